@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What generated code is built with: everything but the marking of unsafe storage.
+let generated: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+    // A plain client has no search path for our C modules; only
+    // @_implementationOnly keeps them out of its build (ARCHITECTURE.md, "C modules").
+    .treatWarning("ImplementationOnlyDeprecated", as: .warning),
+]
+
+/// The flags every room is built with (style: no unsafeFlags, so that other
+/// packages can depend on this one).
+let house: [SwiftSetting] =
+    generated + [.strictMemorySafety(), .treatWarning("ExplicitSendable", as: .error)]
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func executable(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
+}
+
+let package = Package(
+    name: "latchkey",
+    products: [
+        .library(name: "KeychainServices", targets: ["KeychainServices"]),
+        .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
+        .executable(name: "latchkey", targets: ["latchkey"]),
+        .executable(name: "latchkeyd", targets: ["latchkeyd"]),
+        .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        // Floor 0: ground
+        .target(name: "CLatchkeyPlatform"),
+        room("KeychainPlatform", ["CLatchkeyPlatform"]),
+        room("KeychainModel"),
+
+        // Floor 1: exchange
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        room("KeychainCrypto", ["KeychainPlatform", "CSodium", crypto]),
+        // Generated code only, which does not mark its unsafe storage.
+        .target(name: "KeychainMessages", dependencies: [protobuf], swiftSettings: generated),
+        room("KeychainProtocol", ["KeychainMessages", "KeychainModel", "KeychainPlatform", protobuf]),
+
+        // Floor 2: parts
+        room("KeychainStore", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", grdb]),
+        room("Enclave", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol"]),
+        room("PeerIdentity", ["KeychainModel", "KeychainPlatform"]),
+
+        // Floor 3: policy
+        room(
+            "KeychainService",
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainStore", "Enclave"]),
+        room("KeychainClient", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
+
+        // Floor 4: doors
+        room("KeychainServices", ["KeychainModel", "KeychainClient"]),
+        room(
+            "KeychainTesting",
+            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainModel", "KeychainPlatform",
+             "KeychainStore", "Enclave"]),
+        room(
+            "KeychainDaemon",
+            ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "KeychainCrypto", logging]),
+
+        // Floor 5: executables
+        executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
+        executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
+        executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
+
+    ]
+)

@@ -1,0 +1,81 @@
+// The system calls that Swift's Glibc module cannot spell: variadics, macros
+// and ancillary data. Every function returns -errno on failure, never -1, and
+// retries EINTR, so that the Swift side has one way to read an answer.
+#ifndef LATCHKEY_PLATFORM_H
+#define LATCHKEY_PLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// What came beside the bytes of one datagram.
+struct lk_received {
+    int32_t descriptor;    // the one descriptor that came, close-on-exec, or -1
+    int32_t descriptors;   // how many came (all but the first are closed)
+    int32_t truncated;     // the datagram was longer than the buffer
+    int32_t has_credentials;
+    int32_t pid;           // SCM_CREDENTIALS, as the kernel stamped it
+    uint32_t uid, gid;
+};
+
+int lk_socketpair(int32_t out[2]);
+int lk_seqpacket_socket(void);
+int lk_connect(int32_t fd, const char *path);
+int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);
+int lk_accept(int32_t fd);
+int lk_pass_credentials(int32_t fd);
+int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, int32_t descriptor);
+int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received *out);
+int lk_set_nonblocking(int32_t fd, int32_t on);
+
+int lk_peer_credentials(int32_t fd, int32_t *pid, uint32_t *uid, uint32_t *gid);
+int lk_peer_groups(int32_t fd, uint32_t *groups, int32_t capacity);
+int lk_peer_pidfd(int32_t fd);                 // SO_PEERPIDFD, Linux 6.5
+int lk_pidfd_open(int32_t pid);                // Linux 5.3
+int lk_descriptor_inode(int32_t fd, uint64_t *device, uint64_t *inode);
+int lk_is_pidfs(int32_t fd);                   // 1 where pidfds have inodes of their own (Linux 6.9)
+struct lk_pidfd_info { int32_t pid; uint32_t ruid, euid, rgid, egid; };
+int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out);   // PIDFD_GET_INFO, Linux 6.13
+
+int lk_memfd(const char *name);
+int lk_memfd_seal(int32_t fd);
+int lk_memfd_is_sealed(int32_t fd);
+int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait);   // 0, or -EAGAIN
+int lk_open(const char *path, int32_t flags, uint32_t mode);
+int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode);
+int64_t lk_filesystem_magic(int32_t fd);
+
+int lk_not_dumpable(void);
+int lk_is_dumpable(void);
+int lk_no_new_privileges(void);
+int lk_no_core_dumps(void);
+int lk_at_secure(void);
+int lk_parent_death_signal(int32_t signal);
+int lk_close_range(uint32_t first, uint32_t last);
+int64_t lk_random(void *buffer, size_t count);
+void lk_wipe(void *buffer, size_t count);
+
+void *lk_map_secret(size_t count, int32_t *locked);   // anonymous, not dumped, wiped on fork
+void lk_unmap_secret(void *address, size_t count);
+
+int64_t lk_monotonic_nanoseconds(void);
+double lk_wall_seconds_since_2001(void);
+// Waits until fd is ready (events: 1 read, 2 write), wake is readable, or the
+// time is over (nanoseconds < 0: no limit). Bits: 1 fd ready, 2 wake ready, 4 hung up.
+int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds);
+
+// epoll, with the caller's number as data.
+int lk_epoll(void);
+int lk_epoll_add(int32_t ep, int32_t fd, uint64_t data, int32_t oneshot);
+int lk_epoll_rearm(int32_t ep, int32_t fd, uint64_t data);
+int lk_epoll_remove(int32_t ep, int32_t fd);
+int lk_epoll_wait(int32_t ep, uint64_t *data, int64_t nanoseconds);   // 1, 0 on time-out
+int lk_eventfd(void);
+int lk_eventfd_signal(int32_t fd);
+int lk_eventfd_drain(int32_t fd);
+
+// Starts path as a daemon: forked twice, session of its own, cwd /, standard
+// descriptors on /dev/null, all others closed but `keep` (which becomes 3), the
+// given environment and arguments. 0, or -errno of what failed.
+int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
+#endif

@@ -1,0 +1,434 @@
+#define _GNU_SOURCE
+#include "latchkey_platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77   // asm-generic/socket.h, Linux 6.5
+#endif
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446   // linux/magic.h, Linux 6.9
+#endif
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U   // linux/memfd.h, Linux 6.3
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+static int err(void) { return errno ? -errno : -EIO; }
+#define RETRY(result, call) do { (result) = (call); } while ((result) == -1 && errno == EINTR)
+
+int lk_socketpair(int32_t out[2]) {
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) return err();
+    out[0] = fds[0];
+    out[1] = fds[1];
+    return 0;
+}
+
+int lk_seqpacket_socket(void) {
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    return fd < 0 ? err() : fd;
+}
+
+static int address(const char *path, struct sockaddr_un *out, socklen_t *length) {
+    size_t n = strlen(path);
+    if (n >= sizeof out->sun_path) return -ENAMETOOLONG;
+    memset(out, 0, sizeof *out);
+    out->sun_family = AF_UNIX;
+    memcpy(out->sun_path, path, n + 1);
+    *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
+    return 0;
+}
+
+int lk_connect(int32_t fd, const char *path) {
+    struct sockaddr_un to;
+    socklen_t length;
+    int r = address(path, &to, &length);
+    if (r < 0) return r;
+    RETRY(r, connect(fd, (struct sockaddr *)&to, length));
+    return r < 0 ? err() : 0;
+}
+
+int lk_bind_listen(int32_t fd, const char *path, int32_t backlog) {
+    struct sockaddr_un to;
+    socklen_t length;
+    int r = address(path, &to, &length);
+    if (r < 0) return r;
+    if (bind(fd, (struct sockaddr *)&to, length) < 0) return err();
+    return listen(fd, backlog) < 0 ? err() : 0;
+}
+
+int lk_accept(int32_t fd) {
+    int r;
+    RETRY(r, accept4(fd, NULL, NULL, SOCK_CLOEXEC));
+    return r < 0 ? err() : r;
+}
+
+int lk_pass_credentials(int32_t fd) {
+    int on = 1;
+    return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? err() : 0;
+}
+
+int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, int32_t descriptor) {
+    struct iovec parts[2] = {{(void *)a, alen}, {(void *)b, blen}};
+    union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = blen ? 2 : 1};
+    if (descriptor >= 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.bytes;
+        message.msg_controllen = sizeof control.bytes;
+        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
+    }
+    ssize_t r;
+    RETRY(r, sendmsg(fd, &message, MSG_NOSIGNAL));
+    return r < 0 ? err() : r;
+}
+
+int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received *out) {
+    struct iovec part = {buffer, capacity};
+    // Room for SCM_CREDENTIALS and the 253 descriptors that one message can carry
+    // (SCM_MAX_FD), so that none is left in the queue or leaks.
+    union { char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(253 * sizeof(int)) + 256]; struct cmsghdr align; } control;
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    memset(out, 0, sizeof *out);
+    out->descriptor = -1;
+    ssize_t r;
+    RETRY(r, recvmsg(fd, &message, MSG_CMSG_CLOEXEC));
+    if (r < 0) return err();
+    out->truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+        if (c->cmsg_level != SOL_SOCKET) continue;
+        if (c->cmsg_type == SCM_CREDENTIALS) {
+            struct ucred who;
+            memcpy(&who, CMSG_DATA(c), sizeof who);
+            out->has_credentials = 1;
+            out->pid = who.pid;
+            out->uid = who.uid;
+            out->gid = who.gid;
+        } else if (c->cmsg_type == SCM_RIGHTS) {
+            size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (size_t i = 0; i < count; i++) {
+                int got;
+                memcpy(&got, CMSG_DATA(c) + i * sizeof(int), sizeof got);
+                if (out->descriptors++ == 0) out->descriptor = got; else close(got);
+            }
+        }
+    }
+    return r;
+}
+
+int lk_set_nonblocking(int32_t fd, int32_t on) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0) return err();
+    flags = on ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+    return fcntl(fd, F_SETFL, flags) < 0 ? err() : 0;
+}
+
+int lk_peer_credentials(int32_t fd, int32_t *pid, uint32_t *uid, uint32_t *gid) {
+    struct ucred who;
+    socklen_t length = sizeof who;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length) < 0) return err();
+    *pid = who.pid;
+    *uid = who.uid;
+    *gid = who.gid;
+    return 0;
+}
+
+int lk_peer_groups(int32_t fd, uint32_t *groups, int32_t capacity) {
+    socklen_t length = (socklen_t)capacity * sizeof(gid_t);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0) return err();
+    return (int)(length / sizeof(gid_t));
+}
+
+int lk_peer_pidfd(int32_t fd) {
+    int pidfd = -1;
+    socklen_t length = sizeof pidfd;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) < 0) return err();
+    fcntl(pidfd, F_SETFD, FD_CLOEXEC);
+    return pidfd;
+}
+
+int lk_pidfd_open(int32_t pid) {
+    long r = syscall(SYS_pidfd_open, pid, 0);
+    return r < 0 ? err() : (int)r;
+}
+
+int lk_descriptor_inode(int32_t fd, uint64_t *device, uint64_t *inode) {
+    struct stat s;
+    if (fstat(fd, &s) < 0) return err();
+    *device = s.st_dev;
+    *inode = s.st_ino;
+    return 0;
+}
+
+int lk_is_pidfs(int32_t fd) {
+    struct statfs s;
+    if (fstatfs(fd, &s) < 0) return err();
+    return (uint32_t)s.f_type == PID_FS_MAGIC;
+}
+
+// linux/pidfd.h, Linux 6.13: struct pidfd_info, PIDFD_INFO_SIZE_VER0 = 64.
+struct pidfd_info_v0 {
+    uint64_t mask, cgroupid;
+    uint32_t pid, tgid, ppid;
+    uint32_t ruid, rgid, euid, egid, suid, sgid, fsuid, fsgid;
+    uint32_t spare;
+};
+
+int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out) {
+    struct pidfd_info_v0 info;
+    memset(&info, 0, sizeof info);
+    info.mask = 1 | 2;   // PIDFD_INFO_PID | PIDFD_INFO_CREDS
+    if (ioctl(pidfd, _IOWR(0xFF, 11, struct pidfd_info_v0), &info) < 0) return err();
+    if ((info.mask & 3) != 3) return -EOPNOTSUPP;
+    out->pid = (int32_t)info.tgid;
+    out->ruid = info.ruid;
+    out->euid = info.euid;
+    out->rgid = info.rgid;
+    out->egid = info.egid;
+    return 0;
+}
+
+int lk_memfd(const char *name) {
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return fd < 0 ? err() : fd;
+}
+
+static const int all_seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+int lk_memfd_seal(int32_t fd) { return fcntl(fd, F_ADD_SEALS, all_seals) < 0 ? err() : 0; }
+
+int lk_memfd_is_sealed(int32_t fd) {
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0) return err();
+    int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    return (seals & wanted) == wanted;
+}
+
+int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait) {
+    struct flock lock = {.l_type = exclusive ? F_WRLCK : F_RDLCK, .l_whence = SEEK_SET};
+    int r;
+    RETRY(r, fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock));
+    if (r < 0) return errno == EACCES ? -EAGAIN : err();
+    return 0;
+}
+
+int lk_open(const char *path, int32_t flags, uint32_t mode) { return lk_openat(AT_FDCWD, path, flags, mode); }
+
+int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode) {
+    int r;
+    RETRY(r, openat(dir, path, flags | O_CLOEXEC, mode));
+    return r < 0 ? err() : r;
+}
+
+int64_t lk_filesystem_magic(int32_t fd) {
+    struct statfs s;
+    if (fstatfs(fd, &s) < 0) return err();
+    return (int64_t)(uint32_t)s.f_type;
+}
+
+int lk_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? err() : 0; }
+int lk_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+int lk_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? err() : 0; }
+
+int lk_no_core_dumps(void) {
+    struct rlimit none = {0, 0};
+    return setrlimit(RLIMIT_CORE, &none) < 0 ? err() : 0;
+}
+
+int lk_at_secure(void) { return getauxval(AT_SECURE) != 0; }
+int lk_parent_death_signal(int32_t signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0) < 0 ? err() : 0; }
+
+int lk_close_range(uint32_t first, uint32_t last) {
+    if (syscall(SYS_close_range, first, last, 0) == 0) return 0;
+    if (errno != ENOSYS) return err();
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return err();
+    for (rlim_t fd = first; fd < limit.rlim_cur && fd <= last; fd++) close((int)fd);
+    return 0;
+}
+
+int64_t lk_random(void *buffer, size_t count) {
+    size_t done = 0;
+    while (done < count) {
+        ssize_t r = getrandom((char *)buffer + done, count - done, 0);
+        if (r < 0) {
+            if (errno == EINTR) continue;
+            return err();
+        }
+        done += (size_t)r;
+    }
+    return (int64_t)done;
+}
+
+void lk_wipe(void *buffer, size_t count) {
+    if (count) explicit_bzero(buffer, count);
+}
+
+void *lk_map_secret(size_t count, int32_t *locked) {
+    void *at = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    madvise(at, count, MADV_DONTDUMP);
+    madvise(at, count, MADV_WIPEONFORK);
+    *locked = mlock(at, count) == 0;
+    return at;
+}
+
+void lk_unmap_secret(void *address, size_t count) {
+    explicit_bzero(address, count);
+    munmap(address, count);
+}
+
+int64_t lk_monotonic_nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+double lk_wall_seconds_since_2001(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    // 978307200: 2001-01-01T00:00:00Z in Unix time, the epoch of Foundation's Date.
+    return (double)(t.tv_sec - 978307200) + (double)t.tv_nsec / 1e9;
+}
+
+int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds) {
+    struct pollfd fds[2] = {{.fd = fd, .events = (short)(((events & 1) ? POLLIN : 0) | ((events & 2) ? POLLOUT : 0))},
+                            {.fd = wake, .events = POLLIN}};
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    int r = ppoll(fds, wake >= 0 ? 2 : 1, nanoseconds < 0 ? NULL : &limit, NULL);
+    if (r < 0) return errno == EINTR ? 0 : err();
+    int bits = 0;
+    if (fds[0].revents & (POLLIN | POLLOUT)) bits |= 1;
+    if (wake >= 0 && (fds[1].revents & POLLIN)) bits |= 2;
+    if (fds[0].revents & (POLLHUP | POLLERR | POLLNVAL)) bits |= 4;
+    return bits;
+}
+
+int lk_epoll(void) {
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    return fd < 0 ? err() : fd;
+}
+
+int lk_epoll_add(int32_t ep, int32_t fd, uint64_t data, int32_t oneshot) {
+    struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | (oneshot ? EPOLLONESHOT : EPOLLEXCLUSIVE)};
+    e.data.u64 = data;
+    return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) < 0 ? err() : 0;
+}
+
+int lk_epoll_rearm(int32_t ep, int32_t fd, uint64_t data) {
+    struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT};
+    e.data.u64 = data;
+    return epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e) < 0 ? err() : 0;
+}
+
+int lk_epoll_remove(int32_t ep, int32_t fd) { return epoll_ctl(ep, EPOLL_CTL_DEL, fd, NULL) < 0 ? err() : 0; }
+
+int lk_epoll_wait(int32_t ep, uint64_t *data, int64_t nanoseconds) {
+    struct epoll_event e;
+    int64_t milliseconds = nanoseconds < 0 ? -1 : (nanoseconds + 999999) / 1000000;
+    int r = epoll_wait(ep, &e, 1, milliseconds > 0x7fffffff ? 0x7fffffff : (int)milliseconds);
+    if (r < 0) return errno == EINTR ? 0 : err();
+    if (r == 1) *data = e.data.u64;
+    return r;
+}
+
+int lk_eventfd(void) {
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return fd < 0 ? err() : fd;
+}
+
+int lk_eventfd_signal(int32_t fd) { return eventfd_write(fd, 1) < 0 ? err() : 0; }
+
+int lk_eventfd_drain(int32_t fd) {
+    eventfd_t value;
+    return eventfd_read(fd, &value) < 0 && errno != EAGAIN ? err() : 0;
+}
+
+int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) return err();
+    pid_t child = fork();
+    if (child < 0) {
+        int r = err();
+        close(report[0]);
+        close(report[1]);
+        return r;
+    }
+    if (child == 0) {
+        // Only async-signal-safe calls from here: the caller may have threads.
+        int failure = 0;
+        setsid();
+        pid_t grandchild = fork();
+        if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+        umask(077);
+        int null = open("/dev/null", O_RDWR);
+        // The report pipe moves to 4 (close-on-exec) and the kept descriptor to 3.
+        int channel = fcntl(report[1], F_DUPFD_CLOEXEC, 10);
+        int kept = keep >= 0 ? fcntl(keep, F_DUPFD, 10) : -1;
+        if (null < 0 || channel < 0 || (keep >= 0 && kept < 0) || chdir("/") < 0) failure = errno;
+        if (!failure) {
+            dup2(null, 0);
+            dup2(null, 1);
+            dup2(null, 2);
+            if (kept >= 0) dup2(kept, 3); else close(3);
+            dup3(channel, 4, O_CLOEXEC);
+            if (syscall(SYS_close_range, 5U, ~0U, 0) != 0) {
+                for (int fd = 5; fd < 4096; fd++) close(fd);
+            }
+            execve(path, argv, envp);
+            failure = errno;
+            (void)!write(4, &failure, sizeof failure);
+            _exit(127);
+        }
+        (void)!write(report[1], &failure, sizeof failure);
+        _exit(127);
+    }
+    close(report[1]);
+    int status, failure = 0, r;
+    RETRY(r, waitpid(child, &status, 0));
+    ssize_t got;
+    RETRY(got, read(report[0], &failure, sizeof failure));
+    close(report[0]);
+    if (got == (ssize_t)sizeof failure && failure) return -failure;
+    return 0;
+}

@@ -1,0 +1,90 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// What a row key is bound to, beside format, store id and class key: a wrapped
+/// key opens only with the same (architecture section 3).
+package struct RowBinding: Sendable, Hashable {
+    package let uuid: [UInt8]
+    package let protectionClass: ProtectionClass
+    /// Canonical encoding of the access control; empty: unconstrained.
+    package let accessControl: [UInt8]
+
+    package init(uuid: [UInt8], protectionClass: ProtectionClass, accessControl: [UInt8]) {
+        self.uuid = uuid
+        self.protectionClass = protectionClass
+        self.accessControl = accessControl
+    }
+}
+
+/// A key as it rests in the database: which generation of its class key wrapped
+/// it, and the box.
+package struct WrappedKey: Sendable, Hashable {
+    package let generation: UInt32
+    package let box: [UInt8]
+
+    package init(generation: UInt32, box: [UInt8]) {
+        self.generation = generation
+        self.box = box
+    }
+}
+
+/// What became of one key of a batch; a batch never asks a person.
+package enum KeyOutcome: Sendable {
+    /// 32 bytes, and the key as wrapped.
+    case key(SharedSecret, WrappedKey)
+    /// The class is closed now.
+    case locked
+    /// A constraint has to be met first.
+    case needsAuthentication
+    /// The class key is verified and refuses the box.
+    case damaged
+    /// There is no key for this class (no passcode has been set).
+    case noClassKey
+}
+
+/// What the enclave says about itself, for `latchkey status` and doctor.
+package struct EnclaveDescription: Sendable, Hashable {
+    package var protectors: [String]
+    package var slots: [String]
+    package var openClasses: Set<ProtectionClass>
+    package var hasPasscode: Bool
+    package var memoryLocked: Bool
+    package var keybagGeneration: UInt64
+    package var processID: Int32
+
+    package init(
+        protectors: [String], slots: [String], openClasses: Set<ProtectionClass>, hasPasscode: Bool,
+        memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32
+    ) {
+        self.protectors = protectors
+        self.slots = slots
+        self.openClasses = openClasses
+        self.hasPasscode = hasPasscode
+        self.memoryLocked = memoryLocked
+        self.keybagGeneration = keybagGeneration
+        self.processID = processID
+    }
+}
+
+/// The daemon's side of the enclave: the real process over a socket, or the same
+/// code in process. One connection is used by one thread at a time.
+///
+/// - Throws: `errSecNotAvailable` with reason `enclaveUnreachable` or
+///   `keybagUnreadable`; never a status that could be mistaken for damage.
+package protocol EnclaveConnection: AnyObject, Sendable {
+    /// 16 bytes that name the store whose keybag this is.
+    var storeID: [UInt8] { get }
+    /// 32 bytes for blind values; open from the start.
+    var indexKey: SharedSecret { get }
+
+    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome]
+    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome]
+    func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
+    func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
+    func describe() throws(KeychainError) -> EnclaveDescription
+}
+
+/// Makes connections to one enclave; the daemon takes one per thread.
+package protocol EnclaveConnector: Sendable {
+    func connect() throws(KeychainError) -> any EnclaveConnection
+}

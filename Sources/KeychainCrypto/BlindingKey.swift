@@ -1,0 +1,34 @@
+@_implementationOnly import CSodium
+package import KeychainPlatform
+
+/// The index key: makes the values by which rows are found without being opened.
+///
+/// A blind value is keyed BLAKE2b (RFC 7693; libsodium's crypto_generichash,
+/// 16 bytes out) over class, attribute, kind of column and value, each with its
+/// length. It tells whoever holds the database which rows are equal, and to
+/// whoever holds the key as well it confirms guesses (THREAT_MODEL.md).
+package struct BlindingKey: ~Copyable, Sendable {
+    package static let byteCount = 32
+    package static let blindByteCount = 16
+
+    private let secret: SecretBytes
+
+    /// - Precondition: 32 bytes.
+    package init(_ secret: consuming SecretBytes) {
+        precondition(secret.count == Self.byteCount)
+        precondition(sodium_init() >= 0, "libsodium does not start")
+        self.secret = secret
+    }
+
+    /// Keyed BLAKE2b of `message`, `byteCount` (16 to 64) bytes.
+    package func digest(_ message: [UInt8], byteCount: Int = blindByteCount) -> [UInt8] {
+        var out = [UInt8](repeating: 0, count: byteCount)
+        unsafe secret.withUnsafeBytes { key in
+            let result = unsafe crypto_generichash(
+                &out, byteCount, message, UInt64(message.count),
+                key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count)
+            precondition(result == 0, "BLAKE2b refused its sizes")
+        }
+        return out
+    }
+}

@@ -1,0 +1,90 @@
+internal import Crypto
+internal import FoundationEssentials
+package import KeychainPlatform
+
+/// A 256-bit key for AES-GCM (NIST SP 800-38D). A sealed box is nonce (12
+/// bytes, random), ciphertext, tag (16 bytes).
+///
+/// Each row key seals one plaintext and each metadata key few enough for random
+/// nonces (SP 800-38D section 8.3: at most 2^32 under one key).
+package struct SealingKey: ~Copyable, Sendable {
+    package static let byteCount = 32
+    /// What a sealed box is longer than its plaintext.
+    package static let overhead = 12 + 16
+
+    package let secret: SecretBytes
+
+    /// - Precondition: 32 bytes.
+    package init(_ secret: consuming SecretBytes) {
+        precondition(secret.count == Self.byteCount)
+        self.secret = secret
+    }
+
+    package static func random() -> SealingKey { SealingKey(.random(count: byteCount)) }
+
+    package func copy() -> SealingKey { SealingKey(secret.copy()) }
+
+    package func seal(_ plaintext: borrowing SecretBytes, bound to: AssociatedData) -> [UInt8] {
+        unsafe plaintext.withUnsafeBytes { unsafe seal(unsafe: $0, bound: to) }
+    }
+
+    package func seal(_ plaintext: [UInt8], bound to: AssociatedData) -> [UInt8] {
+        unsafe plaintext.withUnsafeBytes { unsafe seal(unsafe: $0, bound: to) }
+    }
+
+    private func seal(unsafe plaintext: UnsafeRawBufferPointer, bound to: AssociatedData) -> [UInt8] {
+        withKey { key in
+            do {
+                let box = try unsafe AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: to.bytes)
+                var out: [UInt8] = []
+                out.reserveCapacity(plaintext.count + Self.overhead)
+                out.append(contentsOf: box.nonce)
+                out.append(contentsOf: box.ciphertext)
+                out.append(contentsOf: box.tag)
+                return out
+            } catch {
+                // Only a wrong key or nonce size can fail, and both are fixed here.
+                preconditionFailure("AES-GCM refused to seal")
+            }
+        }
+    }
+
+    /// Opens a box into memory that is wiped.
+    ///
+    /// - Throws: ``CryptoError``; nothing of the plaintext is given out then.
+    package func open(_ box: [UInt8], bound to: AssociatedData) throws(CryptoError) -> SecretBytes {
+        var plain = try openToData(box, bound: to)
+        var secret = SecretBytes(count: plain.count)
+        unsafe secret.withUnsafeMutableBytes { place in
+            unsafe plain.withUnsafeMutableBytes { source in
+                unsafe place.copyMemory(from: UnsafeRawBufferPointer(source))
+                unsafe unsafeWipe(source)
+            }
+        }
+        return secret
+    }
+
+    /// Opens a box whose content is not a secret value (metadata).
+    package func openArray(_ box: [UInt8], bound to: AssociatedData) throws(CryptoError) -> [UInt8] {
+        Array(try openToData(box, bound: to))
+    }
+
+    private func openToData(_ box: [UInt8], bound to: AssociatedData) throws(CryptoError) -> Data {
+        guard box.count >= Self.overhead else { throw .malformed }
+        let result: Result<Data, CryptoError> = withKey { key in
+            do {
+                let nonce = try AES.GCM.Nonce(data: box[..<12])
+                let sealed = try AES.GCM.SealedBox(
+                    nonce: nonce, ciphertext: box[12..<(box.count - 16)], tag: box[(box.count - 16)...])
+                return .success(try AES.GCM.open(sealed, using: key, authenticating: to.bytes))
+            } catch {
+                return .failure(.doesNotOpen)
+            }
+        }
+        return try result.get()
+    }
+
+    private func withKey<R>(_ body: (SymmetricKey) -> R) -> R {
+        unsafe secret.withUnsafeBytes { unsafe body(SymmetricKey(data: $0)) }
+    }
+}

@@ -1,0 +1,101 @@
+/// Who has to agree before an item is used (SecAccessControl): a protection tag
+/// and a constraint for each operation (spec section 8).
+package struct AccessControl: Hashable, Sendable {
+    /// The protection: one of ``ProtectionClass``'s tags, or "f" (until reboot,
+    /// for token keys only).
+    package let protection: String
+    /// Constraint by operation code ("od" decrypt, "oe" encrypt, "odel" delete,
+    /// "osgn" sign, "ock" compute key, "oa" attest, "odef" any other).
+    package let constraints: [String: AccessConstraint]
+    package let requiresApplicationPassword: Bool
+
+    package init(protection: String, constraints: [String: AccessConstraint], requiresApplicationPassword: Bool) {
+        self.protection = protection
+        self.constraints = constraints
+        self.requiresApplicationPassword = requiresApplicationPassword
+    }
+
+    /// What a plain kSecAttrAccessible means, as an object: no constraint at all.
+    package init(unconstrained protection: ProtectionClass) {
+        self.init(protection: protection.rawValue, constraints: [:], requiresApplicationPassword: false)
+    }
+
+    /// Whether nobody has to be asked for anything, ever.
+    package var isUnconstrained: Bool {
+        !requiresApplicationPassword && constraints.values.allSatisfy { $0 == .allowed }
+    }
+}
+
+/// What must be true before an operation; anything unknown denies.
+package indirect enum AccessConstraint: Hashable, Sendable {
+    case allowed
+    case denied
+    /// Biometry or passcode, as the device's owner (kSecAccessControlUserPresence).
+    case deviceOwner
+    case passcode
+    case biometry(currentSet: Bool)
+    case watch
+    case atLeast(Int, of: [AccessConstraint])
+    case unsupported
+}
+
+/// kSecAccessControl… bits (spec section 8).
+package struct AccessControlFlags: OptionSet, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    package static let userPresence = AccessControlFlags(rawValue: 1 << 0)
+    package static let biometryAny = AccessControlFlags(rawValue: 1 << 1)
+    package static let biometryCurrentSet = AccessControlFlags(rawValue: 1 << 3)
+    package static let devicePasscode = AccessControlFlags(rawValue: 1 << 4)
+    package static let companion = AccessControlFlags(rawValue: 1 << 5)
+    package static let or = AccessControlFlags(rawValue: 1 << 14)
+    package static let and = AccessControlFlags(rawValue: 1 << 15)
+    package static let privateKeyUsage = AccessControlFlags(rawValue: 1 << 30)
+    package static let applicationPassword = AccessControlFlags(rawValue: 1 << 31)
+
+    static let known: AccessControlFlags = [
+        .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or, .and, .privateKeyUsage,
+        .applicationPassword,
+    ]
+}
+
+extension AccessControl {
+    /// What SecAccessControlCreateWithFlags makes; nil is errSecParam: an unknown
+    /// protection or bit, Or with And, both kinds of biometry, or user presence
+    /// beside anything but an application password and private-key usage.
+    package init?(protection: String, flags: AccessControlFlags) {
+        guard protection == "f" || ProtectionClass(rawValue: protection) != nil,
+            flags.isSubset(of: .known),
+            !flags.isSuperset(of: [.or, .and]),
+            !flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]),
+            !flags.contains(.userPresence)
+                || flags.isSubset(of: [.userPresence, .applicationPassword, .privateKeyUsage])
+        else { return nil }
+        let constraint = Self.constraint(of: flags)
+        var constraints: [String: AccessConstraint] = [:]
+        if flags.contains(.privateKeyUsage) {
+            // Sign, compute-key, KEM decapsulation as constrained; attest, delete always.
+            for operation in ["osgn", "ock", "okd"] { constraints[operation] = constraint ?? .allowed }
+            for operation in ["oa", "odel"] { constraints[operation] = .allowed }
+        } else if let constraint {
+            constraints = ["od": constraint, "oe": .allowed, "odel": .allowed]
+        } else {
+            constraints = ["odef": .allowed]
+        }
+        self.init(
+            protection: protection, constraints: constraints,
+            requiresApplicationPassword: flags.contains(.applicationPassword))
+    }
+
+    private static func constraint(of flags: AccessControlFlags) -> AccessConstraint? {
+        if flags.contains(.userPresence) { return .deviceOwner }
+        var elements: [AccessConstraint] = []
+        if flags.contains(.devicePasscode) { elements.append(.passcode) }
+        if flags.contains(.biometryAny) { elements.append(.biometry(currentSet: false)) }
+        if flags.contains(.biometryCurrentSet) { elements.append(.biometry(currentSet: true)) }
+        if flags.contains(.companion) { elements.append(.watch) }
+        guard elements.count > 1 else { return elements.first }
+        return .atLeast(flags.contains(.or) ? 1 : elements.count, of: elements)
+    }
+}

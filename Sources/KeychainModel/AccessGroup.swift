@@ -1,0 +1,59 @@
+/// The name of a group of programs that share items (kSecAttrAccessGroup).
+/// Compared byte by byte: no case folding, no prefixes, no wildcard.
+package struct AccessGroup: Hashable, Sendable {
+    package let name: String
+
+    package init(_ name: String) { self.name = name }
+
+    package static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.utf8.elementsEqual(b.name.utf8) }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in name.utf8 { hasher.combine(byte) }
+    }
+
+    /// The group of items on smart cards and tokens: readable, never written (spec section 5).
+    package static let token = AccessGroup("com.apple.token")
+    /// The command line's own group, shared with every program of the user (decisions.md).
+    package static let latchkey = AccessGroup("latchkey")
+    /// The push service's group, whose items default to dku (spec section 7).
+    package static let apsd = AccessGroup("com.apple.apsd")
+}
+
+/// Which groups a call may touch. There is no value that means "no check": all
+/// groups are reached only by naming the entitlement that says so.
+package enum GroupScope: Hashable, Sendable {
+    /// The groups a call without an explicit group searches, in the program's
+    /// order (the first receives what it adds), and those it may reach only by
+    /// naming them.
+    case only([AccessGroup], mayName: [AccessGroup])
+    /// Every group, by an entitlement ("*"); an add without a group goes to `first`.
+    case all(by: Entitlement, first: AccessGroup)
+
+    /// The entitlement that opens every group.
+    package enum Entitlement: Hashable, Sendable {
+        /// A literal "*" in keychain-access-groups (spec section 5).
+        case wildcardGroup
+    }
+
+    package var isEmpty: Bool {
+        switch self {
+        case .only(let groups, let mayName): groups.isEmpty && mayName.isEmpty
+        case .all: false
+        }
+    }
+
+    package func permits(explicit group: AccessGroup) -> Bool {
+        switch self {
+        case .only(let groups, let mayName): groups.contains(group) || mayName.contains(group)
+        case .all: true
+        }
+    }
+
+    /// The groups of an implicit search, or nil where that is every group.
+    package var searched: [AccessGroup]? {
+        switch self {
+        case .only(let groups, _): groups
+        case .all: nil
+        }
+    }
+}

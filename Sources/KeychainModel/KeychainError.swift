@@ -1,0 +1,37 @@
+/// What went wrong, for the caller (`status`), for a person (`reason`) and for
+/// whoever mends it (`underlying`).
+///
+/// Holds no value of an item, no argument of a query and no key. Equality looks
+/// at status and reason alone.
+package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Apple's number; what a SecItem call returns.
+    package let status: Status
+    /// Our own, closed list of causes.
+    package let reason: Reason
+    /// What lies below: a system call with its errno, an SQLite code.
+    package let underlying: String?
+
+    package init(_ status: Status, reason: Reason, underlying: String? = nil) {
+        self.status = status
+        self.reason = reason
+        self.underlying = underlying
+    }
+
+    package static func == (a: KeychainError, b: KeychainError) -> Bool {
+        a.status == b.status && a.reason == b.reason
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(status)
+        hasher.combine(reason)
+    }
+
+    package var description: String {
+        let below = underlying.map { " (\($0))" } ?? ""
+        return "\(status): \(reason.explanation)\(below)"
+    }
+}
+
+extension KeychainError {
+    package static func parameter(_ reason: Reason) -> KeychainError { KeychainError(.param, reason: reason) }
+}

@@ -1,0 +1,90 @@
+/// What a parsed dictionary asks, total and checked against the schema. Made
+/// only by ``QueryParser``.
+package struct Query: Sendable {
+    package internal(set) var target: Target
+    /// Attributes to match (or to store), coerced to their columns' kinds.
+    package internal(set) var attributes = AttributeMap()
+    package internal(set) var accessControl: AccessControl?
+    package internal(set) var synchronizable: SyncScope = .unspecified
+    package internal(set) var explicitGroup: AccessGroup?
+    package internal(set) var hasValueData = false
+    package internal(set) var returns: ReturnTypes = []
+    package internal(set) var limit: MatchLimit = .one
+    package internal(set) var hasMatchLimit = false
+    package internal(set) var matches = MatchFilters()
+    package internal(set) var otherMatchKey: String?
+    package internal(set) var tombstones: Bool?
+    package internal(set) var interaction: Interaction = .allowed
+    package internal(set) var hasItemList = false
+
+    package enum Target: Sendable, Hashable {
+        case itemClass(ItemClass)
+        case reference(PersistentReference)
+
+        package var itemClass: ItemClass {
+            switch self {
+            case .itemClass(let itemClass): itemClass
+            case .reference(let reference): reference.itemClass
+            }
+        }
+    }
+
+    package var itemClass: ItemClass { target.itemClass }
+    package var schema: Schema { Schema.of(itemClass) }
+
+    package var reference: PersistentReference? {
+        if case .reference(let reference) = target { reference } else { nil }
+    }
+}
+
+/// kSecAttrSynchronizable in a query: absent means local items only (spec section 6).
+package enum SyncScope: Sendable, Hashable {
+    case unspecified
+    case only(Bool)
+    case any
+}
+
+/// kSecMatchLimit. `one` gives an object, everything else an array.
+package enum MatchLimit: Sendable, Hashable {
+    case one
+    case count(Int)
+    case all
+
+    package var maximum: Int {
+        switch self {
+        case .one: 1
+        case .count(let number): number
+        case .all: .max
+        }
+    }
+}
+
+/// kSecReturn….
+package struct ReturnTypes: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let data = ReturnTypes(rawValue: 1)
+    package static let attributes = ReturnTypes(rawValue: 2)
+    package static let reference = ReturnTypes(rawValue: 4)
+    package static let persistentReference = ReturnTypes(rawValue: 8)
+}
+
+/// Filters that look at opened items (spec section 3).
+package struct MatchFilters: Sendable, Hashable {
+    package var hostOrSubdomain: String?
+    package var issuers = false
+    package var policy = false
+    package var emailAddress = false
+    package var validOnDate = false
+    package var trustedOnly = false
+
+    package init() {}
+}
+
+/// kSecUseAuthenticationUI.
+package enum Interaction: Sendable, Hashable {
+    case allowed
+    case failed
+    case skipped
+}

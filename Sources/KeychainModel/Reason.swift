@@ -1,0 +1,186 @@
+/// Why a call ended as it did: a closed list, each with what to do about it.
+///
+/// A reason may name keys of a dictionary, access groups and limits; it never
+/// holds what a query looked for.
+package enum Reason: Hashable, Sendable {
+    case nothingMatches
+    case duplicate
+    case malformed(key: String)
+    case unknownAttribute(key: String)
+    case attributeNotOfClass(key: String)
+    case classMissing
+    case classUnknown
+    case classDisagrees
+    case tooManyKeys
+    case notAllowedHere(key: String)
+    case matchUnsupported(key: String)
+    case noAccessGroups
+    case groupNotEntitled(group: String)
+    case entitlementMissing(name: String)
+    case keychainDenied
+    case appClipRestriction
+    case locked(class: String)
+    case passcodeNotSet
+    case constraintNotEnforceable
+    case tooLarge(what: String, limit: Int, size: Int)
+    case busy
+    case noAnswer(mayHaveHappened: Bool)
+    case versionMismatch
+    case storeSuspect
+    case storeNewer(version: Int)
+    case storeMismatch
+    case storeUnreadable
+    case unsuitableFileSystem(name: String)
+    case storeInUse
+    case readOnly
+    case diskFull
+    case inputOutput
+    case keybagUnreadable
+    case enclaveUnreachable
+    case daemonNotInstalled
+    case daemonUnreachable
+    case serverUntrusted
+    case identityRefused(why: String)
+    case notImplemented(what: String)
+    case outsideTestScope
+    case internalFault(what: String)
+    /// From a newer program than this one.
+    case unknown(code: Int)
+}
+
+extension Reason {
+    /// What failed, why, and what to do next.
+    package var explanation: String {
+        switch self {
+        case .nothingMatches: "nothing that this program may see matches the query"
+        case .duplicate: "an item with the same primary key is there already; update it instead"
+        case .malformed(let key): "the value given for \(key) has the wrong type or form"
+        case .unknownAttribute(let key): "\(key) is not an attribute of any item"
+        case .attributeNotOfClass(let key): "\(key) is not an attribute of this class of item"
+        case .classMissing: "the query names no kSecClass"
+        case .classUnknown: "the query's kSecClass is not a class of items"
+        case .classDisagrees: "the persistent reference is of another class than the query's kSecClass"
+        case .tooManyKeys: "the dictionary has more than 128 keys"
+        case .notAllowedHere(let key): "\(key) cannot be used in this call"
+        case .matchUnsupported(let key): "\(key) cannot be used with this class of item"
+        case .noAccessGroups: "this program has no access group at all; see `latchkey status`"
+        case .groupNotEntitled(let group): "this program is not entitled to the access group \(group)"
+        case .entitlementMissing(let name): "this needs the entitlement \(name)"
+        case .keychainDenied: "this program carries the keychain-deny entitlement"
+        case .appClipRestriction: "an app clip may use only its own application identifier and no synchronizable items"
+        case .locked(let name): "the protection class \(name) is locked; unlock with `latchkey unlock`"
+        case .passcodeNotSet: "items of this protection class need a passcode; there is none"
+        case .constraintNotEnforceable:
+            "nothing here can enforce this access control yet, so the item was not stored"
+        case .tooLarge(let what, let limit, let size):
+            "\(what) has \(size) bytes; the limit is \(limit); nothing was written"
+        case .busy: "too many connections or requests at once; try again"
+        case .noAnswer(let mayHaveHappened):
+            mayHaveHappened
+                ? "no answer came in time; whether the change was made is not known, look before trying again"
+                : "no answer came in time; nothing was changed"
+        case .versionMismatch: "the daemon is of another version; restart it with `latchkey status --restart`"
+        case .storeSuspect: "too much damage at once; run `latchkey doctor`"
+        case .storeNewer(let version):
+            "the store was written by a newer program (format \(version)); install that version; nothing was touched"
+        case .storeMismatch: "the database and the keybag belong to different stores; restore both from one backup"
+        case .storeUnreadable: "the database cannot be read"
+        case .unsuitableFileSystem(let name):
+            "the data folder is on \(name), where locks and durable writes cannot be trusted; name another with --data-dir"
+        case .storeInUse: "another process has this store open"
+        case .readOnly: "the store cannot be written"
+        case .diskFull: "the disk (or quota) is full; nothing was written"
+        case .inputOutput: "the disk reported an error"
+        case .keybagUnreadable: "neither copy of the keybag opens; restore the data folder from a backup"
+        case .enclaveUnreachable: "the enclave process does not answer"
+        case .daemonNotInstalled: "latchkeyd is not installed: run `make install` in the Latchkey sources"
+        case .daemonUnreachable: "the keychain daemon cannot be reached"
+        case .serverUntrusted: "what listens on the keychain's socket is not the user's own daemon"
+        case .identityRefused(let why): "the daemon could not establish who is calling: \(why)"
+        case .notImplemented(let what): "\(what) is not available here"
+        case .outsideTestScope:
+            "KeychainTesting is linked and no keychain scope is active: wrap the call in TestKeychain.withScope or install()"
+        case .internalFault(let what): "a fault of Latchkey itself: \(what)"
+        case .unknown(let code): "a reason that this version does not know (\(code))"
+        }
+    }
+
+    /// The number and arguments under which a reason travels (FORMATS.md).
+    package var wireForm: (code: Int, arguments: [String]) {
+        switch self {
+        case .nothingMatches: (1, [])
+        case .duplicate: (2, [])
+        case .malformed(let key): (3, [key])
+        case .unknownAttribute(let key): (4, [key])
+        case .attributeNotOfClass(let key): (5, [key])
+        case .classMissing: (6, [])
+        case .classUnknown: (7, [])
+        case .classDisagrees: (8, [])
+        case .tooManyKeys: (9, [])
+        case .notAllowedHere(let key): (10, [key])
+        case .matchUnsupported(let key): (11, [key])
+        case .noAccessGroups: (12, [])
+        case .groupNotEntitled(let group): (13, [group])
+        case .entitlementMissing(let name): (14, [name])
+        case .keychainDenied: (15, [])
+        case .appClipRestriction: (16, [])
+        case .locked(let name): (17, [name])
+        case .passcodeNotSet: (18, [])
+        case .constraintNotEnforceable: (19, [])
+        case .tooLarge(let what, let limit, let size): (20, [what, "\(limit)", "\(size)"])
+        case .busy: (21, [])
+        case .noAnswer(let mayHaveHappened): (22, [mayHaveHappened ? "1" : "0"])
+        case .versionMismatch: (23, [])
+        case .storeSuspect: (24, [])
+        case .storeNewer(let version): (25, ["\(version)"])
+        case .storeMismatch: (26, [])
+        case .storeUnreadable: (27, [])
+        case .unsuitableFileSystem(let name): (28, [name])
+        case .storeInUse: (29, [])
+        case .readOnly: (30, [])
+        case .diskFull: (31, [])
+        case .inputOutput: (32, [])
+        case .keybagUnreadable: (33, [])
+        case .enclaveUnreachable: (34, [])
+        case .daemonNotInstalled: (35, [])
+        case .daemonUnreachable: (36, [])
+        case .serverUntrusted: (37, [])
+        case .identityRefused(let why): (38, [why])
+        case .notImplemented(let what): (39, [what])
+        case .outsideTestScope: (40, [])
+        case .internalFault(let what): (41, [what])
+        case .unknown(let code): (code, [])
+        }
+    }
+
+    package init(code: Int, arguments: [String]) {
+        func text(_ index: Int) -> String { index < arguments.count ? arguments[index] : "" }
+        func number(_ index: Int) -> Int { Int(text(index)) ?? 0 }
+        let plain: [Int: Reason] = [
+            1: .nothingMatches, 2: .duplicate, 6: .classMissing, 7: .classUnknown, 8: .classDisagrees,
+            9: .tooManyKeys, 12: .noAccessGroups, 15: .keychainDenied, 16: .appClipRestriction,
+            18: .passcodeNotSet, 19: .constraintNotEnforceable, 21: .busy, 23: .versionMismatch,
+            24: .storeSuspect, 26: .storeMismatch, 27: .storeUnreadable, 29: .storeInUse, 30: .readOnly,
+            31: .diskFull, 32: .inputOutput, 33: .keybagUnreadable, 34: .enclaveUnreachable,
+            35: .daemonNotInstalled, 36: .daemonUnreachable, 37: .serverUntrusted, 40: .outsideTestScope,
+        ]
+        switch code {
+        case 3: self = .malformed(key: text(0))
+        case 4: self = .unknownAttribute(key: text(0))
+        case 5: self = .attributeNotOfClass(key: text(0))
+        case 10: self = .notAllowedHere(key: text(0))
+        case 11: self = .matchUnsupported(key: text(0))
+        case 13: self = .groupNotEntitled(group: text(0))
+        case 14: self = .entitlementMissing(name: text(0))
+        case 17: self = .locked(class: text(0))
+        case 20: self = .tooLarge(what: text(0), limit: number(1), size: number(2))
+        case 22: self = .noAnswer(mayHaveHappened: text(0) == "1")
+        case 25: self = .storeNewer(version: number(0))
+        case 28: self = .unsuitableFileSystem(name: text(0))
+        case 38: self = .identityRefused(why: text(0))
+        case 39: self = .notImplemented(what: text(0))
+        case 41: self = .internalFault(what: text(0))
+        default: self = plain[code] ?? .unknown(code: code)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// Why a folder cannot be trusted with our files or our socket.
+package enum DirectoryRefusal: Error, Hashable, Sendable, CustomStringConvertible {
+    case notADirectory(path: String)
+    case foreignOwner(path: String, uid: UInt32)
+    case open(path: String, mode: UInt32)
+    case system(path: String, SystemCallError)
+
+    package var description: String {
+        switch self {
+        case .notADirectory(let path): "\(path) is not a folder (or is a symbolic link); remove it"
+        case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid), not to you; remove it or name another"
+        case .open(let path, let mode):
+            "\(path) has mode \(String(mode, radix: 8)); only 0700 is safe: chmod 700 \(path)"
+        case .system(let path, let error): "\(path): \(error)"
+        }
+    }
+}
+
+/// A folder of ours: a real directory, owned by us, mode 0700, held open so that
+/// what was checked is what is used.
+package final class PrivateDirectory: Sendable {
+    package let path: String
+    package let descriptor: Descriptor
+
+    /// Opens the folder, making it (and its parents) first where `creating`.
+    package init(_ path: String, creating: Bool) throws(DirectoryRefusal) {
+        if creating { try Self.make(path) }
+        let raw = unsafe path.withCString { unsafe lk_open($0, O_DIRECTORY | O_NOFOLLOW | O_RDONLY, 0) }
+        if raw == -ENOTDIR || raw == -ELOOP { throw .notADirectory(path: path) }
+        guard raw >= 0 else { throw .system(path: path, SystemCallError("open", errno: -raw)) }
+        descriptor = Descriptor(owning: raw)
+        self.path = path
+        var status = stat()
+        guard unsafe fstat(raw, &status) == 0 else { throw .system(path: path, SystemCallError("fstat", errno: errno)) }
+        guard status.st_uid == geteuid() else { throw .foreignOwner(path: path, uid: status.st_uid) }
+        guard status.st_mode & 0o777 == 0o700 else { throw .open(path: path, mode: status.st_mode & 0o777) }
+    }
+
+    private static func make(_ path: String) throws(DirectoryRefusal) {
+        if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw .system(path: path, SystemCallError("mkdir", errno: errno))
+        }
+        try make(String(path[..<slash]))
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .system(path: path, SystemCallError("mkdir", errno: errno))
+        }
+    }
+
+    /// The `f_type` of statfs(2): which file system this is.
+    package func fileSystemMagic() throws(SystemCallError) -> UInt32 {
+        UInt32(truncatingIfNeeded: try checked("fstatfs", lk_filesystem_magic(descriptor.raw)))
+    }
+
+    /// The whole file, or nil where there is none; refuses more than `limit` bytes.
+    package func read(_ name: String, atMost limit: Int) throws(SystemCallError) -> [UInt8]? {
+        let raw = unsafe name.withCString { unsafe lk_openat(descriptor.raw, $0, O_RDONLY | O_NOFOLLOW, 0) }
+        if raw == -ENOENT { return nil }
+        let file = Descriptor(owning: try checked("open \(name)", raw))
+        return try readAll(file, atMost: limit)
+    }
+
+    /// Replaces a file so that after a crash either the old or the new one is
+    /// there, whole: temporary file, fsync, rename, fsync of the folder.
+    package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemCallError) {
+        let temporary = ".\(name).new"
+        _ = unsafe unlinkat(descriptor.raw, temporary, 0)
+        let raw = unsafe temporary.withCString {
+            unsafe lk_openat(descriptor.raw, $0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+        }
+        let file = Descriptor(owning: try checked("create \(name)", raw))
+        try writeAll(file, bytes)
+        guard fsync(file.raw) == 0 else { throw SystemCallError("fsync \(name)", errno: errno) }
+        guard unsafe renameat(descriptor.raw, temporary, descriptor.raw, name) == 0 else {
+            throw SystemCallError("rename \(name)", errno: errno)
+        }
+        try synchronize()
+    }
+
+    /// Makes what was created, renamed or removed here durable.
+    package func synchronize() throws(SystemCallError) {
+        guard fsync(descriptor.raw) == 0 else { throw SystemCallError("fsync", errno: errno) }
+    }
+
+    /// Removes a file; true where there was one.
+    @discardableResult
+    package func remove(_ name: String) throws(SystemCallError) -> Bool {
+        if unsafe unlinkat(descriptor.raw, name, 0) == 0 { return true }
+        if errno == ENOENT { return false }
+        throw SystemCallError("unlink \(name)", errno: errno)
+    }
+
+    /// Whether a name is there and is a socket of ours.
+    package func holdsSocket(_ name: String) -> Bool {
+        var status = stat()
+        guard unsafe fstatat(descriptor.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFSOCK && status.st_uid == geteuid()
+    }
+
+    package func openFile(_ name: String, creating: Bool) throws(SystemCallError) -> Descriptor {
+        let flags = O_RDWR | O_NOFOLLOW | (creating ? O_CREAT : 0)
+        let raw = unsafe name.withCString { unsafe lk_openat(descriptor.raw, $0, flags, 0o600) }
+        return Descriptor(owning: try checked("open \(name)", raw))
+    }
+}
+
+/// The whole of an open file; refuses more than `limit` bytes with EFBIG.
+package func readAll(_ file: Descriptor, atMost limit: Int) throws(SystemCallError) -> [UInt8] {
+    var result: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+    while true {
+        let got = unsafe chunk.withUnsafeMutableBytes { unsafe read(file.raw, $0.baseAddress, $0.count) }
+        if got < 0 {
+            if errno == EINTR { continue }
+            throw SystemCallError("read", errno: errno)
+        }
+        if got == 0 { return result }
+        guard result.count + got <= limit else { throw SystemCallError("read", errno: EFBIG) }
+        result.append(contentsOf: chunk[..<got])
+    }
+}
+
+package func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(SystemCallError) {
+    var done = 0
+    while done < bytes.count {
+        let start = done
+        let put = unsafe bytes.withUnsafeBytes { unsafe write(file.raw, $0.baseAddress! + start, $0.count - start) }
+        if put < 0 {
+            if errno == EINTR { continue }
+            throw SystemCallError("write", errno: errno)
+        }
+        done += put
+    }
+}
+
+/// An open-file-description lock (fcntl(2), F_OFD_SETLK): it goes with the last
+/// descriptor, however its process ended.
+package final class FileLock: Sendable {
+    package let descriptor: Descriptor
+
+    private init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+
+    /// The lock, or nil where another process has it.
+    package static func take(_ file: Descriptor) throws(SystemCallError) -> FileLock? {
+        let result = lk_ofd_lock(file.raw, 1, 0)
+        if result == -EAGAIN { return nil }
+        _ = try checked("fcntl F_OFD_SETLK", result)
+        return FileLock(file)
+    }
+
+    /// Replaces what the locked file holds (a few bytes, for whoever reads it).
+    package func write(_ bytes: [UInt8]) throws(SystemCallError) {
+        guard ftruncate(descriptor.raw, 0) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
+        let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
+        guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
+    }
+}

@@ -1,0 +1,79 @@
+@_implementationOnly import CLatchkeyPlatform
+
+/// Time, passed to whoever needs it: a test gives one that it moves by hand.
+///
+/// Two times are told apart: `monotonic` measures deadlines and never jumps;
+/// `wallClock` dates items and may be set by anybody at any time.
+package protocol KeychainClock: Sendable {
+    /// Since an arbitrary moment, never backwards.
+    var monotonic: Duration { get }
+
+    /// Seconds since 2001-01-01T00:00:00Z, the epoch of Foundation's `Date`.
+    var wallClock: Double { get }
+
+    /// A descriptor that becomes readable when this clock was moved by hand,
+    /// or nil where time passes by itself.
+    var moved: Descriptor? { get }
+}
+
+/// The machine's own time.
+package struct SystemClock: KeychainClock {
+    package init() {}
+
+    package var monotonic: Duration { .nanoseconds(lk_monotonic_nanoseconds()) }
+    package var wallClock: Double { lk_wall_seconds_since_2001() }
+    package var moved: Descriptor? { nil }
+}
+
+/// A moment after which waiting has no sense.
+package struct Deadline: Sendable {
+    package let moment: Duration
+    package let clock: any KeychainClock
+
+    package init(after allowed: Duration, on clock: any KeychainClock) {
+        self.clock = clock
+        moment = clock.monotonic + allowed
+    }
+
+    package var hasPassed: Bool { clock.monotonic >= moment }
+
+    /// What is left, never negative.
+    package var remaining: Duration { max(.zero, moment - clock.monotonic) }
+}
+
+/// What ended a wait.
+package enum WaitOutcome: Sendable {
+    case ready
+    case timedOut
+}
+
+/// Waits until a descriptor is ready for `direction` or the deadline has passed.
+///
+/// A hand-moved clock is waited for as well: moving it wakes the waiter, which
+/// then looks at its deadline. Nothing here sleeps for a fixed time.
+package func wait(
+    for descriptor: Int32, to direction: WaitDirection, until deadline: Deadline
+) throws(SystemCallError) -> WaitOutcome {
+    let wake = deadline.clock.moved
+    while true {
+        if deadline.hasPassed { return .timedOut }
+        let limit = wake == nil ? deadline.remaining.wholeNanoseconds : -1
+        let bits = try checked("ppoll", lk_wait(descriptor, direction.rawValue, wake?.raw ?? -1, limit))
+        if bits & 0b101 != 0 { return .ready }
+        if bits & 0b010 != 0, deadline.hasPassed { return .timedOut }
+    }
+}
+
+package enum WaitDirection: Int32, Sendable {
+    case receive = 1
+    case send = 2
+}
+
+extension Duration {
+    package var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+
+    package var seconds: Double { Double(wholeNanoseconds) / 1e9 }
+}

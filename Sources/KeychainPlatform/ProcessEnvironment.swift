@@ -1,0 +1,77 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// What this process was given by whoever started it.
+package enum ProcessEnvironment {
+    /// Whether the kernel started this program with more rights than its
+    /// starter's (getauxval(3), AT_SECURE): nothing from outside is to be believed.
+    package static var isSecureExecution: Bool { lk_at_secure() != 0 }
+
+    /// A variable, ignored under AT_SECURE.
+    package static func variable(_ name: String) -> String? {
+        guard !isSecureExecution, let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+
+    /// The user's home as the password database says, never `$HOME`.
+    package static var passwdHome: String? {
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>? = nil
+        let size = 16 * 1024
+        let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+        defer { unsafe buffer.deallocate() }
+        guard unsafe getpwuid_r(geteuid(), &entry, buffer, size, &found) == 0, unsafe found != nil,
+            let home = unsafe entry.pw_dir
+        else { return nil }
+        return unsafe String(cString: home)
+    }
+
+    package static var effectiveUserID: UInt32 { geteuid() }
+    package static var processID: Int32 { getpid() }
+    package static var parentProcessID: Int32 { getppid() }
+
+    /// The folder of this executable as the kernel knows it.
+    package static var executableDirectory: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        guard count > 0 else { return nil }
+        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+    }
+
+    package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+}
+
+/// What a process of ours does to itself before it holds a secret.
+package enum Hardening {
+    /// No core dump, no new privileges, and nobody of the same user may attach
+    /// or read our memory (prctl(2) PR_SET_DUMPABLE).
+    package static func apply() throws(SystemCallError) {
+        _ = try checked("setrlimit RLIMIT_CORE", lk_no_core_dumps())
+        _ = try checked("prctl PR_SET_NO_NEW_PRIVS", lk_no_new_privileges())
+        _ = try checked("prctl PR_SET_DUMPABLE", lk_not_dumpable())
+    }
+
+    package static func forbidCoreDumps() { _ = lk_no_core_dumps() }
+    package static func becomeNotDumpable() { _ = lk_not_dumpable() }
+    package static var isDumpable: Bool { lk_is_dumpable() == 1 }
+    package static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+}
+
+/// Starts one of our own programs as a daemon.
+package enum DaemonStarter {
+    /// Double fork, new session, cwd /, standard descriptors on /dev/null, all
+    /// others closed but `keeping` (which the program finds as descriptor 3).
+    package static func start(
+        _ path: String, arguments: [String], environment: [String], keeping: Descriptor? = nil
+    ) throws(SystemCallError) {
+        var argv = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
+        var envp = unsafe environment.map { unsafe strdup($0) } + [nil]
+        defer {
+            for unsafe pointer in unsafe argv { unsafe free(pointer) }
+            for unsafe pointer in unsafe envp { unsafe free(pointer) }
+        }
+        let result = unsafe lk_spawn_daemon(path, &argv, &envp, keeping?.raw ?? -1)
+        _ = try checked("start \(path)", result)
+    }
+}

@@ -1,0 +1,87 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Synchronization
+
+/// The process's one slab for secrets: 1 MiB, mapped once, locked where the
+/// limit allows it, left out of core dumps and wiped in a forked child.
+///
+/// Blocks are powers of two from 32 bytes to 64 KiB; a block that is given back
+/// is wiped first. A request that does not fit gets a mapping of its own with
+/// the same protection. (An ordinary user may lock 8 MiB in all.)
+package final class SecretArena: Sendable {
+    package static let shared = SecretArena(byteCount: 1 << 20)
+
+    static let smallestShift = 5
+    static let largestShift = 16
+
+    private struct State {
+        var next = 0
+        var free: [[UInt]] = Array(repeating: [], count: SecretArena.largestShift + 1)
+        var ownMappings = 0
+        var unlockedMappings = 0
+    }
+
+    private let base: UInt
+    private let byteCount: Int
+    /// Whether the kernel agreed to keep the slab out of swap.
+    package let isLocked: Bool
+    private let state = Mutex(State())
+
+    init(byteCount: Int) {
+        var locked: Int32 = 0
+        let at = unsafe UInt(bitPattern: lk_map_secret(byteCount, &locked))
+        base = at
+        self.byteCount = at == 0 ? 0 : byteCount
+        isLocked = locked != 0
+    }
+
+    /// How many secrets live outside the slab now, and how many mappings could
+    /// not be locked since the process started.
+    package var overflow: (ownMappings: Int, unlocked: Int) {
+        state.withLock { ($0.ownMappings, $0.unlockedMappings) }
+    }
+
+    private static func shift(for count: Int) -> Int? {
+        guard count <= 1 << largestShift else { return nil }
+        var shift = smallestShift
+        while 1 << shift < count { shift += 1 }
+        return shift
+    }
+
+    /// A zeroed block of at least `count` bytes, and whether it is of the slab.
+    func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+        if let shift = Self.shift(for: count), let address = takeBlock(shift) {
+            return unsafe UnsafeMutableRawPointer(bitPattern: address)!
+        }
+        var locked: Int32 = 0
+        guard let own = unsafe lk_map_secret(max(count, 1), &locked) else {
+            preconditionFailure("out of memory for a secret of \(count) bytes")
+        }
+        let isLocked = locked != 0
+        state.withLock {
+            $0.ownMappings += 1
+            if !isLocked { $0.unlockedMappings += 1 }
+        }
+        return unsafe own
+    }
+
+    func release(_ pointer: UnsafeMutableRawPointer, _ count: Int) {
+        let address = UInt(bitPattern: pointer)
+        if address >= base, address < base + UInt(byteCount), let shift = Self.shift(for: count) {
+            unsafe lk_wipe(pointer, count)
+            state.withLock { $0.free[shift].append(address) }
+        } else {
+            unsafe lk_unmap_secret(pointer, max(count, 1))
+            state.withLock { $0.ownMappings -= 1 }
+        }
+    }
+
+    private func takeBlock(_ shift: Int) -> UInt? {
+        state.withLock { state in
+            if let reused = state.free[shift].popLast() { return reused }
+            let size = 1 << shift
+            guard state.next + size <= byteCount else { return nil }
+            defer { state.next += size }
+            return base + UInt(state.next)
+        }
+    }
+}

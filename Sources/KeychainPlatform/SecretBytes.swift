@@ -1,0 +1,110 @@
+@_implementationOnly import CLatchkeyPlatform
+
+/// Bytes that nobody else should see: keys, passcodes, values of items.
+///
+/// They live in ``SecretArena`` (locked where possible, never in a core dump,
+/// wiped in a forked child) and are wiped when their owner goes. There is no
+/// description, no `Codable` and no equality but ``isEqual(to:)``, which takes
+/// the same time for every content of a length.
+@safe package struct SecretBytes: ~Copyable, Sendable {
+    private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    private let capacity: Int
+    package private(set) var count: Int
+
+    /// `count` zero bytes.
+    package init(count: Int) {
+        unsafe base = SecretArena.shared.allocate(count)
+        capacity = count
+        self.count = count
+    }
+
+    /// A copy of `bytes`; wiping the original is the caller's business.
+    package init(copying bytes: [UInt8]) {
+        self.init(count: bytes.count)
+        unsafe bytes.withUnsafeBytes { unsafe fill(from: $0) }
+    }
+
+    package init(copying span: RawSpan) {
+        self.init(count: span.byteCount)
+        unsafe span.withUnsafeBytes { unsafe fill(from: $0) }
+    }
+
+    package init(unsafeCopying bytes: UnsafeRawBufferPointer) {
+        self.init(count: bytes.count)
+        unsafe fill(from: bytes)
+    }
+
+    private func fill(from source: UnsafeRawBufferPointer) {
+        guard let start = source.baseAddress else { return }
+        unsafe base.copyMemory(from: start, byteCount: source.count)
+    }
+
+    deinit { unsafe SecretArena.shared.release(base, capacity) }
+
+    /// `count` bytes from the kernel's generator (getrandom(2)).
+    package static func random(count: Int) -> SecretBytes {
+        let fresh = SecretBytes(count: count)
+        precondition(unsafe lk_random(fresh.base, count) == Int64(count), "the kernel gives no random bytes")
+        return fresh
+    }
+
+    /// Lends the bytes for reading.
+    package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        try unsafe body(UnsafeRawBufferPointer(start: base, count: count).bytes)
+    }
+
+    package func withUnsafeBytes<R: ~Copyable, E: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try unsafe body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    package mutating func withUnsafeMutableBytes<R: ~Copyable, E: Error>(
+        _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
+    ) throws(E) -> R {
+        try unsafe body(UnsafeMutableRawBufferPointer(start: base, count: count))
+    }
+
+    /// The first `count` bytes stay; the rest is wiped.
+    package mutating func truncate(to count: Int) {
+        precondition(count >= 0 && count <= self.count)
+        unsafe lk_wipe(base + count, self.count - count)
+        self.count = count
+    }
+
+    /// A copy of a part.
+    package func copy(_ range: Range<Int>) -> SecretBytes {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        return unsafe SecretBytes(
+            unsafeCopying: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+    }
+
+    package func copy() -> SecretBytes { copy(0..<count) }
+
+    /// Whether both hold the same bytes, in a time that depends on the lengths alone.
+    package func isEqual(to other: borrowing SecretBytes) -> Bool {
+        guard count == other.count else { return false }
+        var difference: UInt8 = 0
+        for index in 0..<count {
+            difference |= unsafe base.load(fromByteOffset: index, as: UInt8.self)
+                ^ other.base.load(fromByteOffset: index, as: UInt8.self)
+        }
+        return difference == 0
+    }
+
+    /// The bytes as an array, which nothing wipes.
+    ///
+    /// - Warning: only for what leaves our hands in this form anyway (the data
+    ///   that a caller of SecItemCopyMatching asked for).
+    package func insecureArray() -> [UInt8] {
+        unsafe Array(UnsafeRawBufferPointer(start: base, count: count))
+    }
+}
+
+/// A shared, immutable owner of ``SecretBytes``, for places that cannot hold a
+/// noncopyable value (arrays, task results).
+package final class SharedSecret: Sendable {
+    package let bytes: SecretBytes
+
+    package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+}

@@ -1,0 +1,100 @@
+package import KeychainPlatform
+
+/// The sizes of the wire; the same on both hops (FORMATS.md, "Frames").
+package enum WireLimit {
+    /// One datagram at the most; a longer message travels in a sealed memfd.
+    package static let datagram = 64 * 1024
+    /// Magic byte, flags, two bytes of zero, length of the header (4 bytes little-endian).
+    package static let prefix = 8
+    /// A value, spec section 12 and decisions.md.
+    package static let value = 64 << 20
+    /// Attributes of an item and what goes with them.
+    package static let header = 4 << 20
+    package static let message = value + header
+    /// Rows in one message of an answer.
+    package static let rows = 256
+    /// Bytes of values after which an answer's message is sent.
+    package static let replyBytes = 4 << 20
+}
+
+/// Why a frame was refused; each ends the connection it came on.
+package enum FrameError: Error, Hashable, Sendable {
+    case malformed
+    case oversized
+    case truncated
+    case unexpectedDescriptor
+    case timedOut
+    case system(SystemCallError)
+}
+
+/// One message as it came: a header to be decoded, a tail of raw bytes that may
+/// be secret, and at most one descriptor.
+package struct Frame: ~Copyable, Sendable {
+    package let header: [UInt8]
+    package let tail: SecretBytes
+    package let descriptor: Descriptor?
+    package let sender: SenderCredentials?
+
+    /// Splits what the wire brought: prefix, header, tail.
+    ///
+    /// A large message is a prefix with flag 1 and the length of the whole (8
+    /// bytes little-endian), its bytes (header, then tail) in a sealed memfd.
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer, _ envelope: PacketEnvelope
+    ) throws(FrameError) -> Frame {
+        guard !envelope.isTruncated else { throw .truncated }
+        guard envelope.descriptorCount <= 1 else { throw .unexpectedDescriptor }
+        guard bytes.count >= WireLimit.prefix, unsafe bytes[0] == FramePrefix.magic,
+            unsafe bytes[2] == 0, unsafe bytes[3] == 0
+        else { throw .malformed }
+        let headerCount = unsafe Int(FramePrefix.number(bytes, at: 4, bytes: 4))
+        guard headerCount <= WireLimit.header else { throw .oversized }
+        switch unsafe bytes[1] {
+        case FramePrefix.inline:
+            let body = unsafe UnsafeRawBufferPointer(rebasing: bytes[WireLimit.prefix...])
+            guard headerCount <= body.count else { throw .malformed }
+            return unsafe Frame(
+                header: Array(body[..<headerCount]),
+                tail: SecretBytes(unsafeCopying: UnsafeRawBufferPointer(rebasing: body[headerCount...])),
+                descriptor: envelope.descriptor, sender: envelope.sender)
+        case FramePrefix.inMemory:
+            guard bytes.count == WireLimit.prefix + 8, let memory = envelope.descriptor else { throw .malformed }
+            let total = unsafe FramePrefix.number(bytes, at: 8, bytes: 8)
+            guard total <= UInt64(WireLimit.message) else { throw .oversized }
+            guard headerCount <= Int(total) else { throw .malformed }
+            return try large(memory, headerCount, Int(total), envelope.sender)
+        default:
+            throw .malformed
+        }
+    }
+
+    private static func large(
+        _ memory: Descriptor, _ headerCount: Int, _ total: Int, _ sender: SenderCredentials?
+    ) throws(FrameError) -> Frame {
+        do throws(SystemCallError) {
+            let whole = try SealedMemory.read(memory, byteCount: total)
+            let header = unsafe whole.withUnsafeBytes { unsafe Array($0[..<headerCount]) }
+            return Frame(header: header, tail: whole.copy(headerCount..<total), descriptor: nil, sender: sender)
+        } catch {
+            throw .malformed
+        }
+    }
+}
+
+/// The eight bytes before a message.
+enum FramePrefix {
+    static let magic: UInt8 = 0x4C  // "L"
+    static let inline: UInt8 = 0
+    static let inMemory: UInt8 = 1
+
+    static func make(_ flags: UInt8, headerCount: Int) -> [UInt8] {
+        let count = UInt32(headerCount)
+        return [magic, flags, 0, 0] + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: count >> $0) }
+    }
+
+    static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int, bytes count: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for index in (0..<count).reversed() { value = unsafe value << 8 | UInt64(bytes[offset + index]) }
+        return value
+    }
+}

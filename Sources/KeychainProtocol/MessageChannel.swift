@@ -1,0 +1,121 @@
+package import KeychainPlatform
+
+/// Sends and receives whole messages over one connection, each within a deadline.
+///
+/// Not safe for use by two threads at once: whoever borrows the connection
+/// sends its request and reads its answer before giving it back. The socket is
+/// non-blocking underneath; waiting is done here, on the injected clock.
+package final class MessageChannel: @unchecked Sendable {
+    // @unchecked: `buffer` is touched only by the one thread that has the
+    // channel on loan (the daemon's one-shot epoll, the client's pool lock).
+    package let socket: PacketSocket
+    private var buffer: SecretBytes
+
+    package init(_ socket: PacketSocket) throws(SystemCallError) {
+        self.socket = socket
+        buffer = SecretBytes(count: WireLimit.datagram)
+        try socket.setNonBlocking(true)
+    }
+
+    /// Sends one message.
+    ///
+    /// - Throws: ``FrameError/oversized`` before anything is sent, `timedOut`
+    ///   where the other end does not read, `system` where it has gone.
+    package func send(
+        _ header: [UInt8], _ tail: borrowing SecretBytes = SecretBytes(count: 0), descriptor: Descriptor? = nil,
+        until deadline: Deadline
+    ) throws(FrameError) {
+        guard header.count <= WireLimit.header, header.count + tail.count <= WireLimit.message else { throw .oversized }
+        if WireLimit.prefix + header.count + tail.count <= WireLimit.datagram {
+            let head = FramePrefix.make(FramePrefix.inline, headerCount: header.count) + header
+            try unsafe tail.withUnsafeBytes { bytes throws(FrameError) in
+                try unsafe sendDatagram(head, bytes, descriptor, deadline)
+            }
+        } else {
+            precondition(descriptor == nil, "a large message carries its own descriptor")
+            try sendLarge(header, tail, deadline)
+        }
+    }
+
+    private func sendLarge(_ header: [UInt8], _ tail: borrowing SecretBytes, _ deadline: Deadline) throws(FrameError) {
+        let memory = try unsafe tail.withUnsafeBytes { bytes throws(FrameError) -> Descriptor in
+            do throws(SystemCallError) {
+                return try unsafe header.span.bytes.withUnsafeBytes { head throws(SystemCallError) in
+                    try unsafe SealedMemory.make(head, bytes)
+                }
+            } catch {
+                throw .system(error)
+            }
+        }
+        let total = UInt64(header.count + tail.count)
+        let head = FramePrefix.make(FramePrefix.inMemory, headerCount: header.count)
+            + (0..<8).map { UInt8(truncatingIfNeeded: total >> UInt64(8 * $0)) }
+        try unsafe sendDatagram(head, UnsafeRawBufferPointer(start: nil, count: 0), memory, deadline)
+    }
+
+    private func sendDatagram(
+        _ head: [UInt8], _ tail: UnsafeRawBufferPointer, _ descriptor: Descriptor?, _ deadline: Deadline
+    ) throws(FrameError) {
+        while true {
+            do throws(SystemCallError) {
+                try unsafe head.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in
+                    try unsafe socket.send(bytes, tail, descriptor: descriptor)
+                }
+                return
+            } catch {
+                guard error.isWouldBlock else { throw .system(error) }
+            }
+            try waitUntilReady(to: .send, deadline)
+        }
+    }
+
+    /// The next message, or nil when the other end closed between messages.
+    package func receive(until deadline: Deadline) throws(FrameError) -> Frame? {
+        while true {
+            if let outcome = try receiveNow() { return try outcome.frame() }
+            try waitUntilReady(to: .receive, deadline)
+        }
+    }
+
+    /// What one recvmsg brought.
+    package enum Arrival: ~Copyable {
+        case frame(Frame)
+        case closed
+
+        consuming func frame() throws(FrameError) -> Frame? {
+            switch consume self {
+            case .frame(let frame): frame
+            case .closed: nil
+            }
+        }
+    }
+
+    /// A message that is there already, or nil where none is.
+    package func receiveNow() throws(FrameError) -> Arrival? {
+        let envelope: PacketEnvelope?
+        do throws(SystemCallError) {
+            envelope = try unsafe buffer.withUnsafeMutableBytes { space throws(SystemCallError) in
+                try unsafe socket.receive(into: space)
+            }
+        } catch {
+            if error.isWouldBlock { return nil }
+            if error.isBrokenConnection { return .closed }
+            throw .system(error)
+        }
+        guard let envelope else { return .closed }
+        let count = min(envelope.byteCount, buffer.count)
+        defer { unsafe buffer.withUnsafeMutableBytes { unsafe unsafeWipe(.init(rebasing: $0[..<count])) } }
+        return .frame(
+            try unsafe buffer.withUnsafeBytes { bytes throws(FrameError) in
+                try unsafe Frame.decode(UnsafeRawBufferPointer(rebasing: bytes[..<count]), envelope)
+            })
+    }
+
+    private func waitUntilReady(to direction: WaitDirection, _ deadline: Deadline) throws(FrameError) {
+        do throws(SystemCallError) {
+            if try wait(for: socket.descriptor.raw, to: direction, until: deadline) == .timedOut { throw SystemCallError("wait", errno: 110) }
+        } catch {
+            throw error.errno == 110 ? .timedOut : .system(error)
+        }
+    }
+}
