@@ -66,18 +66,24 @@ let package = Package(
         room("KeychainProtocol", ["KeychainMessages", "KeychainModel", "KeychainPlatform", protobuf]),
 
         // Floor 2: parts
-        room("KeychainStore", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", grdb]),
-        room("Enclave", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol"]),
+        room(
+            "KeychainStore",
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf, grdb]),
+        room(
+            "Enclave",
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),
         room("PeerIdentity", ["KeychainModel", "KeychainPlatform"]),
 
         // Floor 3: policy
         room(
             "KeychainService",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainStore", "Enclave"]),
-        room("KeychainClient", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
+        room(
+            "KeychainClient",
+            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", "CLatchkeyPlatform", protobuf]),
 
         // Floor 4: doors
-        room("KeychainServices", ["KeychainModel", "KeychainClient"]),
+        room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         room(
             "KeychainTesting",
             ["KeychainServices", "KeychainClient", "KeychainService", "KeychainModel", "KeychainPlatform",

@@ -432,3 +432,7 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
     if (got == (ssize_t)sizeof failure && failure) return -failure;
     return 0;
 }
+
+static int testing_linked;
+void lk_mark_testing_linked(void) { testing_linked = 1; }
+int lk_testing_is_linked(void) { return testing_linked; }

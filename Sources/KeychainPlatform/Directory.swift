@@ -158,3 +158,15 @@ package final class FileLock: Sendable {
         guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
     }
 }
+
+extension PrivateDirectory {
+    /// Whether a folder is there, is ours and is closed to others.
+    package static func isUsable(_ path: String) -> Bool {
+        do throws(DirectoryRefusal) {
+            _ = try PrivateDirectory(path, creating: false)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,4 +1,4 @@
-package import KeychainCrypto
+internal import KeychainCrypto
 package import KeychainModel
 package import KeychainPlatform
 

@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import KeychainMessages
+internal import KeychainMessages
 package import KeychainModel
 internal import KeychainProtocol
 internal import SwiftProtobuf

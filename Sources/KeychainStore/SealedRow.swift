@@ -1,4 +1,3 @@
-package import KeychainModel
 
 /// One row as it rests: columns in the clear, and what is sealed.
 package struct SealedRow: Sendable {

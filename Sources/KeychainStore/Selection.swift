@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-package import KeychainModel
+internal import KeychainModel
 
 /// A SELECT made from a query: conditions on blind and clear columns, rows in
 /// rowid order. The statement text depends only on which columns are asked for,

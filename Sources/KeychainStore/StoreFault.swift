@@ -1,5 +1,5 @@
 internal import GRDB
-package import KeychainModel
+internal import KeychainModel
 
 /// Turns what SQLite said into the status and reason of the spec (section 4,
 /// "Mapping of causes"). SQL and its arguments are left out.

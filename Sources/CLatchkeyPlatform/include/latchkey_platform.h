@@ -78,4 +78,9 @@ int lk_eventfd_drain(int32_t fd);
 // descriptors on /dev/null, all others closed but `keep` (which becomes 3), the
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
+
+// Set by KeychainTesting when it is linked into a program: from then on the
+// user's own keychain is out of reach of that process.
+void lk_mark_testing_linked(void);
+int lk_testing_is_linked(void);
 #endif
