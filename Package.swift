@@ -67,7 +67,9 @@ let package = Package(
 
         // Floor 2: parts
         room("KeychainStore", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", grdb]),
-        room("Enclave", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol"]),
+        room(
+            "Enclave",
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),
         room("PeerIdentity", ["KeychainModel", "KeychainPlatform"]),
 
         // Floor 3: policy
@@ -92,5 +94,9 @@ let package = Package(
         executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
         executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
 
+        // Tests
+        .target(
+            name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
+            path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
     ]
 )
