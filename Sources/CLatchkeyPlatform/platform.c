@@ -346,7 +346,9 @@ int lk_epoll(void) {
 }
 
 int lk_epoll_add(int32_t ep, int32_t fd, uint64_t data, int32_t oneshot) {
-    struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | (oneshot ? EPOLLONESHOT : EPOLLEXCLUSIVE)};
+    // EPOLLEXCLUSIVE takes no EPOLLRDHUP beside it (epoll_ctl(2)); a closed peer
+    // is readable anyway.
+    struct epoll_event e = {.events = EPOLLIN | (oneshot ? EPOLLRDHUP | EPOLLONESHOT : EPOLLEXCLUSIVE)};
     e.data.u64 = data;
     return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) < 0 ? err() : 0;
 }
