@@ -223,6 +223,16 @@ int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out) {
     return 0;
 }
 
+static int is_readable(int32_t fd) {
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    int r;
+    RETRY(r, poll(&one, 1, 0));
+    return r < 0 ? err() : r > 0;
+}
+
+int lk_has_ended(int32_t pidfd) { return is_readable(pidfd); }
+int lk_has_arrived(int32_t fd) { return is_readable(fd); }
+
 int lk_memfd(const char *name) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -36,6 +36,8 @@ int lk_descriptor_inode(int32_t fd, uint64_t *device, uint64_t *inode);
 int lk_is_pidfs(int32_t fd);                   // 1 where pidfds have inodes of their own (Linux 6.9)
 struct lk_pidfd_info { int32_t pid; uint32_t ruid, euid, rgid, egid; };
 int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out);   // PIDFD_GET_INFO, Linux 6.13
+int lk_has_ended(int32_t pidfd);               // 1 once the process has ended (a zombie has), 0 while it runs
+int lk_has_arrived(int32_t fd);                // 1 where a read would not wait: data, end of file or an error
 
 int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
