@@ -81,6 +81,13 @@ int lk_eventfd_drain(int32_t fd);
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
 
+// SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
+int lk_signal_on_termination(int32_t fd);
+// An inotify descriptor that reports when entries of the directory go.
+int lk_watch_removals(const char *path);
+// Reads what was reported: 1 where the directory lost an entry or itself went.
+int lk_drain_removals(int32_t fd);
+
 // Set by KeychainTesting when it is linked into a program: from then on the
 // user's own keychain is out of reach of that process.
 void lk_mark_testing_linked(void);
