@@ -98,5 +98,9 @@ let package = Package(
         executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
         executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
 
+        // Tests
+        .target(
+            name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
+            path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
     ]
 )

@@ -51,10 +51,13 @@ package struct EnclaveDescription: Sendable, Hashable {
     package var memoryLocked: Bool
     package var keybagGeneration: UInt64
     package var processID: Int32
+    /// Files of the keybag of which one copy is damaged and could not be written
+    /// again (a full or read-only disk); the other copy opens.
+    package var unrepairedFiles: [String]
 
     package init(
         protectors: [String], slots: [String], openClasses: Set<ProtectionClass>, hasPasscode: Bool,
-        memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32
+        memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32, unrepairedFiles: [String] = []
     ) {
         self.protectors = protectors
         self.slots = slots
@@ -63,6 +66,7 @@ package struct EnclaveDescription: Sendable, Hashable {
         self.memoryLocked = memoryLocked
         self.keybagGeneration = keybagGeneration
         self.processID = processID
+        self.unrepairedFiles = unrepairedFiles
     }
 }
 
