@@ -84,10 +84,11 @@ let package = Package(
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
+        .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
-            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainModel", "KeychainPlatform",
-             "KeychainStore", "Enclave"]),
+            ["CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
+             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave"]),
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
@@ -102,5 +103,19 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        .target(
+            name: "Conformance",
+            dependencies: [
+                "KeychainTesting", "KeychainServices", "KeychainClient", "KeychainProtocol", "KeychainModel",
+                "KeychainPlatform",
+            ],
+            path: "Tests/Support/Conformance", swiftSettings: house),
+        .executableTarget(
+            name: "conformance", dependencies: ["Conformance", "KeychainPlatform"],
+            path: "Tests/Support/conformance-tool", swiftSettings: house),
+        tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
+        tests(
+            "ConformanceTests", ["Conformance", "KeychainServices", "KeychainPlatform"],
+            resources: [.copy("Corpus")]),
     ]
 )

@@ -19,7 +19,7 @@ final class TestFolder: Sendable {
         let path = FileManager.default.temporaryDirectory.path + "/" + Self.prefix + UUID().uuidString
         // The folder gets its name once it is locked, so that no sweep takes it.
         lock = try Self.locked(at: path + Self.newSuffix)
-        guard rename(path + Self.newSuffix, path) else {
+        guard Self.rename(path + Self.newSuffix, path) else {
             throw KeychainError(.io, reason: .inputOutput, underlying: "rename of \(path)")
         }
         self.path = path

@@ -1,7 +1,7 @@
 internal import Enclave
-package import KeychainModel
+internal import KeychainModel
 internal import KeychainPlatform
-package import KeychainService
+internal import KeychainService
 internal import Synchronization
 
 /// What every scope of one test keychain shares: the engine over a folder of its
@@ -36,17 +36,29 @@ final class TestMachine: Sendable {
     }
 
     /// Stops the engine; what it stored is still there for ``restart()``.
+    ///
+    /// A database that cannot be closed is left behind with its folder.
     func close() {
         let engine = running.withLock { engine in
             defer { engine = nil }
             return engine
         }
-        engine?.close()
+        do throws(KeychainError) { try engine?.close() } catch {
+            StandardError.write(line: "latchkey: a test keychain was not closed: \(error)")
+        }
     }
 
     func restart() throws(KeychainError) {
         close()
         let fresh = try Self.start(folder, enclave, clock)
         running.withLock { $0 = fresh }
+    }
+
+    /// Restarts over a database whose pages were overwritten; where that does not
+    /// open, every later call says so.
+    func insecureCorruptDatabase() throws {
+        close()
+        try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path)
+        try restart()
     }
 }

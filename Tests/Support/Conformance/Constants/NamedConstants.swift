@@ -8,7 +8,7 @@ package enum NamedConstants {
     /// Text by name. `NSString` may not be shared between threads; its text may.
     package static let texts: [String: String] = {
         var texts = privateTexts
-        for (name, value) in query + attribute + keyAttribute + `protocol` + object { texts[name] = value as String }
+        for (name, value) in query + attribute + keyAttribute + netProtocol + object { texts[name] = value as String }
         return texts
     }()
 
@@ -22,7 +22,8 @@ package enum NamedConstants {
         "kSecAttrPCSPlaintextServiceIdentifier": "pcss", "kSecAttrPCSPlaintextPublicKey": "pcsk",
         "kSecAttrPCSPlaintextPublicIdentity": "pcsi", "kSecAttrAppClipItem": "clip",
         "kSecAttrDeriveSyncIDFromItemAttributes": "dspk", "kSecProtectedDataItemAttr": "prot",
-        "kSecAttrScriptCode": "scrp", "kSecAttrHasCustomIcon": "cusi",
+        "kSecAttrScriptCode": "scrp", "kSecAttrHasCustomIcon": "cusi", "kSecAttrStartDate": "sdat",
+        "kSecAttrEndDate": "edat",
         "kSecAttrIsPrivate": "priv", "kSecAttrIsModifiable": "modi", "kSecAttrWasAlwaysSensitive": "asen",
         "kSecAttrWasNeverExtractable": "next", "kSecAttrCanSignRecover": "snrc", "kSecAttrCanVerifyRecover": "vyrc",
         "kSecAttrNotes": "binn", "kSecDataInetExtraNotes": "binn", "kSecDataInetExtraHistory": "bini",

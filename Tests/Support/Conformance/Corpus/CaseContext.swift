@@ -14,6 +14,7 @@ package struct CaseContext: Sendable {
     }
 
     package subscript(name: String) -> JSONValue? { members[name] }
+    var json: JSONValue { .object(members) }
 
     package var platform: String { members["platform"]?.string ?? "ios" }
     package var deviceState: String { members["deviceState"]?.string ?? "unlocked" }

@@ -12,7 +12,7 @@ struct CaseRun {
         var status: OSStatus
         var object: AnyObject? = nil
 
-        static let success = Answer(status: errSecSuccess)
+        static var success: Answer { Answer(status: errSecSuccess) }
     }
 
     /// The first difference of a case.
@@ -92,9 +92,9 @@ struct CaseRun {
         // One byte at least, so that there is a place to point to.
         let place = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(max(count, 1)), alignment: 1)
         defer { unsafe place.deallocate() }
-        guard let start = unsafe place.baseAddress else { throw CorpusError("no memory") }
+        guard let start = place.baseAddress else { throw CorpusError("no memory") }
         let status = unsafe SecRandomCopyBytes(kSecRandomDefault, Int(count), start)
-        return unsafe Answer(status: status, object: NSData(bytes: start, length: Int(count)))
+        return Answer(status: status, object: unsafe NSData(bytes: start, length: Int(count)))
     }
 
     private func hook(_ step: ConformanceCase.Step) throws -> Answer {

@@ -30,7 +30,7 @@ struct ItemCall {
     }
 
     private func withResult(_ call: (UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus) -> CaseRun.Answer {
-        if step["resultPointer"] != nil { return CaseRun.Answer(status: unsafe call(nil)) }
+        if step["resultPointer"] != nil { return CaseRun.Answer(status: call(nil)) }
         var result: CFTypeRef?
         let status = unsafe call(&result)
         return CaseRun.Answer(status: status, object: result)
@@ -76,7 +76,7 @@ struct RowSearch {
     }
 
     private func references(of itemClass: CFString?) -> [Data] {
-        let search = NSMutableDictionary(dictionary: query)
+        let search = query.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary()
         if let itemClass { search[kSecClass] = itemClass }
         if search[kSecAttrSynchronizable] == nil { search[kSecAttrSynchronizable] = kSecAttrSynchronizableAny }
         search[kSecMatchLimit] = kSecMatchLimitAll

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// An empty keychain, and the hooks of the schema on it. Used by one thread.
-package protocol KeychainUnderTest: AnyObject {
+protocol KeychainUnderTest: AnyObject {
     /// Its time now.
     var now: Date { get }
 

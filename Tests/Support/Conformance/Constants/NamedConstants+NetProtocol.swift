@@ -1,7 +1,7 @@
 internal import KeychainServices
 
 extension NamedConstants {
-    static var protocol: [Entry] { [
+    static var netProtocol: [Entry] { [
         ("kSecAttrProtocolFTP", kSecAttrProtocolFTP),
         ("kSecAttrProtocolFTPAccount", kSecAttrProtocolFTPAccount),
         ("kSecAttrProtocolHTTP", kSecAttrProtocolHTTP),
