@@ -91,7 +91,7 @@ let package = Package(
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainCrypto", logging]),
+             "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging]),
 
         // Floor 5: executables
         executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
