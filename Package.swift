@@ -66,7 +66,9 @@ let package = Package(
         room("KeychainProtocol", ["KeychainMessages", "KeychainModel", "KeychainPlatform", protobuf]),
 
         // Floor 2: parts
-        room("KeychainStore", ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", grdb]),
+        room(
+            "KeychainStore",
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf, grdb]),
         room(
             "Enclave",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),
@@ -76,10 +78,12 @@ let package = Package(
         room(
             "KeychainService",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainStore", "Enclave"]),
-        room("KeychainClient", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
+        room(
+            "KeychainClient",
+            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", "CLatchkeyPlatform", protobuf]),
 
         // Floor 4: doors
-        room("KeychainServices", ["KeychainModel", "KeychainClient"]),
+        room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         room(
             "KeychainTesting",
             ["KeychainServices", "KeychainClient", "KeychainService", "KeychainModel", "KeychainPlatform",

@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -222,6 +223,16 @@ int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out) {
     out->egid = info.egid;
     return 0;
 }
+
+static int is_readable(int32_t fd) {
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    int r;
+    RETRY(r, poll(&one, 1, 0));
+    return r < 0 ? err() : r > 0;
+}
+
+int lk_has_ended(int32_t pidfd) { return is_readable(pidfd); }
+int lk_has_arrived(int32_t fd) { return is_readable(fd); }
 
 int lk_memfd(const char *name) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
@@ -433,4 +444,51 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
     close(report[0]);
     if (got == (ssize_t)sizeof failure && failure) return -failure;
     return 0;
+}
+
+static int testing_linked;
+void lk_mark_testing_linked(void) { testing_linked = 1; }
+int lk_testing_is_linked(void) { return testing_linked; }
+
+static volatile int termination_fd = -1;
+
+static void on_termination(int signal) {
+    (void)signal;
+    int saved = errno;
+    uint64_t one = 1;
+    (void)!write(termination_fd, &one, sizeof one);
+    errno = saved;
+}
+
+int lk_signal_on_termination(int32_t fd) {
+    termination_fd = fd;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_termination;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (sigaction(signals[i], &action, NULL) < 0) return err();
+    }
+    return 0;
+}
+
+int lk_watch_removals(const char *path) {
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0) return err();
+    if (inotify_add_watch(fd, path, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0) {
+        int r = err();
+        close(fd);
+        return r;
+    }
+    return fd;
+}
+
+int lk_drain_removals(int32_t fd) {
+    char buffer[4096];
+    int seen = 0;
+    ssize_t got;
+    while ((got = read(fd, buffer, sizeof buffer)) > 0) seen = 1;
+    return seen;
 }

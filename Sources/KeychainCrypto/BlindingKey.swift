@@ -32,3 +32,17 @@ package struct BlindingKey: ~Copyable, Sendable {
         return out
     }
 }
+
+extension BlindingKey {
+    /// Keyed BLAKE2b of secret bytes, without a copy of them; 32 bytes.
+    package func digest(_ message: borrowing SecretBytes, purpose: StaticString) -> [UInt8] {
+        let subkey = digest(Array("\(purpose)".utf8), byteCount: 32)
+        var out = [UInt8](repeating: 0, count: 32)
+        unsafe message.withUnsafeBytes { bytes in
+            let result = unsafe crypto_generichash(
+                &out, 32, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count), subkey, 32)
+            precondition(result == 0, "BLAKE2b refused its sizes")
+        }
+        return out
+    }
+}

@@ -24,18 +24,18 @@ package struct SealingKey: ~Copyable, Sendable {
 
     package func copy() -> SealingKey { SealingKey(secret.copy()) }
 
-    package func seal(_ plaintext: borrowing SecretBytes, bound to: AssociatedData) -> [UInt8] {
-        unsafe plaintext.withUnsafeBytes { unsafe seal(unsafe: $0, bound: to) }
+    package func seal(_ plaintext: borrowing SecretBytes, bound associatedData: AssociatedData) -> [UInt8] {
+        unsafe plaintext.withUnsafeBytes { unsafe seal(unsafe: $0, bound: associatedData) }
     }
 
-    package func seal(_ plaintext: [UInt8], bound to: AssociatedData) -> [UInt8] {
-        unsafe plaintext.withUnsafeBytes { unsafe seal(unsafe: $0, bound: to) }
+    package func seal(_ plaintext: [UInt8], bound associatedData: AssociatedData) -> [UInt8] {
+        unsafe plaintext.withUnsafeBytes { unsafe seal(unsafe: $0, bound: associatedData) }
     }
 
-    private func seal(unsafe plaintext: UnsafeRawBufferPointer, bound to: AssociatedData) -> [UInt8] {
+    private func seal(unsafe plaintext: UnsafeRawBufferPointer, bound associatedData: AssociatedData) -> [UInt8] {
         withKey { key in
             do {
-                let box = try unsafe AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: to.bytes)
+                let box = try unsafe AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: associatedData.bytes)
                 var out: [UInt8] = []
                 out.reserveCapacity(plaintext.count + Self.overhead)
                 out.append(contentsOf: box.nonce)
@@ -52,8 +52,8 @@ package struct SealingKey: ~Copyable, Sendable {
     /// Opens a box into memory that is wiped.
     ///
     /// - Throws: ``CryptoError``; nothing of the plaintext is given out then.
-    package func open(_ box: [UInt8], bound to: AssociatedData) throws(CryptoError) -> SecretBytes {
-        var plain = try openToData(box, bound: to)
+    package func open(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> SecretBytes {
+        var plain = try openToData(box, bound: associatedData)
         var secret = SecretBytes(count: plain.count)
         unsafe secret.withUnsafeMutableBytes { place in
             unsafe plain.withUnsafeMutableBytes { source in
@@ -65,18 +65,18 @@ package struct SealingKey: ~Copyable, Sendable {
     }
 
     /// Opens a box whose content is not a secret value (metadata).
-    package func openArray(_ box: [UInt8], bound to: AssociatedData) throws(CryptoError) -> [UInt8] {
-        Array(try openToData(box, bound: to))
+    package func openArray(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> [UInt8] {
+        Array(try openToData(box, bound: associatedData))
     }
 
-    private func openToData(_ box: [UInt8], bound to: AssociatedData) throws(CryptoError) -> Data {
+    private func openToData(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> Data {
         guard box.count >= Self.overhead else { throw .malformed }
         let result: Result<Data, CryptoError> = withKey { key in
             do {
                 let nonce = try AES.GCM.Nonce(data: box[..<12])
                 let sealed = try AES.GCM.SealedBox(
                     nonce: nonce, ciphertext: box[12..<(box.count - 16)], tag: box[(box.count - 16)...])
-                return .success(try AES.GCM.open(sealed, using: key, authenticating: to.bytes))
+                return .success(try AES.GCM.open(sealed, using: key, authenticating: associatedData.bytes))
             } catch {
                 return .failure(.doesNotOpen)
             }

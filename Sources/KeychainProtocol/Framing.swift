@@ -1,3 +1,4 @@
+package import KeychainModel
 package import KeychainPlatform
 
 /// The sizes of the wire; the same on both hops (FORMATS.md, "Frames").
@@ -25,6 +26,8 @@ package enum FrameError: Error, Hashable, Sendable {
     case unexpectedDescriptor
     case timedOut
     case system(SystemCallError)
+    /// The other end said why it refuses.
+    case refused(KeychainError)
 }
 
 /// One message as it came: a header to be decoded, a tail of raw bytes that may

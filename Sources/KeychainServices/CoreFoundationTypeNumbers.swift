@@ -5,7 +5,8 @@ public import Foundation
 /// The numbers are ours. Apple's are given out at run time, so no program keeps
 /// them: it compares `CFGetTypeID(item)` with `SecKeyGetTypeID()`.
 package enum TypeNumber: CFTypeID {
-    case string = 1, dictionary, array, set, data, boolean, number, date, url, error, null
+    case string = 1
+    case dictionary, array, set, data, boolean, number, date, url, error, null
     case accessControl, certificate, identity, key, policy, trust, access, trustedApplication
 }
 

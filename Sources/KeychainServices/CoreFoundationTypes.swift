@@ -75,10 +75,10 @@ public final class CFAllocator: Sendable {
 public let kCFAllocatorDefault: CFAllocator! = nil
 
 /// True, as an object.
-@safe nonisolated(unsafe) public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
+public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)
 
 /// False, as an object.
-@safe nonisolated(unsafe) public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
+public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 
 /// The key of the bundle identifier in an `Info.plist`.
 @safe nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
@@ -115,6 +115,7 @@ public func CFErrorCopyDescription(_ err: CFError!) -> CFString! {
 /// dictionary whose keys are `AnyHashable("acct")`.
 ///
 /// The conformance holds for the whole process.
+// swift-format-ignore: AvoidRetroactiveConformances
 extension NSString: @retroactive _HasCustomAnyHashableRepresentation {
     public func _toCustomAnyHashable() -> AnyHashable? {
         AnyHashable(self as String)

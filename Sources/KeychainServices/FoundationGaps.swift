@@ -79,6 +79,9 @@ public final class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObje
     }
 }
 
+@available(*, unavailable)
+extension NSMapTable: @unchecked Sendable {}
+
 extension NSMapTable {
     private struct Key: Hashable {
         let object: KeyType

@@ -84,11 +84,13 @@ public struct SecKeyImportExportFlags: OptionSet, Sendable {
 public var SEC_KEY_IMPORT_EXPORT_PARAMS_VERSION: Int32 { 0 }
 
 /// What an import or export of keys needs besides the data (macOS).
-public struct SecItemImportExportKeyParameters {
+///
+/// Unsafe: whoever fills it keeps the objects alive for as long as it is used.
+@unsafe public struct SecItemImportExportKeyParameters {
     /// ``SEC_KEY_IMPORT_EXPORT_PARAMS_VERSION``.
-    public var version: UInt32
+    public var version: UInt32 = 0
     /// How to import or export.
-    public var flags: SecKeyImportExportFlags
+    public var flags: SecKeyImportExportFlags = []
     /// The password: a string or data.
     public var passphrase: Unmanaged<CFTypeRef>!
     /// The title of the prompt for a password.
@@ -103,12 +105,9 @@ public struct SecItemImportExportKeyParameters {
     public var keyAttributes: Unmanaged<CFArray>?
 
     /// Nothing set.
-    public init() {
-        self.init(
-            version: 0, flags: [], passphrase: nil, alertTitle: nil, alertPrompt: nil, accessRef: nil, keyUsage: nil,
-            keyAttributes: nil)
-    }
+    public init() {}
 
+    /// Everything set.
     public init(
         version: UInt32,
         flags: SecKeyImportExportFlags,
@@ -119,13 +118,16 @@ public struct SecItemImportExportKeyParameters {
         keyUsage: Unmanaged<CFArray>?,
         keyAttributes: Unmanaged<CFArray>?
     ) {
-        self.version = version
-        self.flags = flags
-        self.passphrase = passphrase
-        self.alertTitle = alertTitle
-        self.alertPrompt = alertPrompt
-        self.accessRef = accessRef
-        self.keyUsage = keyUsage
-        self.keyAttributes = keyAttributes
+        unsafe self.version = version
+        unsafe self.flags = flags
+        unsafe self.passphrase = passphrase
+        unsafe self.alertTitle = alertTitle
+        unsafe self.alertPrompt = alertPrompt
+        unsafe self.accessRef = accessRef
+        unsafe self.keyUsage = keyUsage
+        unsafe self.keyAttributes = keyAttributes
     }
 }
+
+@available(*, unavailable)
+extension SecItemImportExportKeyParameters: Sendable {}

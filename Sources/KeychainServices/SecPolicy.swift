@@ -16,8 +16,10 @@ public final class SecPolicy: NSObject, @unchecked Sendable {
     /// How to check revocation; only for the policy about it.
     let revocationFlags: CFOptionFlags?
 
-    init(identifier: CFString, hostName: String? = nil, isForClient: Bool = false, revocationFlags: CFOptionFlags? = nil)
-    {
+    init(
+        identifier: CFString, hostName: String? = nil, isForClient: Bool = false,
+        revocationFlags: CFOptionFlags? = nil
+    ) {
         self.identifier = identifier as String
         self.hostName = hostName
         self.isForClient = isForClient

@@ -36,6 +36,8 @@ int lk_descriptor_inode(int32_t fd, uint64_t *device, uint64_t *inode);
 int lk_is_pidfs(int32_t fd);                   // 1 where pidfds have inodes of their own (Linux 6.9)
 struct lk_pidfd_info { int32_t pid; uint32_t ruid, euid, rgid, egid; };
 int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out);   // PIDFD_GET_INFO, Linux 6.13
+int lk_has_ended(int32_t pidfd);               // 1 once the process has ended (a zombie has), 0 while it runs
+int lk_has_arrived(int32_t fd);                // 1 where a read would not wait: data, end of file or an error
 
 int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
@@ -78,4 +80,16 @@ int lk_eventfd_drain(int32_t fd);
 // descriptors on /dev/null, all others closed but `keep` (which becomes 3), the
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
+
+// SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
+int lk_signal_on_termination(int32_t fd);
+// An inotify descriptor that reports when entries of the directory go.
+int lk_watch_removals(const char *path);
+// Reads what was reported: 1 where the directory lost an entry or itself went.
+int lk_drain_removals(int32_t fd);
+
+// Set by KeychainTesting when it is linked into a program: from then on the
+// user's own keychain is out of reach of that process.
+void lk_mark_testing_linked(void);
+int lk_testing_is_linked(void);
 #endif

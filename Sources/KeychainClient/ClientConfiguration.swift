@@ -1,0 +1,58 @@
+package import KeychainPlatform
+package import KeychainProtocol
+
+/// Where a client looks for its keychain, and how long it waits.
+package struct ClientConfiguration: Sendable {
+    package enum Target: Sendable, Hashable {
+        /// A store's own daemon, started where it does not run.
+        case store(KeychainLocations, autostart: Bool)
+        /// A socket at an absolute path, as `latchkey temp` hands it out; it must
+        /// say that it is temporary.
+        case temporary(socket: String)
+        /// The root-owned socket of system mode.
+        case system
+        /// There is no home to look in.
+        case nowhere
+    }
+
+    package static let systemDirectory = "/run/latchkey"
+    /// Absolute path of a `latchkey temp` socket.
+    package static let temporaryVariable = "LATCHKEY_TEMP"
+
+    package var target: Target
+    package var clock: any KeychainClock
+    /// Without progress, where no person is involved (architecture section 2).
+    package var patience: Duration = .seconds(5)
+    /// Where to look for latchkeyd, in this order.
+    package var programDirectories: [String]
+
+    package init(target: Target, clock: any KeychainClock = SystemClock(), programDirectories: [String] = []) {
+        self.target = target
+        self.clock = clock
+        self.programDirectories = programDirectories
+    }
+
+    /// The keychain of this user, as the environment and the machine say.
+    package static func user(lookingBesideThisProgram: Bool = false) -> ClientConfiguration {
+        ClientConfiguration(
+            target: userTarget(), programDirectories: programDirectories(beside: lookingBesideThisProgram))
+    }
+
+    private static func userTarget() -> Target {
+        if let socket = ProcessEnvironment.variable(temporaryVariable), socket.hasPrefix("/") {
+            return .temporary(socket: socket)
+        }
+        if SystemSocket.exists(in: systemDirectory) { return .system }
+        return KeychainLocations.user().map { .store($0, autostart: true) } ?? .nowhere
+    }
+
+    /// /usr/libexec, /usr/local/libexec, then the user's own (decisions.md);
+    /// our own programs look beside themselves first.
+    private static func programDirectories(beside: Bool) -> [String] {
+        var found: [String] = []
+        if beside, let own = ProcessEnvironment.executableDirectory { found.append(own) }
+        found += ["/usr/libexec/latchkey", "/usr/local/libexec/latchkey"]
+        if let home = ProcessEnvironment.passwdHome { found.append(home + "/.local/libexec/latchkey") }
+        return found
+    }
+}

@@ -1,0 +1,37 @@
+@_implementationOnly import CLatchkeyPlatform
+package import KeychainModel
+package import KeychainProtocol
+internal import Synchronization
+
+/// Which keychain the C-shaped door talks to: the scope of a test, the one a
+/// test installed for the process, or the user's own daemon.
+///
+/// Once KeychainTesting is linked the last is out of reach: a call outside any
+/// scope fails and never touches the user's keychain.
+package enum CurrentKeychain {
+    /// The keychain of this task and its children.
+    @TaskLocal package static var scoped: (any KeychainTransport)?
+
+    private static let installed = Mutex<(any KeychainTransport)?>(nil)
+    private static let userKeychain = Mutex<DaemonConnectionPool?>(nil)
+
+    /// Makes `transport` the keychain of the whole process (nil: takes it away).
+    package static func install(_ transport: (any KeychainTransport)?) {
+        installed.withLock { $0 = transport }
+    }
+
+    /// - Throws: `errSecNotAvailable`, reason `outsideTestScope`.
+    package static func transport() throws(KeychainError) -> any KeychainTransport {
+        if let scoped { return scoped }
+        if let installed = installed.withLock({ $0 }) { return installed }
+        guard lk_testing_is_linked() == 0 else {
+            throw KeychainError(.notAvailable, reason: .outsideTestScope)
+        }
+        return userKeychain.withLock { pool in
+            if let pool { return pool }
+            let fresh = DaemonConnectionPool(.user())
+            pool = fresh
+            return fresh
+        }
+    }
+}

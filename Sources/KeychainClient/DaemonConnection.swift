@@ -1,0 +1,155 @@
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
+
+/// One connection to a daemon, after the hello. Used by one thread at a time.
+package final class DaemonConnection: @unchecked Sendable {
+    // @unchecked: `nextNumber` is touched only by the one thread that took the
+    // connection out of the pool (``DaemonConnectionPool``'s lock).
+    private let channel: MessageChannel
+    private let clock: any KeychainClock
+    private let patience: Duration
+    package let session: SessionInformation
+    private var nextNumber: UInt64 = 1
+
+    /// Checks the server, then says hello (architecture section 5).
+    ///
+    /// - Throws: `errSecNotAvailable` with `serverUntrusted`, `versionMismatch`,
+    ///   `noAnswer`, or what the daemon refused the connection for.
+    package init(
+        _ socket: PacketSocket, trust: ServerTrust, clock: any KeychainClock, patience: Duration, version: String
+    ) throws(KeychainError) {
+        self.clock = clock
+        self.patience = patience
+        do throws(SystemCallError) {
+            guard try trust.accepts(socket.peerCredentials()) else {
+                throw SystemCallError("peer", errno: 1)
+            }
+            channel = try MessageChannel(socket)
+        } catch {
+            throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "\(error)")
+        }
+        session = try Self.hello(channel, Deadline(after: patience, on: clock), version)
+    }
+
+    private static func hello(
+        _ channel: MessageChannel, _ deadline: Deadline, _ version: String
+    ) throws(KeychainError) -> SessionInformation {
+        do throws(FrameError) {
+            guard let greeting = try channel.receive(until: deadline) else { throw FrameError.malformed }
+            guard greeting.header.isEmpty, greeting.tail.count == 32 else {
+                return try refusal(greeting)
+            }
+            var hello = Latchkey_ClientHello()
+            hello.lowestProtocol = ProtocolVersion.lowest
+            hello.highestProtocol = ProtocolVersion.highest
+            hello.programVersion = version
+            // Any descriptor will do: that one comes at all shows that this is no
+            // write(2) into an inherited standard output.
+            let proof = try proofDescriptor()
+            try channel.send(hello.wireBytes, greeting.tail, descriptor: proof, until: deadline)
+            guard let answer = try channel.receive(until: deadline) else { throw FrameError.malformed }
+            return try refusal(answer)
+        } catch {
+            throw fault(error, mayHaveHappened: false)
+        }
+    }
+
+    /// Decodes the daemon's answer to the hello, or its refusal.
+    private static func refusal(_ frame: borrowing Frame) throws(FrameError) -> SessionInformation {
+        let answer: Latchkey_ServerHello
+        do throws(WireFault) { answer = try decodeMessage(frame.header) } catch { throw .malformed }
+        if answer.hasFailure { throw .refused(answer.failure.keychainError) }
+        return answer.session
+    }
+
+    private static func proofDescriptor() throws(FrameError) -> Descriptor {
+        do throws(SystemCallError) { return try EventSignal().descriptor } catch { throw .system(error) }
+    }
+
+    static func fault(_ error: FrameError, mayHaveHappened: Bool) -> KeychainError {
+        switch error {
+        case .refused(let refusal): refusal
+        case .timedOut: KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: mayHaveHappened))
+        case .oversized:
+            KeychainError(
+                .dataTooLarge, reason: .tooLarge(what: "the request", limit: WireLimit.message, size: WireLimit.message + 1))
+        default:
+            mayHaveHappened
+                ? KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: true), underlying: "\(error)")
+                : KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
+        }
+    }
+
+    /// Whether the daemon is still at the other end, without waiting.
+    package var isAlive: Bool {
+        do throws(FrameError) {
+            // Nothing is expected between calls: a message now is as bad as an end.
+            return try channel.receiveNow() == nil
+        } catch {
+            return false
+        }
+    }
+
+    /// Why a call got no answer, and whether the request had left.
+    package struct Interruption: Error {
+        package let error: KeychainError
+        package let requestWasSent: Bool
+
+        /// The other end went away; a deadline that passed is an answer of its own.
+        var isWorthRetrying: Bool { error.reason == .daemonUnreachable }
+    }
+
+    /// Sends a request and reads its whole answer; the deadline starts anew with
+    /// every message that comes.
+    package func perform(_ request: KeychainRequest) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {
+        let number = nextNumber
+        nextNumber += 1
+        do throws(FrameError) {
+            let deadline = Deadline(after: patience, on: clock)
+            if let value = request.value {
+                try channel.send(request.encoded(number: number), value.bytes, until: deadline)
+            } else {
+                try channel.send(request.encoded(number: number), until: deadline)
+            }
+        } catch {
+            throw Interruption(error: Self.fault(error, mayHaveHappened: false), requestWasSent: false)
+        }
+        return try readAnswer(number, isWrite: request.isWrite)
+    }
+
+    private func readAnswer(
+        _ number: UInt64, isWrite: Bool
+    ) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {
+        var decoder = AnswerDecoder(number: number)
+        while true {
+            do throws(FrameError) {
+                guard let frame = try channel.receive(until: Deadline(after: patience, on: clock)) else {
+                    throw FrameError.malformed
+                }
+                do throws(KeychainError) {
+                    if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer) }
+                } catch {
+                    return .failure(error)
+                }
+            } catch {
+                throw Interruption(error: Self.fault(error, mayHaveHappened: isWrite), requestWasSent: true)
+            }
+        }
+    }
+}
+
+/// Whose daemon a client believes: its own user's, or for the root-owned path
+/// root's or the service user's.
+package enum ServerTrust: Sendable {
+    case ownUser
+    case system(serviceUser: UInt32?)
+
+    func accepts(_ server: SenderCredentials) -> Bool {
+        switch self {
+        case .ownUser: server.uid == ProcessEnvironment.effectiveUserID
+        case .system(let serviceUser): server.uid == 0 || server.uid == serviceUser
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package import KeychainModel
+internal import KeychainPlatform
+package import KeychainProtocol
+internal import Synchronization
+
+/// A keychain behind a daemon: connections are made when needed, kept, and lent
+/// to one thread at a time.
+package final class DaemonConnectionPool: KeychainTransport {
+    private struct State {
+        var idle: [DaemonConnection] = []
+        var process = ProcessEnvironment.processID
+    }
+
+    /// Kept open at the most; more threads than that make their own each time.
+    private static let mostIdle = 8
+
+    private let finder: DaemonFinder
+    private let state = Mutex(State())
+
+    package init(_ configuration: ClientConfiguration) { finder = DaemonFinder(configuration) }
+
+    package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        let first = try takeIdleOrConnect()
+        switch attempt(request, on: first) {
+        case .success(let result): return try result.get()
+        case .failure(let interruption):
+            // A read can be asked again, a write only while it had not left.
+            guard interruption.isWorthRetrying, !request.isWrite || !interruption.requestWasSent else {
+                throw interruption.error
+            }
+        }
+        switch attempt(request, on: try finder.connect()) {
+        case .success(let result): return try result.get()
+        case .failure(let interruption): throw interruption.error
+        }
+    }
+
+    private func attempt(
+        _ request: KeychainRequest, on connection: DaemonConnection
+    ) -> Result<Result<KeychainAnswer, KeychainError>, DaemonConnection.Interruption> {
+        do throws(DaemonConnection.Interruption) {
+            let result = try connection.perform(request)
+            giveBack(connection)
+            return .success(result)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    package func session() throws(KeychainError) -> SessionInformation {
+        let connection = try takeIdleOrConnect()
+        defer { giveBack(connection) }
+        return connection.session
+    }
+
+    private func takeIdleOrConnect() throws(KeychainError) -> DaemonConnection {
+        if let idle = takeIdle() { return idle }
+        return try finder.connect()
+    }
+
+    private func takeIdle() -> DaemonConnection? {
+        state.withLock { state in
+            // A forked child must not speak on its parent's connections.
+            if state.process != ProcessEnvironment.processID {
+                state.idle = []
+                state.process = ProcessEnvironment.processID
+            }
+            while let connection = state.idle.popLast() {
+                if connection.isAlive { return connection }
+            }
+            return nil
+        }
+    }
+
+    private func giveBack(_ connection: DaemonConnection) {
+        state.withLock { state in
+            if state.idle.count < Self.mostIdle { state.idle.append(connection) }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Glibc
+
+/// What kind of file system a folder lies on, by /proc/self/mountinfo (proc(5)).
+package enum MountTable {
+    /// The type ("ext4", "nfs4", "fuse.sshfs") of the innermost mount that holds
+    /// `path`, or nil where the table does not tell.
+    package static func fileSystemType(of path: String) throws(SystemCallError) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { throw SystemCallError("realpath", errno: errno) }
+        defer { unsafe free(resolved) }
+        let root = try PrivateFile.readAll("/proc/self/mountinfo", atMost: 4 << 20)
+        return type(of: unsafe String(cString: resolved), in: String(decoding: root, as: UTF8.self))
+    }
+
+    /// The same over the text of a table.
+    package static func type(of path: String, in table: String) -> String? {
+        var best: (length: Int, type: String)?
+        for line in table.split(separator: "\n") {
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
+            let mountPoint = unescape(fields[4])
+            let holds = mountPoint == "/" || path == mountPoint || path.hasPrefix(mountPoint + "/")
+            // A later line covers an earlier one at the same place.
+            if holds, mountPoint.utf8.count >= best?.length ?? 0 {
+                best = (mountPoint.utf8.count, String(fields[dash + 1]))
+            }
+        }
+        return best?.type
+    }
+
+    /// Blanks and the like stand as \040 in the table.
+    private static func unescape(_ field: Substring) -> String {
+        var out: [UInt8] = []
+        var bytes = Array(field.utf8)[...]
+        while let byte = bytes.popFirst() {
+            if byte == UInt8(ascii: "\\"), bytes.count >= 3,
+                let code = UInt8(String(decoding: bytes.prefix(3), as: UTF8.self), radix: 8) {
+                out.append(code)
+                bytes = bytes.dropFirst(3)
+            } else {
+                out.append(byte)
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}
+
+/// Files outside our own folders.
+package enum PrivateFile {
+    package static func readAll(_ path: String, atMost limit: Int) throws(SystemCallError) -> [UInt8] {
+        let raw = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard raw >= 0 else { throw SystemCallError("open \(path)", errno: errno) }
+        return try KeychainPlatform.readAll(Descriptor(owning: raw), atMost: limit)
+    }
+}

@@ -1,0 +1,138 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// One call as a door hands it on: not parsed, not authorized, but with its
+/// values made plain and the secret bytes apart.
+package struct KeychainRequest: Sendable {
+    package enum Operation: Sendable, Hashable {
+        case add
+        case copy
+        case update
+        case delete
+        /// SecItemDeleteAllWithAccessGroups.
+        case deleteGroups([String])
+        /// What `latchkey status` shows.
+        case status
+    }
+
+    package let operation: Operation
+    package let query: QueryDictionary
+    /// SecItemUpdate's second dictionary.
+    package let changes: QueryDictionary
+    /// The bytes of kSecValueData, on add and update.
+    package let value: SharedSecret?
+
+    package init(
+        _ operation: Operation, query: QueryDictionary = QueryDictionary(), changes: QueryDictionary = QueryDictionary(),
+        value: SharedSecret? = nil
+    ) {
+        self.operation = operation
+        self.query = query
+        self.changes = changes
+        self.value = value
+    }
+
+    /// Whether it can change the store (an answer that did not come leaves that open).
+    package var isWrite: Bool {
+        switch operation {
+        case .add, .update, .delete, .deleteGroups: true
+        case .copy, .status: false
+        }
+    }
+}
+
+/// What a call found: rows, and the shape in which the caller asked for them.
+package struct KeychainAnswer: Sendable {
+    package var returns: ReturnTypes
+    /// An array even where one row matched.
+    package var many: Bool
+    package var rows: [AnswerRow]
+    package var status: KeychainStatus?
+
+    package init(returns: ReturnTypes = [], many: Bool = false, rows: [AnswerRow] = [], status: KeychainStatus? = nil) {
+        self.returns = returns
+        self.many = many
+        self.rows = rows
+        self.status = status
+    }
+}
+
+/// One item of an answer.
+package struct AnswerRow: Sendable {
+    package let itemClass: ItemClass
+    package let attributes: AttributeMap
+    package let accessControl: AccessControl?
+    package let persistentReference: [UInt8]
+    /// nil: the item has no data, or none was asked for.
+    package let value: SharedSecret?
+
+    package init(
+        itemClass: ItemClass, attributes: AttributeMap, accessControl: AccessControl?, persistentReference: [UInt8],
+        value: SharedSecret?
+    ) {
+        self.itemClass = itemClass
+        self.attributes = attributes
+        self.accessControl = accessControl
+        self.persistentReference = persistentReference
+        self.value = value
+    }
+}
+
+/// What the keychain says about itself.
+package struct KeychainStatus: Sendable, Hashable {
+    package var dataDirectory = ""
+    package var storeID: [UInt8] = []
+    package var storeFormat = 0
+    package var hasPasscode = false
+    package var protectors: [String] = []
+    package var slots: [String] = []
+    package var openClasses: Set<ProtectionClass> = []
+    package var memoryLocked = false
+    /// Items of the caller's groups, by class.
+    package var items: [ItemClass: Int] = [:]
+    package var damaged = 0
+    package var daemonProcess: Int32 = 0
+    package var enclaveProcess: Int32 = 0
+
+    package init() {}
+}
+
+/// Where calls go: the daemon over its socket, or the same engine in this process.
+package protocol KeychainTransport: Sendable {
+    /// - Throws: what the keychain answered, or `errSecNotAvailable` with a
+    ///   reason that says why nothing answered. Never blocks beyond its deadline.
+    func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer
+    /// What the keychain knows of this program: its groups and what they are worth.
+    func session() throws(KeychainError) -> SessionInformation
+}
+
+/// The outcome of the hello.
+package struct SessionInformation: Sendable, Hashable {
+    package var groups: [String]
+    package var nameableGroups: [String]
+    package var strength: IdentityStrength
+    package var isTemporary: Bool
+    package var identity: String
+    package var missingFeatures: [String]
+    package var serverVersion: String
+
+    package init(
+        groups: [String], nameableGroups: [String], strength: IdentityStrength, isTemporary: Bool, identity: String,
+        missingFeatures: [String], serverVersion: String
+    ) {
+        self.groups = groups
+        self.nameableGroups = nameableGroups
+        self.strength = strength
+        self.isTemporary = isTemporary
+        self.identity = identity
+        self.missingFeatures = missingFeatures
+        self.serverVersion = serverVersion
+    }
+}
+
+/// What an identity is worth (architecture section 5).
+package enum IdentityStrength: Int, Sendable, Hashable {
+    case none = 0
+    case user = 1
+    case program = 2
+}

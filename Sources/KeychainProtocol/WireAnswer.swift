@@ -1,0 +1,151 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+package import KeychainModel
+package import KeychainPlatform
+internal import SwiftProtobuf
+
+/// Builds the messages of one answer, at most 256 rows and about 4 MiB of
+/// values each (FORMATS.md, "Answers").
+package struct AnswerEncoder: ~Copyable {
+    private let number: UInt64
+    private let returns: ReturnTypes
+    private let many: Bool
+    private var rows: [Latchkey_WireRow] = []
+    private var values: [SharedSecret] = []
+    private var valueBytes: UInt64 = 0
+
+    package init(number: UInt64, returns: ReturnTypes, many: Bool) {
+        self.number = number
+        self.returns = returns
+        self.many = many
+    }
+
+    package var isFull: Bool { rows.count >= WireLimit.rows || valueBytes >= UInt64(WireLimit.replyBytes) }
+
+    /// Whether a row with `byteCount` bytes of value still fits into one message.
+    package func hasRoom(for byteCount: Int) -> Bool {
+        rows.isEmpty || valueBytes + UInt64(byteCount) <= UInt64(WireLimit.replyBytes)
+    }
+
+    package mutating func add(_ row: AnswerRow) {
+        var out = Latchkey_WireRow()
+        out.itemClass = row.itemClass.rawValue
+        out.attributes = row.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
+        if let access = row.accessControl { out.accessControl = Data(access.encoded) }
+        out.persistentReference = Data(row.persistentReference)
+        if let value = row.value {
+            out.hasValue_p = true
+            out.valueOffset = valueBytes
+            out.valueLength = UInt64(value.bytes.count)
+            valueBytes += out.valueLength
+            values.append(value)
+        }
+        rows.append(out)
+    }
+
+    /// The next message, and room for the rows after it.
+    package mutating func take(more: Bool) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.more = more
+        message.returns = UInt32(returns.rawValue)
+        message.many = many
+        message.rows = rows
+        let tail = concatenate(values, byteCount: Int(valueBytes))
+        rows = []
+        values = []
+        valueBytes = 0
+        return EncodedMessage(header: message.wireBytes, tail: tail)
+    }
+
+    private func concatenate(_ parts: [SharedSecret], byteCount: Int) -> SecretBytes {
+        var out = SecretBytes(count: byteCount)
+        var at = 0
+        for part in parts {
+            unsafe out.withUnsafeMutableBytes { place in
+                unsafe part.bytes.withUnsafeBytes { source in
+                    guard source.count > 0 else { return }
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: place[at...]).copyMemory(from: source)
+                }
+            }
+            at += part.bytes.count
+        }
+        return out
+    }
+}
+
+/// A message ready to be sent.
+package struct EncodedMessage: ~Copyable, Sendable {
+    package let header: [UInt8]
+    package let tail: SecretBytes
+
+    package init(header: [UInt8], tail: consuming SecretBytes) {
+        self.header = header
+        self.tail = tail
+    }
+
+    package static func failure(_ error: KeychainError, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.failure = Latchkey_Failure(error)
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
+    package static func status(_ status: KeychainStatus, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.status = Latchkey_StatusReport(status)
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+}
+
+/// Puts the messages of one answer together again, on the client's side.
+package struct AnswerDecoder {
+    private let number: UInt64
+    package private(set) var answer = KeychainAnswer()
+
+    package init(number: UInt64) { self.number = number }
+
+    /// Takes one message; true where it was the last.
+    ///
+    /// - Throws: ``KeychainError`` where it says that the call failed.
+    package mutating func take(_ header: [UInt8], tail: borrowing SecretBytes) throws(KeychainError) -> Bool {
+        let message: Latchkey_WireReply
+        do throws(WireFault) {
+            message = try decodeMessage(header)
+            guard message.number == number else { throw WireFault() }
+            if !message.hasFailure { try absorb(message, tail) }
+        } catch {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
+        }
+        if message.hasFailure { throw message.failure.keychainError }
+        return !message.more
+    }
+
+    private mutating func absorb(_ message: Latchkey_WireReply, _ tail: borrowing SecretBytes) throws(WireFault) {
+        answer.returns = ReturnTypes(rawValue: UInt8(truncatingIfNeeded: message.returns))
+        answer.many = message.many
+        if message.hasStatus { answer.status = try message.status.keychainStatus() }
+        for row in message.rows { answer.rows.append(try Self.row(row, tail)) }
+    }
+
+    private static func row(_ row: Latchkey_WireRow, _ tail: borrowing SecretBytes) throws(WireFault) -> AnswerRow {
+        guard let itemClass = ItemClass(rawValue: row.itemClass) else { throw WireFault() }
+        var attributes = AttributeMap()
+        attributes.reserve(row.attributes.count)
+        for attribute in row.attributes {
+            guard let value = attribute.attributeValue else { throw WireFault() }
+            attributes.append(AttributeCode(rawValue: attribute.code), value)
+        }
+        var value: SharedSecret?
+        if row.hasValue_p {
+            let total = UInt64(tail.count)
+            guard row.valueOffset <= total, row.valueLength <= total - row.valueOffset else { throw WireFault() }
+            value = SharedSecret(tail.copy(Int(row.valueOffset)..<Int(row.valueOffset + row.valueLength)))
+        }
+        let access = row.accessControl.isEmpty ? nil : AccessControl(encoded: Array(row.accessControl))
+        return AnswerRow(
+            itemClass: itemClass, attributes: attributes, accessControl: access,
+            persistentReference: Array(row.persistentReference), value: value)
+    }
+}

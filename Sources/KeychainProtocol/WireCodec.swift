@@ -1,0 +1,168 @@
+internal import FoundationEssentials
+package import KeychainMessages
+package import KeychainModel
+package import KeychainPlatform
+package import SwiftProtobuf
+
+/// The protocol's version; a connection agrees on one in the hello.
+package enum ProtocolVersion {
+    package static let lowest: UInt32 = 1
+    package static let highest: UInt32 = 1
+}
+
+/// A message that does not decode, or decodes to something impossible; it ends
+/// the connection it came on.
+package struct WireFault: Error, Hashable, Sendable {
+    package init() {}
+}
+
+extension Latchkey_WireValue {
+    /// Deeper lists than any door sends are refused.
+    private static let deepestList = 4
+
+    init(_ value: RawValue) {
+        self.init()
+        switch value {
+        case .string(let text): self.text = text
+        case .data(let bytes): data = Data(bytes)
+        case .integer(let number): integer = number
+        case .real(let number): real = number
+        case .bool(let flag): boolean = flag
+        case .date(let seconds): date = seconds
+        case .uuid(let bytes): uuid = Data(bytes)
+        case .null: null = true
+        case .array(let values):
+            var list = Latchkey_WireValue.List()
+            list.values = values.map { Latchkey_WireValue($0) }
+            self.list = list
+        case .dictionary: dictionary = true
+        case .accessControl(let access): accessControl = Data(access.encoded)
+        case .secret: secret = true
+        case .foreign(let type): foreign = type
+        }
+    }
+
+    func rawValue(depth: Int = 0) throws(WireFault) -> RawValue {
+        switch value {
+        case .text(let text): return .string(text)
+        case .data(let bytes): return .data(Array(bytes))
+        case .integer(let number): return .integer(number)
+        case .real(let number): return .real(number)
+        case .boolean(let flag): return .bool(flag)
+        case .date(let seconds): return .date(seconds)
+        case .uuid(let bytes) where bytes.count == 16: return .uuid(Array(bytes))
+        case .null: return .null
+        case .list(let list) where depth < Self.deepestList: return .array(try Self.plain(list.values, depth))
+        case .dictionary: return .dictionary
+        case .accessControl(let bytes):
+            guard let access = AccessControl(encoded: Array(bytes)) else { throw WireFault() }
+            return .accessControl(access)
+        case .secret: return .secret
+        case .foreign(let type): return .foreign(type: type)
+        case .uuid, .list, nil: throw WireFault()
+        }
+    }
+
+    private static func plain(_ values: [Latchkey_WireValue], _ depth: Int) throws(WireFault) -> [RawValue] {
+        var out: [RawValue] = []
+        for value in values { out.append(try value.rawValue(depth: depth + 1)) }
+        return out
+    }
+}
+
+extension QueryDictionary {
+    init(wire entries: [Latchkey_WireEntry]) throws(WireFault) {
+        self.init()
+        self.entries.reserveCapacity(entries.count)
+        for entry in entries {
+            append(entry.foreignKey ? .foreign : .text(entry.key), try entry.value.rawValue())
+        }
+    }
+
+    var wire: [Latchkey_WireEntry] {
+        entries.map { entry in
+            var out = Latchkey_WireEntry()
+            switch entry.key {
+            case .text(let text): out.key = text
+            case .foreign: out.foreignKey = true
+            }
+            out.value = Latchkey_WireValue(entry.value)
+            return out
+        }
+    }
+}
+
+extension Latchkey_Failure {
+    package init(_ error: KeychainError) {
+        self.init()
+        status = error.status.rawValue
+        let (code, arguments) = error.reason.wireForm
+        reason = UInt32(code)
+        self.arguments = arguments
+        underlying = error.underlying ?? ""
+    }
+
+    package var keychainError: KeychainError {
+        KeychainError(
+            Status(rawValue: status), reason: Reason(code: Int(reason), arguments: arguments),
+            underlying: underlying.isEmpty ? nil : underlying)
+    }
+}
+
+extension KeychainRequest {
+    /// The header of the message; the value's bytes are its tail.
+    package func encoded(number: UInt64) -> [UInt8] {
+        var message = Latchkey_WireRequest()
+        message.number = number
+        message.query = query.wire
+        message.changes = changes.wire
+        switch operation {
+        case .add: message.operation = .add
+        case .copy: message.operation = .copy
+        case .update: message.operation = .update
+        case .delete: message.operation = .delete
+        case .status: message.operation = .status
+        case .deleteGroups(let groups):
+            message.operation = .deleteGroups
+            message.groups = groups
+        }
+        return message.wireBytes
+    }
+
+    /// Decodes a request; the tail becomes the value where the message says that
+    /// it carries one.
+    package static func decode(
+        header: [UInt8], tail: consuming SecretBytes
+    ) throws(WireFault) -> (number: UInt64, request: KeychainRequest) {
+        let message: Latchkey_WireRequest = try decodeMessage(header)
+        let operation: Operation
+        switch message.operation {
+        case .add: operation = .add
+        case .copy: operation = .copy
+        case .update: operation = .update
+        case .delete: operation = .delete
+        case .status: operation = .status
+        case .deleteGroups: operation = .deleteGroups(message.groups)
+        case .unspecified, .UNRECOGNIZED: throw WireFault()
+        }
+        let query = try QueryDictionary(wire: message.query)
+        let changes = try QueryDictionary(wire: message.changes)
+        let carrier = operation == .update ? changes : query
+        let carriesValue = (operation == .add || operation == .update) && carrier["v_Data"] == .secret
+        guard carriesValue || tail.count == 0 else { throw WireFault() }
+        let value = carriesValue ? SharedSecret(tail) : nil
+        return (message.number, KeychainRequest(operation, query: query, changes: changes, value: value))
+    }
+}
+
+extension SwiftProtobuf.Message {
+    /// Our own messages always encode.
+    package var wireBytes: [UInt8] {
+        do { return try serializedBytes() } catch { preconditionFailure("a message of ours does not encode") }
+    }
+}
+
+/// Decodes a message from the other side; fails closed.
+package func decodeMessage<M: SwiftProtobuf.Message>(_ bytes: [UInt8]) throws(WireFault) -> M {
+    do { return try M(serializedBytes: bytes) } catch { throw WireFault() }
+}

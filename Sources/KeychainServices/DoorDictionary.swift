@@ -1,0 +1,72 @@
+internal import Foundation
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// Walks a caller's dictionary once and makes its values plain: bridged or not,
+/// boxed or not, one of ``RawValue``'s cases comes out.
+struct DoorDictionary {
+    private(set) var dictionary = QueryDictionary()
+    /// The bytes of kSecValueData, where this call carries them.
+    private(set) var value: SharedSecret?
+    private let carriesValue: Bool
+
+    init(carriesValue: Bool) { self.carriesValue = carriesValue }
+
+    mutating func take(_ source: NSDictionary) {
+        dictionary.entries.reserveCapacity(source.count)
+        for (key, value) in source { take(key, value) }
+    }
+
+    private mutating func take(_ key: Any, _ value: Any) {
+        guard let text = Self.keyText(key) else { return dictionary.append(.foreign, .null) }
+        guard text == "v_Data" else { return dictionary.append(.text(text), Self.plain(value)) }
+        // A value that is not data is refused by its type; what it says stays here.
+        guard let data = value as? Data else { return dictionary.append(.text(text), .foreign(type: "value")) }
+        if carriesValue { self.value = Self.secret(data) }
+        dictionary.append(.text(text), .secret)
+    }
+
+    private static func keyText(_ key: Any) -> String? {
+        if let text = key as? String { return text }
+        return (key as? NSString).map { $0 as String }
+    }
+
+    private static func secret(_ data: Data) -> SharedSecret {
+        var bytes = SecretBytes(count: data.count)
+        unsafe bytes.withUnsafeMutableBytes { place in
+            unsafe data.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+        }
+        return SharedSecret(bytes)
+    }
+
+    private static func plain(_ value: Any) -> RawValue {
+        switch value {
+        case let flag as Bool where isBoolean(value): .bool(flag)
+        case let text as String: .string(text)
+        case let data as Data: .data(Array(data))
+        case let number as NSNumber: plain(number: number)
+        case let date as Date: .date(date.timeIntervalSinceReferenceDate)
+        case let uuid as UUID: .uuid(unsafe withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) })
+        case is NSNull: .null
+        case let access as SecAccessControl: .accessControl(access.accessControl)
+        case let list as NSArray: .array(list.map(plain))
+        case is NSDictionary: .dictionary
+        default: .foreign(type: "\(type(of: value))")
+        }
+    }
+
+    /// CFBoolean is two particular objects; a number that happens to be 1 is not one.
+    static func isBoolean(_ value: Any) -> Bool {
+        if type(of: value) == Bool.self { return true }
+        guard let number = value as AnyObject as? NSNumber else { return false }
+        return number === NSNumber(value: true) || number === NSNumber(value: false)
+    }
+
+    private static func plain(number: NSNumber) -> RawValue {
+        let code = unsafe number.objCType.pointee
+        if code == CChar(UInt8(ascii: "d")) || code == CChar(UInt8(ascii: "f")) {
+            return Int64(exactly: number.doubleValue).map(RawValue.integer) ?? .real(number.doubleValue)
+        }
+        return .integer(number.int64Value)
+    }
+}

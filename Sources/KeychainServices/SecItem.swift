@@ -1,0 +1,101 @@
+public import Foundation
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// Adds an item.
+///
+/// - Parameters:
+///   - attributes: kSecClass, attributes, kSecValueData (at most 64 MiB; an
+///     attribute at most 64 KiB, all attributes together 1 MiB) and what is to
+///     be returned (kSecReturn…).
+///   - result: receives what kSecReturn… asked for; may be nil.
+/// - Returns: errSecSuccess once the item is durable on disk;
+///   errSecDuplicateItem where the primary key is taken; errSecParam for a
+///   malformed dictionary; errSecNoSuchAttr for an attribute of another class;
+///   errSecMissingEntitlement for a group this program does not have;
+///   errSecInteractionNotAllowed while the protection class is locked;
+///   errSecDataTooLarge above a limit; errSecNotAvailable where no keychain
+///   answers within 5 seconds (whether the item was stored is then not known).
+@discardableResult
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    unsafe Door.call(result) { () throws(KeychainError) in
+        var door = DoorDictionary(carriesValue: true)
+        door.take(attributes)
+        return try CurrentKeychain.transport().perform(
+            KeychainRequest(.add, query: door.dictionary, value: door.value))
+    }
+}
+
+/// Finds items and returns what kSecReturn… asks for.
+///
+/// - Parameters:
+///   - query: class and attributes to match by equality, kSecMatchLimit (default
+///     one), kSecReturn…; or kSecValuePersistentRef alone.
+///   - result: receives an object (limit one) or an array; may be nil.
+/// - Returns: errSecSuccess; errSecItemNotFound where nothing that this program
+///   may see matches; errSecInteractionNotAllowed where a match is locked;
+///   otherwise as ``SecItemAdd(_:_:)``.
+@discardableResult
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    unsafe Door.call(result) { () throws(KeychainError) in
+        var door = DoorDictionary(carriesValue: false)
+        door.take(query)
+        return try CurrentKeychain.transport().perform(KeychainRequest(.copy, query: door.dictionary))
+    }
+}
+
+/// Changes every item that matches, all of them or none.
+///
+/// - Parameters:
+///   - query: as for ``SecItemCopyMatching(_:_:)`` without kSecMatch… and
+///     kSecReturn… keys.
+///   - attributesToUpdate: attributes and kSecValueData; any other key is
+///     errSecNoSuchAttr.
+/// - Returns: errSecSuccess once the change is durable; errSecItemNotFound where
+///   nothing matches; errSecDuplicateItem where two items would become alike;
+///   otherwise as ``SecItemAdd(_:_:)``.
+@discardableResult
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
+    unsafe Door.call(nil) { () throws(KeychainError) in
+        var door = DoorDictionary(carriesValue: false)
+        door.take(query)
+        var changes = DoorDictionary(carriesValue: true)
+        changes.take(attributesToUpdate)
+        return try CurrentKeychain.transport().perform(
+            KeychainRequest(.update, query: door.dictionary, changes: changes.dictionary, value: changes.value))
+    }
+}
+
+/// Deletes every item that matches.
+///
+/// A synchronizable item leaves a tombstone; kSecUseTombstones decides otherwise.
+/// kSecReturn… keys are ignored; kSecMatchLimitAll and kSecMatchLimitOne are
+/// taken as the macOS file keychain takes them (COMPATIBILITY.md).
+///
+/// - Returns: errSecSuccess once the deletion is durable, also for items whose
+///   class is locked; errSecItemNotFound where nothing matches.
+@discardableResult
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+    unsafe Door.call(nil) { () throws(KeychainError) in
+        var door = DoorDictionary(carriesValue: false)
+        door.take(query)
+        return try CurrentKeychain.transport().perform(KeychainRequest(.delete, query: door.dictionary))
+    }
+}
+
+/// What the four calls share: run, hand out, answer with a number.
+enum Door {
+    static func call(
+        _ result: UnsafeMutablePointer<CFTypeRef?>?, _ body: () throws(KeychainError) -> KeychainAnswer
+    ) -> OSStatus {
+        do throws(KeychainError) {
+            let answer = try body()
+            if let result = unsafe result { unsafe result.pointee = DoorResult.object(for: answer) }
+            return Status.success.rawValue
+        } catch {
+            return error.status.rawValue
+        }
+    }
+}

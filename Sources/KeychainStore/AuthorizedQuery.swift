@@ -1,0 +1,48 @@
+package import KeychainModel
+
+/// A query that was checked against the rights of its caller: the only kind that
+/// the store takes. KeychainService alone makes one (a test checks that).
+package struct AuthorizedQuery: Sendable {
+    package let query: Query
+    package let reach: Reach
+
+    /// The groups whose rows this call may touch.
+    package enum Reach: Sendable, Hashable {
+        case only([AccessGroup])
+        case all(by: GroupScope.Entitlement)
+
+        package func includes(_ group: AccessGroup) -> Bool {
+            switch self {
+            case .only(let groups): groups.contains(group)
+            case .all: true
+            }
+        }
+    }
+
+    package init(_ query: Query, reach: Reach) {
+        self.query = query
+        self.reach = reach
+    }
+
+    package var itemClass: ItemClass { query.itemClass }
+
+    /// Whether an opened item is what the query asked for: the columns were
+    /// hints, this decides.
+    package func accepts(_ metadata: ItemMetadata) -> Bool {
+        let attributes = metadata.attributes
+        guard reach.includes(AccessGroup(attributes[.accessGroup]?.string ?? "")) else { return false }
+        let schema = query.schema
+        for (code, wanted) in query.attributes.entries where code != .uuid {
+            guard let attribute = schema[code], let held = attributes[code] ?? Self.implied(attribute),
+                let one = wanted.comparisonBytes(as: attribute.kind),
+                let other = held.comparisonBytes(as: attribute.kind), one == other
+            else { return false }
+        }
+        return true
+    }
+
+    /// Attributes that an item has without anybody having stored them.
+    private static func implied(_ attribute: SchemaAttribute) -> AttributeValue? {
+        attribute.code == .tombstone || attribute.code == .multiUser ? attribute.defaultValue : nil
+    }
+}

@@ -1,0 +1,50 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+package import KeychainModel
+internal import KeychainProtocol
+internal import SwiftProtobuf
+
+/// What the metadata seal of a row holds: every attribute, the access control,
+/// and the id that ties the secret's seal to it.
+package struct ItemMetadata: Sendable {
+    package var attributes: AttributeMap
+    package var accessControl: AccessControl?
+    package var sealID: [UInt8]
+    /// Keyed code of the data, so that the digest can be made without opening it.
+    package var dataCode: [UInt8]
+
+    package init(attributes: AttributeMap, accessControl: AccessControl?, sealID: [UInt8], dataCode: [UInt8]) {
+        self.attributes = attributes
+        self.accessControl = accessControl
+        self.sealID = sealID
+        self.dataCode = dataCode
+    }
+
+    package var encoded: [UInt8] {
+        var message = Latchkey_SealedMetadata()
+        message.attributes = attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
+        message.accessControl = Data(accessControl?.encoded ?? [])
+        message.sealID = Data(sealID)
+        message.dataCode = Data(dataCode)
+        do { return try message.serializedBytes() } catch { preconditionFailure("metadata does not encode") }
+    }
+
+    /// nil for bytes that no version of ours wrote.
+    package init?(encoded bytes: [UInt8]) {
+        guard let message = try? Latchkey_SealedMetadata(serializedBytes: bytes), message.sealID.count == 16 else {
+            return nil
+        }
+        attributes = AttributeMap()
+        attributes.reserve(message.attributes.count)
+        for attribute in message.attributes {
+            guard let value = attribute.attributeValue else { return nil }
+            attributes.append(AttributeCode(rawValue: attribute.code), value)
+        }
+        if !message.accessControl.isEmpty {
+            guard let decoded = AccessControl(encoded: Array(message.accessControl)) else { return nil }
+            accessControl = decoded
+        }
+        sealID = Array(message.sealID)
+        dataCode = Array(message.dataCode)
+    }
+}

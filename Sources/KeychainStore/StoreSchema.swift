@@ -1,0 +1,80 @@
+package import KeychainModel
+
+/// The SQL of the store, made from the schema table (architecture section 4).
+/// Names and order are promises on disk: a change is a numbered migration.
+package enum StoreSchema {
+    /// `PRAGMA user_version` of what this program writes.
+    package static let format = 1
+    /// `PRAGMA application_id`: "LKEY".
+    package static let applicationID: Int32 = 0x4C4B_4559
+    /// The format of a row's seals.
+    package static let rowFormat = 1
+
+    /// Attributes that stand in columns of their own, in the clear.
+    static let clear: Set<AttributeCode> = [.accessible, .synchronizable, .tombstone, .uuid]
+
+    /// The blind columns of a class, in the schema's order.
+    package static func blindAttributes(of itemClass: ItemClass) -> [SchemaAttribute] {
+        Schema.of(itemClass).attributes.filter { $0.traits.contains(.queryable) && !clear.contains($0.code) }
+    }
+
+    package static func column(_ code: AttributeCode) -> String { "b_\(code)" }
+
+    /// The two attributes that real queries give together.
+    package static func pair(of itemClass: ItemClass) -> (AttributeCode, AttributeCode)? {
+        switch itemClass {
+        case .genericPassword: (.service, .account)
+        case .internetPassword: (.server, .account)
+        case .certificate, .key, .identity: nil
+        }
+    }
+
+    /// Columns of a row in the order of ``SealedRow``.
+    static let rowColumns = "rowid, uuid, persistref, fmt, gen, pdmn, sync, tomb, metadata"
+    static let secretColumns = "wrapped_key, secret"
+
+    static var statements: [String] {
+        ItemClass.stored.flatMap(table) + [
+            "CREATE TABLE store (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+            """
+            CREATE TABLE metadata_keys (class INTEGER PRIMARY KEY, gen INTEGER NOT NULL, wrapped BLOB NOT NULL, \
+            "check" BLOB NOT NULL)
+            """,
+            """
+            CREATE TABLE damaged (number INTEGER PRIMARY KEY AUTOINCREMENT, class TEXT NOT NULL, cause TEXT NOT NULL, \
+            moved REAL NOT NULL, rowid_was INTEGER, uuid BLOB, persistref BLOB, fmt INTEGER, gen INTEGER, pdmn TEXT, \
+            sync INTEGER, tomb INTEGER, pkey BLOB, blind BLOB, metadata BLOB, wrapped_key BLOB, secret BLOB)
+            """,
+        ]
+    }
+
+    private static func table(_ itemClass: ItemClass) -> [String] {
+        let name = itemClass.rawValue
+        let blind = blindAttributes(of: itemClass).map { "\(column($0.code)) BLOB" }.joined(separator: ", ")
+        let pair = pair(of: itemClass) == nil ? "" : "b_pair BLOB, "
+        let create = """
+            CREATE TABLE \(name) (rowid INTEGER PRIMARY KEY AUTOINCREMENT, uuid BLOB NOT NULL, \
+            persistref BLOB NOT NULL, fmt INTEGER NOT NULL, gen INTEGER NOT NULL, pdmn TEXT NOT NULL, \
+            sync INTEGER NOT NULL, tomb INTEGER NOT NULL, \(blind), \(pair)pkey BLOB NOT NULL, \
+            metadata BLOB NOT NULL, wrapped_key BLOB, secret BLOB)
+            """
+        return [create] + indexes(itemClass)
+    }
+
+    /// Only what real queries lead with: each further index slows every add.
+    private static func indexes(_ itemClass: ItemClass) -> [String] {
+        let name = itemClass.rawValue
+        var result = [
+            "CREATE UNIQUE INDEX \(name)_pkey ON \(name)(pkey)",
+            "CREATE UNIQUE INDEX \(name)_persistref ON \(name)(persistref)",
+        ]
+        if pair(of: itemClass) != nil { result.append("CREATE INDEX \(name)_pair ON \(name)(b_pair)") }
+        for attribute in Schema.of(itemClass).attributes where attribute.traits.contains(.indexed) {
+            let column = column(attribute.code)
+            // Sparse columns have rows without a value, which need no entry.
+            let partial = attribute.defaultValue == nil ? " WHERE \(column) IS NOT NULL" : ""
+            result.append("CREATE INDEX \(name)_\(attribute.code) ON \(name)(\(column))\(partial)")
+        }
+        return result
+    }
+}
