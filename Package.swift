@@ -95,7 +95,7 @@ let package = Package(
 
         // Floor 5: executables
         executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
+        executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
 
         // Tests
