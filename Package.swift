@@ -104,5 +104,10 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        tests(
+            "KeychainDaemonTests",
+            ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
+             logging]),
     ]
 )
