@@ -22,18 +22,12 @@ struct EnclaveDirectory: Sendable {
         } catch {
             throw .directory(error)
         }
-        lock = try Self.take(in: directory)
+        lock = try FileLock.take(Self.lockName, in: directory)
     }
 
-    private static func take(in directory: PrivateDirectory) throws(KeybagError) -> FileLock {
-        let taken: FileLock?
-        do throws(SystemCallError) {
-            taken = try FileLock.take(try directory.openFile(lockName, creating: true))
-        } catch {
-            throw .system(error)
-        }
-        guard let taken else { throw .inUse }
-        return taken
+    /// Says in the lock file where this enclave listens.
+    func announce(_ rendezvous: EnclaveRendezvous) throws(KeybagError) {
+        do throws(SystemCallError) { try lock.write(rendezvous.encoded) } catch { throw .system(error) }
     }
 }
 
