@@ -102,5 +102,9 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        tests(
+            "EnclaveTests",
+            ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
     ]
 )

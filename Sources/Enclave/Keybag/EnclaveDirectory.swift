@@ -52,10 +52,12 @@ extension EnclaveDirectory {
         let body = try Self.body(of: file, protectors)
 
         let repairs = protectorFiles.repairs(to: protectors.file) + keybag.repairs(to: file)
-        let failures = secrets.repair(with: protectors.secret) + Self.perform(repairs)
+        let secret = protectors.secret
         let kinds = protectors.body.protectors.map(\.kind.name)
         let locked = try Keybag.Locked.open(body, generation: file.generation, root: protectors.takeRoot())
-        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: kinds, unrepaired: failures)
+        let state = try KeybagState(unlockingOpenSlotOf: locked)
+        let failures = secrets.repair(with: secret) + Self.perform(repairs)
+        return EnclaveCore(state, protectors: kinds, unrepaired: failures)
     }
 
     private func keybagFiles() throws(KeybagError) -> AuthenticPair { try pair(.keybag) }
