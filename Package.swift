@@ -109,5 +109,8 @@ let package = Package(
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
              "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
              logging]),
+            "EnclaveTests",
+            ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
     ]
 )
