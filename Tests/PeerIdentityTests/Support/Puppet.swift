@@ -55,16 +55,19 @@ final class Puppet: Sendable {
         while try folder.linkTarget(FilePath("exe")) != FilePath(path) { sched_yield() }
     }
 
-    /// Runs a program to its end.
-    static func run(_ program: String, _ arguments: [String]) throws -> Int32 {
-        let child = try spawn(program, arguments, environment: ["PATH=/usr/bin:/bin"], input: nil)
+    /// Runs a program to its end, with `input` as its descriptor 0 and silent.
+    static func run(
+        _ program: String, _ arguments: [String], environment: [String] = [], input: Descriptor? = nil
+    ) throws -> Int32 {
+        let child = try spawn(
+            program, arguments, environment: ["PATH=/usr/bin:/bin"] + environment, input: input, isSilent: input != nil)
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
         return status
     }
 
     private static func spawn(
-        _ program: String, _ arguments: [String], environment: [String], input: Descriptor?
+        _ program: String, _ arguments: [String], environment: [String], input: Descriptor?, isSilent: Bool = false
     ) throws -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -75,6 +78,9 @@ final class Puppet: Sendable {
             unsafe posix_spawn_file_actions_adddup2(&actions, input.raw, 0)
             unsafe posix_spawn_file_actions_adddup2(&actions, input.raw, 1)
         }
+        for stream: Int32 in isSilent ? [1, 2] : [] {
+            unsafe posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
+        }
         var argv = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         var envp = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer {
@@ -83,7 +89,10 @@ final class Puppet: Sendable {
             unsafe posix_spawnattr_destroy(&attributes)
         }
         var child: pid_t = 0
-        let result = unsafe posix_spawn(&child, program, &actions, &attributes, &argv, &envp)
+        var result: Int32
+        // A file that was just written can be open for a moment in a child that
+        // another test is starting.
+        repeat { result = unsafe posix_spawn(&child, program, &actions, &attributes, &argv, &envp) } while result == ETXTBSY
         guard result == 0 else { throw SystemCallError("posix_spawn \(program)", errno: result) }
         return child
     }

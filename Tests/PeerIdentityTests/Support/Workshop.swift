@@ -36,6 +36,11 @@ final class TemporaryFolder: Sendable {
         return target
     }
 
+    func read(_ name: String) throws -> String {
+        let file = try Descriptor.look(at: FilePath(self.file(name)), .reading)
+        return String(decoding: try file.readStart(atMost: 64 * 1024), as: UTF8.self)
+    }
+
     func makeFolder(_ name: String, mode: UInt32 = 0o755) throws -> String {
         let target = file(name)
         try #require(unsafe mkdir(target, 0o700) == 0)
