@@ -109,8 +109,12 @@ let package = Package(
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
              "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
              logging]),
+        tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
              "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
+        tests(
+            "PeerIdentityTests",
+            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
     ]
 )

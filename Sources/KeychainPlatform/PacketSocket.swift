@@ -5,6 +5,12 @@ package struct SenderCredentials: Hashable, Sendable {
     package let pid: Int32
     package let uid: UInt32
     package let gid: UInt32
+
+    package init(pid: Int32, uid: UInt32, gid: UInt32) {
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+    }
 }
 
 /// What came beside the bytes of a datagram.
