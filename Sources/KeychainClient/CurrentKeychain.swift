@@ -53,7 +53,7 @@ package enum CurrentKeychain {
             defer { said = true }
             return !said
         }
-        if isFirst { StandardError.write(line: "latchkey: \(error.reason.explanation)") }
+        if isFirst { StandardError.write("latchkey: \(error.reason.explanation)\n") }
         return error
     }
 }

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Where a program says to a person what its return values cannot.
+/// The one place where a daemon of ours says why it could not go on.
 package enum StandardError {
-    /// Writes `text` and a newline; what cannot be written is lost.
-    package static func write(line text: String) {
-        let bytes = Array((text + "\n").utf8)
+    /// Writes to descriptor 2; whether anybody reads it is not our concern.
+    package static func write(_ line: String) {
+        let bytes = Array(line.utf8)
         _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

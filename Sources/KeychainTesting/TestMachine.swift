@@ -44,7 +44,7 @@ final class TestMachine: Sendable {
             return engine
         }
         do throws(KeychainError) { try engine?.close() } catch {
-            StandardError.write(line: "latchkey: a test keychain was not closed: \(error)")
+            StandardError.write("latchkey: a test keychain was not closed: \(error)\n")
         }
     }
 

@@ -42,7 +42,7 @@ struct Arguments {
 
 func run() throws -> Int32 {
     guard let arguments = Arguments(CommandLine.arguments.dropFirst()) else {
-        StandardError.write(line: Arguments.usage)
+        StandardError.write(Arguments.usage + "\n")
         return 2
     }
     var corpus = try Corpus.fromEnvironment(own: arguments.folder)
@@ -56,6 +56,6 @@ func run() throws -> Int32 {
 }
 
 do { exit(try run()) } catch {
-    StandardError.write(line: "conformance: \(error)")
+    StandardError.write("conformance: \(error)\n")
     exit(2)
 }
