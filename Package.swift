@@ -125,11 +125,20 @@ let package = Package(
             ],
             path: "Tests/Support/Conformance", swiftSettings: house),
         .executableTarget(
-            name: "conformance", dependencies: ["Conformance", "KeychainPlatform"],
+            name: "conformance",
+            dependencies: ["Conformance", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
             path: "Tests/Support/conformance-tool", swiftSettings: house),
+        .executableTarget(
+            name: "latchkeyd-testing",
+            dependencies: [
+                "Conformance", "KeychainTesting", "KeychainDaemon", "KeychainService", "Enclave", "PeerIdentity",
+                "KeychainProtocol", "KeychainModel", "KeychainPlatform", logging,
+            ],
+            path: "Tests/Support/latchkeyd-testing", swiftSettings: house),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         tests(
-            "ConformanceTests", ["Conformance", "KeychainServices", "KeychainPlatform"],
+            "ConformanceTests",
+            ["Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
             resources: [.copy("Corpus")]),
     ]
 )

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// The keys and certificates that cases name.
 package struct Fixtures: Sendable {
@@ -24,13 +24,13 @@ package struct Fixtures: Sendable {
         guard let hex = expected["certs"]?[name]?["issuerDER"]?.string else {
             throw CorpusError("no issuer of fixture certificate \(name)")
         }
-        return try Data(hex: hex)
+        return try Data(hexadecimal: hex)
     }
 }
 
 extension Data {
     /// Pairs of hexadecimal digits.
-    init(hex: String) throws {
+    package init(hexadecimal hex: String) throws {
         let digits = Array(hex.utf8)
         guard digits.count.isMultiple(of: 2) else { throw CorpusError("an odd number of hexadecimal digits") }
         self.init(capacity: digits.count / 2)

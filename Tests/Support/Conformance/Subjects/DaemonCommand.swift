@@ -8,7 +8,6 @@ package enum DaemonCommand: Sendable {
     /// Persistent references in hexadecimal digits.
     case corruptItems([String])
     case corruptMetadataKey(String)
-    case corruptDatabase
 
     package static let ready = "ok"
 
@@ -17,7 +16,6 @@ package enum DaemonCommand: Sendable {
         case .become(let context): Self.line("become", context.json)
         case .corruptItems(let references): Self.line("corruptItems", .array(references.map(JSONValue.string)))
         case .corruptMetadataKey(let protection): Self.line("corruptMetadataKey", .string(protection))
-        case .corruptDatabase: Self.line("corruptDatabase", .null)
         }
     }
 
@@ -31,7 +29,6 @@ package enum DaemonCommand: Sendable {
         case ("become", let context?): self = .become(CaseContext(context))
         case ("corruptItems", .array(let references)): self = .corruptItems(references.compactMap(\.string))
         case ("corruptMetadataKey", .string(let protection)): self = .corruptMetadataKey(protection)
-        case ("corruptDatabase", _): self = .corruptDatabase
         default: throw CorpusError("unknown command \(line)")
         }
     }

@@ -3,6 +3,7 @@ internal import KeychainClient
 internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import KeychainTesting
 
 /// A daemon of its own with its own enclave, as separate processes; the calls
 /// take the way of every program, over the socket.
@@ -47,11 +48,17 @@ final class DaemonKeychain: KeychainUnderTest {
     }
 
     func corruptDatabase() throws {
-        try daemon.tell(.corruptDatabase)
+        daemon.stop()
+        try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path + "/data")
+        try start()
     }
 
     func restart() throws {
         daemon.stop()
+        try start()
+    }
+
+    private func start() throws {
         daemon = try DaemonProcess(in: folder.path, programs: programs, context)
         pool = Self.connect(folder.path)
     }

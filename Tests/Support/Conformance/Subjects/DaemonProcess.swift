@@ -16,8 +16,8 @@ final class DaemonProcess {
         process.standardInput = commands
         process.standardOutput = answers
         try process.run()
-        try tell(.become(context))
         try expectReady("start")
+        try tell(.become(context))
     }
 
     /// Waits until it is done.

@@ -45,7 +45,7 @@ struct ValueReader {
     private func plainObject(_ kind: String, _ value: JSONValue) throws -> NSObject? {
         switch (kind, value) {
         case ("string", .string(let text)): NSString(string: text)
-        case ("data", .string(let hex)): NSData(data: try Data(hex: hex))
+        case ("data", .string(let hex)): NSData(data: try Data(hexadecimal: hex))
         case ("bool", .bool(let flag)): NSNumber(value: flag)
         case ("int", .integer(let number)): NSNumber(value: number)
         case ("int", .real(let number)): NSNumber(value: number)
@@ -89,7 +89,7 @@ struct ValueReader {
 
     private func repeated(_ json: JSONValue) throws -> NSData {
         guard let byte = json["byte"]?.string, let length = json["length"]?.integer, length >= 0,
-            let value = try Data(hex: byte).first
+            let value = try Data(hexadecimal: byte).first
         else { throw CorpusError("no repeated byte: \(json)") }
         return NSData(data: Data(repeating: value, count: Int(length)))
     }
