@@ -39,8 +39,22 @@ package struct CaseContext: Sendable {
         return strings.count == values.count ? strings : []
     }
 
+    /// Some entitlements are true, others are a list of what is allowed.
     private var trueEntitlements: Set<String> {
-        Set((members["extraEntitlements"]?.object ?? [:]).filter { $0.value == .bool(true) }.keys)
+        Set((members["extraEntitlements"]?.object ?? [:]).filter { Self.isGranted($0.value) }.keys)
+    }
+
+    private static func isGranted(_ value: JSONValue) -> Bool {
+        ![.null, .bool(false), .array([]), .string("")].contains(value)
+    }
+
+    /// The same program with one more entitlement.
+    func granting(_ entitlement: String) -> CaseContext {
+        var result = self
+        var extra = members["extraEntitlements"]?.object ?? [:]
+        extra[entitlement] = .bool(true)
+        result.members["extraEntitlements"] = .object(extra)
+        return result
     }
 
     private var rules: TestEntitlements.Rules {

@@ -72,6 +72,22 @@ extension ConformanceCase.Step {
     }
 }
 
+extension ConformanceCase.Step {
+    /// What the schema lists, and remarks.
+    private static let knownFields: Set<String> = [
+        "call", "status", "result", "save", "query", "attrs", "merge", "resultPointer", "state", "context", "result_",
+        "match", "accessible", "key", "cert", "identity", "peer", "algorithm", "operation", "data", "signature",
+        "protection", "flags", "rawFlags", "constraints", "file", "fileData", "options", "backup", "password", "count",
+        "groups", "args", "exit", "stdout", "stderr", "note", "comment", "source",
+    ]
+
+    /// A field that is not looked at might have been a check.
+    func checkFields() throws {
+        let unknown = Set(fields.keys).subtracting(Self.knownFields)
+        guard unknown.isEmpty else { throw CorpusError("unknown field \(unknown.sorted().joined(separator: ", "))") }
+    }
+}
+
 extension ExpectedStatus {
     init(_ json: JSONValue) throws {
         if let number = json.integer { self = .exactly(number); return }

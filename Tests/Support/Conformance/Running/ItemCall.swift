@@ -38,7 +38,7 @@ struct ItemCall {
 }
 
 /// SecItemDeleteAllWithAccessGroups, which no public header has: made where the
-/// C-shaped calls end up.
+/// C-shaped calls end up, by the system's own program, which is entitled to it.
 struct GroupPurge {
     private let groups: [String]
 

@@ -77,6 +77,8 @@ struct DictionaryMatcher {
         case .string("now"): return (matcher.now, Self.tolerance)
         case .integer(let seconds): return (matcher.now, Double(seconds))
         case .real(let seconds): return (matcher.now, seconds)
+        case .object where ["seconds", "within", "tolerance"].contains(json.only?.key):
+            return try self.moment(json.only?.value ?? .null)
         case .string(let text):
             guard let date = try matcher.reader.object(.object(["date": .string(text)])) as? NSDate else { break }
             return (date as Date, Self.tolerance)

@@ -18,6 +18,7 @@ struct ValueReader {
                 result[NSString(string: text)] = value
             }
         }
+        if json == .null { return try dictionary(nil, merging: base) }
         guard let members = (json ?? .object([:])).object else { throw CorpusError("no dictionary: \(json ?? .null)") }
         for (name, value) in members where name != "merge" { result[try key(name)] = try object(value) }
         return result.copy() as? NSDictionary ?? result
@@ -74,6 +75,7 @@ struct ValueReader {
         switch name {
         case "kCFBooleanTrue": return NSNumber(value: true)
         case "kCFBooleanFalse": return NSNumber(value: false)
+        case "kCFNull": return NSNull()
         default: return try key(name)
         }
     }
