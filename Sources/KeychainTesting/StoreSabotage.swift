@@ -36,15 +36,20 @@ package struct StoreSabotage {
         engine.insecureForgetMetadataKeys()
     }
 
-    /// The database file's first pages; the engine must be closed.
-    package static func insecureCorruptDatabase(inDataDirectory folder: String) throws {
+    /// All of the database file but the head; the engine must be closed.
+    package static func insecureCorruptDatabase(inDataDirectory folder: String) throws(KeychainError) {
         for name in [Store.fileName, Store.fileName + "-wal"] {
-            let file = URL(fileURLWithPath: folder + "/" + name)
-            guard FileManager.default.fileExists(atPath: file.path) else { continue }
-            var bytes = try Data(contentsOf: file)
-            let start = min(bytes.count, 16)
-            bytes.replaceSubrange(start..<bytes.count, with: Data(repeating: 0xA5, count: bytes.count - start))
-            try bytes.write(to: file)
+            do { try overwrite(URL(fileURLWithPath: folder + "/" + name)) } catch {
+                throw KeychainError(.io, reason: .inputOutput, underlying: "\(error)")
+            }
         }
+    }
+
+    private static func overwrite(_ file: URL) throws {
+        guard FileManager.default.fileExists(atPath: file.path) else { return }
+        var bytes = try Data(contentsOf: file)
+        let head = min(bytes.count, 16)
+        bytes.replaceSubrange(head..<bytes.count, with: Data(repeating: 0xA5, count: bytes.count - head))
+        try bytes.write(to: file)
     }
 }

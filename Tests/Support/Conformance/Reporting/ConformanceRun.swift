@@ -7,6 +7,9 @@ package struct ConformanceRun: Sendable {
     private let modes: [Mode]
     private let programs: String
 
+    /// Cases at a time: most of a case is waiting for the disk and for processes.
+    private static let width = 6
+
     /// - Parameter programs: the folder with the daemon for tests and the enclave.
     package init(_ corpus: Corpus, modes: [Mode] = Mode.allCases, programs: String) {
         self.corpus = corpus
@@ -16,10 +19,19 @@ package struct ConformanceRun: Sendable {
 
     package func report() -> ConformanceReport {
         let outcomes = Mutex([[Mode: ConformanceReport.Outcome]](repeating: [:], count: corpus.cases.count))
-        DispatchQueue.concurrentPerform(iterations: corpus.cases.count) { index in
-            let found = self.outcomes(of: corpus.cases[index])
-            outcomes.withLock { $0[index] = found }
+        let next = Atomic(0)
+        let crew = DispatchGroup()
+        for _ in 0..<Self.width {
+            DispatchQueue.global().async(group: crew) {
+                while true {
+                    let index = next.add(1, ordering: .relaxed).oldValue
+                    guard index < corpus.cases.count else { return }
+                    let found = self.outcomes(of: corpus.cases[index])
+                    outcomes.withLock { $0[index] = found }
+                }
+            }
         }
+        crew.wait()
         var report = ConformanceReport(modes: modes, unreadable: corpus.unreadable)
         for (one, found) in zip(corpus.cases, outcomes.withLock({ $0 })) { report.add(one, found) }
         return report
