@@ -100,6 +100,13 @@ let package = Package(
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
 
+        // Measures the whole beside its raw parts; not a product.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        executable(
+            "latchkey-bench",
+            ["KeychainServices", "KeychainClient", "KeychainStore", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "CSQLite"]),
+
         // Tests
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
@@ -109,6 +116,10 @@ let package = Package(
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
              "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
              logging]),
+        tests(
+            "KeychainServiceTests",
+            ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "KeychainTestSupport", "CSQLite"]),
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",

@@ -157,6 +157,9 @@ package final class FileLock: Sendable {
         return FileLock(file)
     }
 
+    /// Gives the lock up before its owner goes.
+    package func release() { _ = lk_ofd_unlock(descriptor.raw) }
+
     /// Replaces what the locked file holds (a few bytes, for whoever reads it).
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
         let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
