@@ -84,10 +84,11 @@ let package = Package(
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
+        .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
-            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainModel", "KeychainPlatform",
-             "KeychainStore", "Enclave"]),
+            ["CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
+             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave"]),
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
@@ -127,5 +128,28 @@ let package = Package(
         tests(
             "PeerIdentityTests",
             ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
+        .target(
+            name: "Conformance",
+            dependencies: [
+                "KeychainTesting", "KeychainServices", "KeychainClient", "KeychainProtocol", "KeychainModel",
+                "KeychainPlatform",
+            ],
+            path: "Tests/Support/Conformance", swiftSettings: house),
+        .executableTarget(
+            name: "conformance",
+            dependencies: ["Conformance", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
+            path: "Tests/Support/conformance-tool", swiftSettings: house),
+        .executableTarget(
+            name: "latchkeyd-testing",
+            dependencies: [
+                "Conformance", "KeychainTesting", "KeychainDaemon", "KeychainService", "Enclave", "PeerIdentity",
+                "KeychainProtocol", "KeychainModel", "KeychainPlatform", logging,
+            ],
+            path: "Tests/Support/latchkeyd-testing", swiftSettings: house),
+        tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
+        tests(
+            "ConformanceTests",
+            ["Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
+            resources: [.copy("Corpus")]),
     ]
 )
