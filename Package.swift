@@ -96,7 +96,13 @@ let package = Package(
         // Floor 5: executables
         executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
-        executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
-
+        // What `latchkey` does, as a library so that tests can give it a keychain and a console.
+        room(
+            "LatchkeyCommand",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
+        executable("latchkey", ["LatchkeyCommand", "KeychainPlatform"]),
+        tests(
+            "LatchkeyCommandTests",
+            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
     ]
 )

@@ -1,4 +1,3 @@
-internal import KeychainMessages
 package import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
@@ -86,6 +85,13 @@ package struct DaemonFinder: Sendable {
 
     /// Starts a daemon and waits until it (or the winner of a race) listens.
     private func start(_ locations: KeychainLocations) throws(KeychainError) {
+        let report = try launch(locations)
+        try DaemonReport.wait(on: report, patience: configuration.patience, clock: configuration.clock)
+    }
+
+    /// Our end of the report; the other end is the daemon's alone once this
+    /// returns, so that its death is seen.
+    private func launch(_ locations: KeychainLocations) throws(KeychainError) -> PacketSocket {
         let program = try DaemonProgram.find(in: configuration.programDirectories)
         let (ours, theirs) = try Self.reporting { () throws(SystemCallError) in try PacketSocket.pair() }
         try Self.reporting { () throws(SystemCallError) in
@@ -94,30 +100,12 @@ package struct DaemonFinder: Sendable {
                 arguments: ["--data-dir", locations.dataDirectory, "--run-dir", locations.runDirectory, "--report"],
                 environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], keeping: theirs.descriptor)
         }
-        try waitForReport(ours, keepingAlive: theirs)
-    }
-
-    private func waitForReport(_ ours: PacketSocket, keepingAlive theirs: consuming PacketSocket) throws(KeychainError) {
-        _ = consume theirs
-        do throws(FrameError) {
-            let channel = try Self.framing { () throws(SystemCallError) in try MessageChannel(ours) }
-            guard let frame = try channel.receive(until: Deadline(after: configuration.patience, on: configuration.clock))
-            else { throw FrameError.malformed }
-            let report: Latchkey_ServerHello
-            do throws(WireFault) { report = try decodeMessage(frame.header) } catch { throw .malformed }
-            if report.hasFailure { throw FrameError.refused(report.failure.keychainError) }
-        } catch {
-            throw DaemonConnection.fault(error, mayHaveHappened: false)
-        }
+        return ours
     }
 
     private static func reporting<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
         do throws(SystemCallError) { return try body() } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
-    }
-
-    private static func framing<R>(_ body: () throws(SystemCallError) -> R) throws(FrameError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw .system(error) }
     }
 }
