@@ -91,18 +91,24 @@ let package = Package(
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainCrypto", logging]),
+             "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging]),
 
         // Floor 5: executables
         executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
+        executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
             ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
-        executable("latchkey", ["LatchkeyCommand", "KeychainPlatform"]),
+        executable("latchkey", ["LatchkeyCommand"]),
+
+        // Tests
+        .target(
+            name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
+            path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
         tests(
             "LatchkeyCommandTests",
-            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
+            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+             "KeychainTestSupport"]),
     ]
 )

@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -223,6 +224,16 @@ int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out) {
     return 0;
 }
 
+static int is_readable(int32_t fd) {
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    int r;
+    RETRY(r, poll(&one, 1, 0));
+    return r < 0 ? err() : r > 0;
+}
+
+int lk_has_ended(int32_t pidfd) { return is_readable(pidfd); }
+int lk_has_arrived(int32_t fd) { return is_readable(fd); }
+
 int lk_memfd(const char *name) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
     if (fd < 0 && errno == EINVAL) fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -346,7 +357,9 @@ int lk_epoll(void) {
 }
 
 int lk_epoll_add(int32_t ep, int32_t fd, uint64_t data, int32_t oneshot) {
-    struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | (oneshot ? EPOLLONESHOT : EPOLLEXCLUSIVE)};
+    // EPOLLEXCLUSIVE takes no EPOLLRDHUP beside it (epoll_ctl(2)); a closed peer
+    // is readable anyway.
+    struct epoll_event e = {.events = EPOLLIN | (oneshot ? EPOLLRDHUP | EPOLLONESHOT : EPOLLEXCLUSIVE)};
     e.data.u64 = data;
     return epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e) < 0 ? err() : 0;
 }
@@ -436,3 +449,61 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
 static int testing_linked;
 void lk_mark_testing_linked(void) { testing_linked = 1; }
 int lk_testing_is_linked(void) { return testing_linked; }
+
+static volatile int termination_fd = -1;
+
+static void on_termination(int signal) {
+    (void)signal;
+    int saved = errno;
+    uint64_t one = 1;
+    (void)!write(termination_fd, &one, sizeof one);
+    errno = saved;
+}
+
+int lk_signal_on_termination(int32_t fd) {
+    termination_fd = fd;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_termination;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (sigaction(signals[i], &action, NULL) < 0) return err();
+    }
+    return 0;
+}
+
+int lk_watch_removals(const char *path) {
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0) return err();
+    if (inotify_add_watch(fd, path, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0) {
+        int r = err();
+        close(fd);
+        return r;
+    }
+    return fd;
+}
+
+int lk_drain_removals(int32_t fd) {
+    char buffer[4096];
+    int seen = 0;
+    ssize_t got;
+    while ((got = read(fd, buffer, sizeof buffer)) > 0) seen = 1;
+    return seen;
+}
+
+int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
+    struct pollfd watched[16];
+    if (count > 16) return -EINVAL;
+    for (int32_t i = 0; i < count; i++) watched[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    int r = ppoll(watched, (nfds_t)count, nanoseconds < 0 ? NULL : &limit, NULL);
+    if (r < 0) return errno == EINTR ? count : err();
+    for (int32_t i = 0; i < count; i++) {
+        if (watched[i].revents) return i;
+    }
+    return count;
+}
+
+int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }

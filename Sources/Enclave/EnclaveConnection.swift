@@ -19,6 +19,9 @@ package struct RowBinding: Sendable, Hashable {
 /// A key as it rests in the database: which generation of its class key wrapped
 /// it, and the box.
 package struct WrappedKey: Sendable, Hashable {
+    /// A box around 32 bytes: nonce (12), ciphertext (32), tag (16).
+    package static let boxByteCount = 60
+
     package let generation: UInt32
     package let box: [UInt8]
 
@@ -51,10 +54,13 @@ package struct EnclaveDescription: Sendable, Hashable {
     package var memoryLocked: Bool
     package var keybagGeneration: UInt64
     package var processID: Int32
+    /// Files of the keybag of which one copy is damaged and could not be written
+    /// again (a full or read-only disk); the other copy opens.
+    package var unrepairedFiles: [String]
 
     package init(
         protectors: [String], slots: [String], openClasses: Set<ProtectionClass>, hasPasscode: Bool,
-        memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32
+        memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32, unrepairedFiles: [String] = []
     ) {
         self.protectors = protectors
         self.slots = slots
@@ -63,6 +69,7 @@ package struct EnclaveDescription: Sendable, Hashable {
         self.memoryLocked = memoryLocked
         self.keybagGeneration = keybagGeneration
         self.processID = processID
+        self.unrepairedFiles = unrepairedFiles
     }
 }
 

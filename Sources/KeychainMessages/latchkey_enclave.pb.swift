@@ -341,6 +341,8 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
 
     package var keybagGeneration: UInt64 = 0
 
+    package var unrepairedFiles: [String] = []
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -857,7 +859,7 @@ nonisolated extension Latchkey_EnclaveReply.KeyResult: SwiftProtobuf.Message, Sw
 
 nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}has_passcode\0\u{3}memory_locked\0\u{3}keybag_generation\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}has_passcode\0\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -871,6 +873,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       case 4: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.memoryLocked) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.keybagGeneration) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.unrepairedFiles) }()
       default: break
       }
     }
@@ -895,6 +898,9 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if self.keybagGeneration != 0 {
       try visitor.visitSingularUInt64Field(value: self.keybagGeneration, fieldNumber: 6)
     }
+    if !self.unrepairedFiles.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.unrepairedFiles, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -905,6 +911,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
     if lhs.memoryLocked != rhs.memoryLocked {return false}
     if lhs.keybagGeneration != rhs.keybagGeneration {return false}
+    if lhs.unrepairedFiles != rhs.unrepairedFiles {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

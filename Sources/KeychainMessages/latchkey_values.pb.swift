@@ -109,6 +109,9 @@ package nonisolated struct Latchkey_SealedMetadata: Sendable {
   /// 16 random bytes that the secret's seal is bound to
   package var sealID: Data = Data()
 
+  /// keyed code of the data, for the item's digest
+  package var dataCode: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -218,7 +221,7 @@ nonisolated extension Latchkey_WireAttribute: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Latchkey_SealedMetadata: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".SealedMetadata"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_control\0\u{3}seal_id\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}attributes\0\u{3}access_control\0\u{3}seal_id\0\u{3}data_code\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -229,6 +232,7 @@ nonisolated extension Latchkey_SealedMetadata: SwiftProtobuf.Message, SwiftProto
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.accessControl) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.sealID) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.dataCode) }()
       default: break
       }
     }
@@ -244,6 +248,9 @@ nonisolated extension Latchkey_SealedMetadata: SwiftProtobuf.Message, SwiftProto
     if !self.sealID.isEmpty {
       try visitor.visitSingularBytesField(value: self.sealID, fieldNumber: 3)
     }
+    if !self.dataCode.isEmpty {
+      try visitor.visitSingularBytesField(value: self.dataCode, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -251,6 +258,7 @@ nonisolated extension Latchkey_SealedMetadata: SwiftProtobuf.Message, SwiftProto
     if lhs.attributes != rhs.attributes {return false}
     if lhs.accessControl != rhs.accessControl {return false}
     if lhs.sealID != rhs.sealID {return false}
+    if lhs.dataCode != rhs.dataCode {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -88,3 +88,13 @@ package enum Interaction: Sendable, Hashable {
     case failed
     case skipped
 }
+
+extension Query {
+    /// Every item of a class, synchronizable or not, for a privileged purge.
+    package init(everythingIn itemClass: ItemClass) {
+        self.init(target: .itemClass(itemClass))
+        synchronizable = .any
+        limit = .all
+        tombstones = false
+    }
+}

@@ -67,6 +67,9 @@ package final class PacketSocket: Sendable {
         _ = try checked("setsockopt SO_PASSCRED", lk_pass_credentials(descriptor.raw))
     }
 
+    /// Ends both directions; whoever waits on the socket wakes.
+    package func shutDown() { _ = lk_shutdown(descriptor.raw) }
+
     package func setNonBlocking(_ on: Bool) throws(SystemCallError) {
         _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, on ? 1 : 0))
     }

@@ -10,11 +10,14 @@ package struct ItemMetadata: Sendable {
     package var attributes: AttributeMap
     package var accessControl: AccessControl?
     package var sealID: [UInt8]
+    /// Keyed code of the data, so that the digest can be made without opening it.
+    package var dataCode: [UInt8]
 
-    package init(attributes: AttributeMap, accessControl: AccessControl?, sealID: [UInt8]) {
+    package init(attributes: AttributeMap, accessControl: AccessControl?, sealID: [UInt8], dataCode: [UInt8]) {
         self.attributes = attributes
         self.accessControl = accessControl
         self.sealID = sealID
+        self.dataCode = dataCode
     }
 
     package var encoded: [UInt8] {
@@ -22,6 +25,7 @@ package struct ItemMetadata: Sendable {
         message.attributes = attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
         message.accessControl = Data(accessControl?.encoded ?? [])
         message.sealID = Data(sealID)
+        message.dataCode = Data(dataCode)
         do { return try message.serializedBytes() } catch { preconditionFailure("metadata does not encode") }
     }
 
@@ -41,5 +45,6 @@ package struct ItemMetadata: Sendable {
             accessControl = decoded
         }
         sealID = Array(message.sealID)
+        dataCode = Array(message.dataCode)
     }
 }

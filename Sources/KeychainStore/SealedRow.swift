@@ -37,13 +37,16 @@ package struct RowToStore: Sendable {
     package var row: SealedRow
     package var primaryKey: [UInt8]
     package var pair: [UInt8]?
+    /// Whether the class has a column for pairs at all.
+    package var hasPairColumn: Bool
     /// In the order of ``StoreSchema/blindAttributes(of:)``.
     package var blind: [[UInt8]?]
 
-    package init(row: SealedRow, primaryKey: [UInt8], pair: [UInt8]?, blind: [[UInt8]?]) {
+    package init(row: SealedRow, primaryKey: [UInt8], pair: [UInt8]?, hasPairColumn: Bool, blind: [[UInt8]?]) {
         self.row = row
         self.primaryKey = primaryKey
         self.pair = pair
+        self.hasPairColumn = hasPairColumn
         self.blind = blind
     }
 }

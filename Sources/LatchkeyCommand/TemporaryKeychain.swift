@@ -84,7 +84,8 @@ final class TemporaryKeychain {
     ) throws(KeychainError) -> TemporaryKeychain {
         let (keychain, report) = try spawn(program, entitlements, folder, configuration)
         do throws(KeychainError) {
-            try DaemonReport.wait(on: report, patience: configuration.patience, clock: configuration.clock)
+            try DaemonReport.wait(
+                on: report, until: Deadline(after: configuration.patience, on: configuration.clock))
         } catch {
             // Without an answer the daemon is not to be relied on to leave.
             keychain.stop()

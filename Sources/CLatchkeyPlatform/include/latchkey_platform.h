@@ -36,6 +36,8 @@ int lk_descriptor_inode(int32_t fd, uint64_t *device, uint64_t *inode);
 int lk_is_pidfs(int32_t fd);                   // 1 where pidfds have inodes of their own (Linux 6.9)
 struct lk_pidfd_info { int32_t pid; uint32_t ruid, euid, rgid, egid; };
 int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out);   // PIDFD_GET_INFO, Linux 6.13
+int lk_has_ended(int32_t pidfd);               // 1 once the process has ended (a zombie has), 0 while it runs
+int lk_has_arrived(int32_t fd);                // 1 where a read would not wait: data, end of file or an error
 
 int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
@@ -63,6 +65,10 @@ double lk_wall_seconds_since_2001(void);
 // Waits until fd is ready (events: 1 read, 2 write), wake is readable, or the
 // time is over (nanoseconds < 0: no limit). Bits: 1 fd ready, 2 wake ready, 4 hung up.
 int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds);
+// Waits until one of the descriptors is readable or hung up: its index, or
+// count when the time is over.
+int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds);
+int lk_shutdown(int32_t fd);
 
 // epoll, with the caller's number as data.
 int lk_epoll(void);
@@ -107,6 +113,13 @@ void lk_fill_standard_descriptors(void);
 // The length without the newline, -ECANCELED at end of file, -E2BIG for a line
 // longer than a terminal takes or the buffer.
 int64_t lk_read_hidden_line(int32_t in, int32_t out, const char *prompt, char *buffer, size_t capacity);
+
+// SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
+int lk_signal_on_termination(int32_t fd);
+// An inotify descriptor that reports when entries of the directory go.
+int lk_watch_removals(const char *path);
+// Reads what was reported: 1 where the directory lost an entry or itself went.
+int lk_drain_removals(int32_t fd);
 
 // Set by KeychainTesting when it is linked into a program: from then on the
 // user's own keychain is out of reach of that process.

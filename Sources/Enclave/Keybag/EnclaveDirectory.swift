@@ -1,0 +1,129 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// The enclave's own folder, `enclave` in the data folder, held by one process
+/// at a time.
+///
+/// It holds `lock`, `software-secret.0/.1`, `protectors.0/.1` and
+/// `keybag.0/.1`, and is made with mode 0700 where it is not there.
+struct EnclaveDirectory: Sendable {
+    static let name = "enclave"
+    static let lockName = "lock"
+
+    let directory: PrivateDirectory
+    private let lock: FileLock
+
+    /// - Throws: ``KeybagError/inUse`` where another process, or another opening
+    ///   in this one, has the folder.
+    init(inData path: String) throws(KeybagError) {
+        do throws(DirectoryRefusal) {
+            directory = try PrivateDirectory("\(path)/\(Self.name)", creating: true)
+        } catch {
+            throw .directory(error)
+        }
+        lock = try Self.take(in: directory)
+    }
+
+    private static func take(in directory: PrivateDirectory) throws(KeybagError) -> FileLock {
+        let taken: FileLock?
+        do throws(SystemCallError) {
+            taken = try FileLock.take(try directory.openFile(lockName, creating: true))
+        } catch {
+            throw .system(error)
+        }
+        guard let taken else { throw .inUse }
+        return taken
+    }
+}
+
+extension EnclaveDirectory {
+    /// Opens the keybag, making it first where `expected` allows and nothing of
+    /// one is there.
+    ///
+    /// Nothing is written before everything has opened; then each damaged or
+    /// older copy is written again from the good one.
+    func open(_ expected: ExpectedStore) throws(KeybagError) -> EnclaveCore {
+        var keybag = try keybagFiles()
+        if keybag.isAbsent {
+            guard expected == .anyOrNew else { throw .unreadable(.missing) }
+            try make()
+            keybag = try keybagFiles()
+        }
+        let secrets = try SoftwareSecretFile(in: directory)
+        let protectorFiles = try protectorFiles()
+        let protectors = try Protectors.open(protectorFiles, secrets)
+        guard expected.accepts(protectors.body.store) else { throw .mismatch }
+        let file = try newest(of: keybag, protectors)
+        let body = try Self.body(of: file, protectors)
+
+        let repairs = protectorFiles.repairs(to: protectors.file) + keybag.repairs(to: file)
+        let failures = secrets.repair(with: protectors.secret) + Self.perform(repairs)
+        let kinds = protectors.body.protectors.map(\.kind.name)
+        let locked = try Keybag.Locked.open(body, generation: file.generation, root: protectors.takeRoot())
+        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: kinds, unrepaired: failures)
+    }
+
+    private func keybagFiles() throws(KeybagError) -> AuthenticPair { try pair(.keybag) }
+    private func protectorFiles() throws(KeybagError) -> AuthenticPair { try pair(.protectors) }
+
+    private func pair(_ kind: AuthenticatedFile.Kind) throws(KeybagError) -> AuthenticPair {
+        try AuthenticPair(
+            kind,
+            in: FilePair(directory: directory, name: kind.fileName, sizeLimit: AuthenticatedFile.largestFile))
+    }
+
+    private func newest(
+        of keybag: AuthenticPair, _ protectors: borrowing Protectors
+    ) throws(KeybagError) -> AuthenticatedFile.Verified {
+        if let found = try keybag.newest(under: protectors.root) { return found }
+        if let version = keybag.claimedNewerVersion { throw .newer(version: version) }
+        let claims = keybag.framed.compactMap { KeybagBody(parsing: $0.file.uncheckedBody)?.store }
+        throw claims.contains { $0 != protectors.body.store } ? .mismatch : .unreadable(.keybagDamaged)
+    }
+
+    private static func body(
+        of file: AuthenticatedFile.Verified, _ protectors: borrowing Protectors
+    ) throws(KeybagError) -> KeybagBody {
+        guard let body = KeybagBody(parsing: file.body) else { throw .unreadable(.malformed) }
+        guard body.store == protectors.body.store else { throw .mismatch }
+        return body
+    }
+
+    private static func perform(_ repairs: [Repair]) -> [RepairFailure] {
+        repairs.compactMap { repair in
+            do throws(KeybagError) {
+                try repair.perform()
+                return nil
+            } catch {
+                return RepairFailure(fileName: repair.fileName, error: error)
+            }
+        }
+    }
+}
+
+extension EnclaveDirectory {
+    /// Makes what a new store needs, in the order in which it is needed to open;
+    /// goes on where a making was cut short. Writes no file that is there.
+    private func make() throws(KeybagError) {
+        let secrets = try SoftwareSecretFile(in: directory)
+        let files = try protectorFiles()
+        if files.isAbsent {
+            let secret = try secrets.secretForNewProtector()
+            try files.pair.write(Protectors.encodeNew(for: .random(), secret: secret))
+        }
+        let protectors = try Protectors.open(try protectorFiles(), try SoftwareSecretFile(in: directory))
+        let body = KeybagBody.new(for: protectors.body.store, root: protectors.root)
+        let bytes = AuthenticatedFile.encode(.keybag, generation: 1, body: body.encoded, root: protectors.root)
+        try keybagFiles().pair.write(bytes)
+    }
+}
+
+extension ExpectedStore {
+    func accepts(_ store: StoreID) -> Bool {
+        switch self {
+        case .anyOrNew: true
+        case .named(let bytes): bytes == store.bytes
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// Why a keybag did not open or could not be made. Nothing on disk is changed
+/// when one of these is thrown.
+enum KeybagError: Error, Hashable, Sendable {
+    /// Nothing authentic is there, and a store exists that would need it.
+    case unreadable(Cause)
+    /// Written by a program that knows more than this one.
+    case newer(version: UInt32)
+    /// The keybag, its protectors and the database are not of one store.
+    case mismatch
+    /// Another process has the folder.
+    case inUse
+    case directory(DirectoryRefusal)
+    case system(SystemCallError)
+
+    /// What exactly was not there or did not open, for whoever mends it.
+    enum Cause: String, Hashable, Sendable {
+        case missing = "the keybag is not there"
+        case protectorsMissing = "the keybag's protectors are not there"
+        case protectorsDamaged = "neither copy of the protectors is authentic"
+        case noProtectorOpens = "no protector opens the root key"
+        case secretDamaged = "neither copy of the software protector's secret is whole"
+        case keybagDamaged = "neither copy of the keybag is authentic"
+        case malformed = "an authentic file says what this program cannot make sense of"
+        case slotRefuses = "the slot refuses its secret"
+    }
+}
+
+extension KeybagError {
+    /// What the daemon and its clients are told: always `errSecNotAvailable`,
+    /// never a status that could be taken for a damaged item.
+    var asKeychainError: KeychainError {
+        switch self {
+        case .unreadable(let cause): .init(.notAvailable, reason: .keybagUnreadable, underlying: cause.rawValue)
+        case .newer(let version): .init(.notAvailable, reason: .storeNewer(version: Int(version)))
+        case .mismatch: .init(.notAvailable, reason: .storeMismatch)
+        case .inUse: .init(.notAvailable, reason: .storeInUse)
+        case .directory(let refusal):
+            .init(.notAvailable, reason: .keybagUnreadable, underlying: refusal.description)
+        case .system(let error):
+            .init(
+                .notAvailable, reason: error.isDiskFull ? .diskFull : .inputOutput, underlying: error.description)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// What each wrapped key is bound to (FORMATS.md, "Wrapped keys"): purpose and
+/// version first, then the store, then what names the key. A key that is put in
+/// another's place does not open.
+enum WrapBinding {
+    static func rootKey(store: StoreID, protector kind: ProtectorKind, _ identifier: [UInt8]) -> AssociatedData {
+        var data = AssociatedData("latchkey root key 1")
+        data.append(store.bytes)
+        data.append(kind.name)
+        data.append(identifier)
+        return data
+    }
+
+    static func bagKey(store: StoreID, slot kind: SlotKind, _ identifier: [UInt8]) -> AssociatedData {
+        var data = AssociatedData("latchkey bag key 1")
+        data.append(store.bytes)
+        data.append(kind.name)
+        data.append(identifier)
+        return data
+    }
+
+    static func classKey(
+        store: StoreID, _ protectionClass: ProtectionClass, generation: UInt32, under parent: ClassKeyParent
+    ) -> AssociatedData {
+        var data = AssociatedData("latchkey class key 1")
+        data.append(store.bytes)
+        data.append(parent.rawValue)
+        data.append(UInt64(protectionClass.number))
+        data.append(UInt64(generation))
+        return data
+    }
+
+    static func indexKey(store: StoreID) -> AssociatedData {
+        var data = AssociatedData("latchkey index key 1")
+        data.append(store.bytes)
+        return data
+    }
+
+    static func metadataKey(
+        store: StoreID, _ protectionClass: ProtectionClass, generation: UInt32
+    ) -> AssociatedData {
+        var data = AssociatedData("latchkey metadata key 1")
+        data.append(store.bytes)
+        data.append(UInt64(protectionClass.number))
+        data.append(UInt64(generation))
+        return data
+    }
+
+    static func rowKey(store: StoreID, _ row: RowBinding, generation: UInt32) -> AssociatedData {
+        var data = AssociatedData("latchkey row key 1")
+        data.append(store.bytes)
+        data.append(row.uuid)
+        data.append(UInt64(row.protectionClass.number))
+        data.append(UInt64(generation))
+        data.append(row.accessControl)
+        return data
+    }
+}

@@ -1,0 +1,111 @@
+internal import KeychainModel
+internal import KeychainProtocol
+internal import KeychainStore
+
+/// What one caller may do, and the checks that come before and after parsing, in
+/// the spec's order (section 1, "Order of checks"; section 5).
+struct Authorization {
+    let entitlements: Entitlements
+    private let groups: [AccessGroup]
+
+    init(_ entitlements: Entitlements) {
+        self.entitlements = entitlements
+        groups = entitlements.accessGroups
+    }
+
+    /// The checks that need no parsing.
+    ///
+    /// - Throws: -25291 for a program that may not use the keychain at all, -50
+    ///   for what no caller may pass, -34018 and -34020 for missing rights.
+    func checkUnparsed(_ request: KeychainRequest) throws(KeychainError) {
+        if entitlements.grants("keychain-deny") { throw KeychainError(.notAvailable, reason: .keychainDenied) }
+        for dictionary in [request.query, request.changes] { try Self.checkForbidden(dictionary) }
+        if entitlements.isAppClip { try checkAppClip(request) }
+        guard !scope(for: request.operation).isEmpty else {
+            throw KeychainError(.missingEntitlement, reason: .noAccessGroups)
+        }
+        if request.operation != .copy, request.operation != .add { try checkRawGroup(request) }
+    }
+
+    private static func checkForbidden(_ dictionary: QueryDictionary) throws(KeychainError) {
+        if dictionary["clip"] != nil { throw .parameter(.notAllowedHere(key: "clip")) }
+        if dictionary["ggrp"] != nil, isTrue(dictionary["sync"]) {
+            throw .parameter(.notAllowedHere(key: "kSecAttrSynchronizable"))
+        }
+    }
+
+    private static func isTrue(_ value: RawValue?) -> Bool {
+        switch value {
+        case .bool(let on): on
+        case .integer(let number): number != 0
+        case .string(let text): text == "1"
+        default: false
+        }
+    }
+
+    /// An app clip has its application identifier and nothing else.
+    private func checkAppClip(_ request: KeychainRequest) throws(KeychainError) {
+        let own = entitlements.applicationIdentifier.map { [AccessGroup($0)] } ?? []
+        let writesSynced = request.operation == .add && Self.isTrue(request.query["sync"])
+            || request.operation == .update && Self.isTrue(request.changes["sync"])
+        guard groups.filter({ $0 != .token }) == own, !writesSynced else {
+            throw KeychainError(.restrictedAPI, reason: .appClipRestriction)
+        }
+    }
+
+    /// Add, update and delete look at what the caller wrote, not at what it would
+    /// be converted to: a group given as data is refused.
+    func checkRawGroup(_ request: KeychainRequest) throws(KeychainError) {
+        guard let raw = request.query["agrp"] else { return }
+        guard case .string(let name) = raw else {
+            throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: "given as another type"))
+        }
+        try check(explicit: AccessGroup(name), for: request.operation)
+    }
+
+    func check(explicit group: AccessGroup, for operation: KeychainRequest.Operation) throws(KeychainError) {
+        guard scope(for: operation).permits(explicit: group) || isNetworkExtensionGroup(group) else {
+            throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: group.name))
+        }
+    }
+
+    private func isNetworkExtensionGroup(_ group: AccessGroup) -> Bool {
+        group.name.hasSuffix("com.apple.networkextensionsharing")
+            && entitlements.grants("com.apple.developer.networking.networkextension")
+    }
+
+    /// The groups of a call; the token group is read-only.
+    func scope(for operation: KeychainRequest.Operation) -> GroupScope {
+        let reached = operation == .copy || operation == .status ? groups : groups.filter { $0 != .token }
+        if reached.contains(AccessGroup("*")), let first = reached.first {
+            return .all(by: .wildcardGroup, first: first)
+        }
+        return .only(reached, mayName: entitlements.nameableGroups.map { AccessGroup($0) })
+    }
+
+    /// Ties a parsed query to the groups it may touch.
+    func authorize(_ query: Query, for operation: KeychainRequest.Operation) throws(KeychainError) -> AuthorizedQuery {
+        if let group = query.explicitGroup {
+            try check(explicit: group, for: operation)
+            return AuthorizedQuery(query, reach: .only([group]))
+        }
+        switch scope(for: operation) {
+        case .all(let entitlement, _): return AuthorizedQuery(query, reach: .all(by: entitlement))
+        case .only(let groups, _):
+            guard !groups.isEmpty else { throw KeychainError(.missingEntitlement, reason: .noAccessGroups) }
+            return AuthorizedQuery(query, reach: .only(groups))
+        }
+    }
+
+    /// Where an add goes: the group it names, else the caller's first.
+    func groupForAdd(_ query: Query, raw request: KeychainRequest) throws(KeychainError) -> AccessGroup {
+        if query.explicitGroup != nil { try checkRawGroup(request) }
+        if let group = query.explicitGroup { return group }
+        switch scope(for: .add) {
+        case .all(_, let first): return first
+        case .only(let groups, _):
+            guard let first = groups.first else { throw KeychainError(.missingEntitlement, reason: .noAccessGroups) }
+            return first
+        }
+    }
+}

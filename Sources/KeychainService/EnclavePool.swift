@@ -1,0 +1,39 @@
+internal import Enclave
+internal import KeychainModel
+internal import Synchronization
+
+/// Connections to the enclave, each lent to one thread at a time.
+final class EnclavePool: Sendable {
+    private let connector: any EnclaveConnector
+    private let idle = Mutex<[any EnclaveConnection]>([])
+
+    init(_ connector: any EnclaveConnector) { self.connector = connector }
+
+    /// Runs `body` with a connection; one that failed is not kept. Every call of
+    /// the enclave can be made twice, so an enclave that went away in the
+    /// meantime is asked again through a new connection.
+    func use<R>(_ body: (any EnclaveConnection) throws(KeychainError) -> R) throws(KeychainError) -> R {
+        do throws(KeychainError) {
+            return try run(body, on: take())
+        } catch {
+            guard error.reason == .enclaveUnreachable else { throw error }
+            close()
+            return try run(body, on: connector.connect())
+        }
+    }
+
+    private func run<R>(
+        _ body: (any EnclaveConnection) throws(KeychainError) -> R, on connection: any EnclaveConnection
+    ) throws(KeychainError) -> R {
+        let result = try body(connection)
+        idle.withLock { $0.append(connection) }
+        return result
+    }
+
+    private func take() throws(KeychainError) -> any EnclaveConnection {
+        if let connection = idle.withLock({ $0.popLast() }) { return connection }
+        return try connector.connect()
+    }
+
+    func close() { idle.withLock { $0 = [] } }
+}

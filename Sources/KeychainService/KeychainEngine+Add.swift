@@ -1,0 +1,182 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+
+extension KeychainEngine {
+    /// SecItemAdd.
+    func add(
+        _ request: KeychainRequest, _ authorization: Authorization,
+        _ shape: (AnswerShape) throws(KeychainError) -> Void, _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        let query = try QueryParser.parse(request.query, for: .add, entitlements: authorization.entitlements)
+        let group = try authorization.groupForAdd(query, raw: request)
+        guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
+        let draft = try draft(query, group, request)
+        let protectionClass = try protectionClass(of: draft)
+        let key = try keys.forWriting(protectionClass, at: clock.wallClock)
+        let stored = try maker.seal(draft, under: key)
+        let moment = clock.wallClock
+        try store.write { [self] transaction throws(KeychainError) in
+            try insert(stored, draft, under: key, transaction, at: moment)
+        }
+        try shape(AnswerShape(returns: query.returns, many: false))
+        if !query.returns.isEmpty { try emit(answer(for: draft, returns: query.returns)) }
+    }
+
+    func protectionClass(of draft: ItemDraft) throws(KeychainError) -> ProtectionClass {
+        guard let protectionClass = ProtectionClass(rawValue: draft.protection) else {
+            throw .parameter(.malformed(key: "kSecAttrAccessible"))
+        }
+        return protectionClass
+    }
+
+    private func draft(
+        _ query: Query, _ group: AccessGroup, _ request: KeychainRequest
+    ) throws(KeychainError) -> ItemDraft {
+        try checkAccessControl(query.accessControl, rawSynchronizable: request.query["sync"])
+        if let token = query.attributes[.tokenID]?.string, !token.isEmpty {
+            throw KeychainError(.itemNotFound, reason: .notImplemented(what: "a cryptographic token"))
+        }
+        let now = clock.wallClock
+        var (attributes, extras) = Self.separated(query.attributes, query.schema)
+        attributes[.uuid] = nil
+        attributes[.tombstone] = .integer(0)
+        attributes[.multiUser] = .data([])
+        attributes[.accessGroup] = .string(group.name)
+        attributes[.synchronizable] = .integer(query.synchronizable == .only(true) ? 1 : 0)
+        attributes[.creationDate] = .date(now)
+        attributes[.modificationDate] = .date(now)
+        attributes[.accessible] = .string(Self.protection(query, group))
+        for attribute in query.schema.attributes where attributes[attribute.code] == nil {
+            if let value = attribute.defaultValue { attributes.append(attribute.code, value) }
+        }
+        let draft = ItemDraft(
+            itemClass: query.itemClass, uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
+            persistref: Random.bytes(16), attributes: attributes, accessControl: query.accessControl, extras: extras,
+            value: request.value, dataCode: request.value.map { blind.dataCode($0.bytes) } ?? [])
+        try ItemLimit.check(draft)
+        return draft
+    }
+
+    /// Attributes that are handed out only with the data lie in the secret.
+    static func separated(_ all: AttributeMap, _ schema: Schema) -> (attributes: AttributeMap, extras: AttributeMap) {
+        var attributes = AttributeMap()
+        var extras = AttributeMap()
+        for (code, value) in all.entries {
+            if schema[code]?.traits.contains(.secret) == true { extras[code] = value } else { attributes[code] = value }
+        }
+        return (attributes, extras)
+    }
+
+    /// The default protection (spec section 7).
+    private static func protection(_ query: Query, _ group: AccessGroup) -> String {
+        if let accessControl = query.accessControl { return accessControl.protection }
+        if let given = query.attributes[.accessible]?.string { return given }
+        let fallback: ProtectionClass =
+            group == .apsd ? .alwaysThisDeviceOnly : query.itemClass == .certificate ? .always : .whenUnlocked
+        return fallback.rawValue
+    }
+
+    /// A synchronizable item cannot carry a constraint dictionary (the test looks
+    /// for the boolean true alone, spec section 6); nothing here can enforce a
+    /// constraint yet.
+    func checkAccessControl(_ access: AccessControl?, rawSynchronizable: RawValue?) throws(KeychainError) {
+        guard let access else { return }
+        if rawSynchronizable == .bool(true), !access.constraints.isEmpty {
+            throw .parameter(.notAllowedHere(key: "kSecAttrAccessControl"))
+        }
+        guard access.isUnconstrained else {
+            throw KeychainError(.unimplemented, reason: .constraintNotEnforceable)
+        }
+    }
+
+    /// Inserts, or finds out what is in the way: a damaged row is set aside, a
+    /// tombstone replaced (its uuid and reference live on), anything else is a
+    /// duplicate.
+    private func insert(
+        _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
+        at moment: Double
+    ) throws(KeychainError) {
+        guard let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) else {
+            _ = try transaction.insert(stored, in: draft.itemClass)
+            return
+        }
+        switch try opener.open(present, draft.itemClass, transaction.reader) {
+        case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+        case .damaged(let cause):
+            try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
+            _ = try transaction.insert(stored, in: draft.itemClass)
+        case .item(let metadata):
+            if present.isTombstone {
+                try replaceTombstone(present, with: draft, under: key, transaction)
+            } else if try secretIsDamaged(present, metadata, draft.itemClass) {
+                try transaction.setAside(present.rowid, in: draft.itemClass, cause: .secret, at: moment)
+                _ = try transaction.insert(stored, in: draft.itemClass)
+            } else {
+                throw KeychainError(.duplicateItem, reason: .duplicate)
+            }
+        }
+    }
+
+    private func replaceTombstone(
+        _ present: SealedRow, with draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction
+    ) throws(KeychainError) {
+        var revived = draft
+        revived.uuid = present.uuid
+        revived.persistref = present.persistref
+        try transaction.delete(present.rowid, in: draft.itemClass)
+        _ = try transaction.insert(try maker.seal(revived, under: key), in: draft.itemClass)
+    }
+
+    private func secretIsDamaged(
+        _ row: SealedRow, _ metadata: ItemMetadata, _ itemClass: ItemClass
+    ) throws(KeychainError) -> Bool {
+        guard row.secret != nil else { return false }
+        if case .damaged = try openSecrets([(row, metadata)], itemClass)[0] { return true }
+        return false
+    }
+
+    /// The dictionary of an add: what was stored, without the columns that only a
+    /// copy shows (spec section 3.1).
+    private func answer(for draft: ItemDraft, returns: ReturnTypes) -> AnswerRow {
+        let schema = Schema.of(draft.itemClass)
+        var attributes = AttributeMap()
+        for (code, value) in draft.attributes.entries
+        where schema[code]?.traits.contains(.returnedByAdd) == true { attributes.append(code, value) }
+        if returns.contains(.data) { attributes.merge(draft.extras) }
+        return AnswerRow(
+            itemClass: draft.itemClass, attributes: attributes,
+            accessControl: Self.shownAccessControl(draft.accessControl, draft.protection),
+            persistentReference: PersistentReference(draft.itemClass, .identifier(draft.persistref)).bytes,
+            value: returns.contains(.data) ? draft.value ?? SharedSecret(SecretBytes(count: 0)) : nil)
+    }
+
+    /// kSecAttrAccessControl is in every result with attributes, also for plain items.
+    static func shownAccessControl(_ access: AccessControl?, _ protection: String) -> AccessControl? {
+        access ?? ProtectionClass(rawValue: protection).map { AccessControl(unconstrained: $0) }
+    }
+}
+
+/// Sizes above which an item is refused whole (decisions.md).
+enum ItemLimit {
+    static let value = 64 << 20
+    static let attribute = 64 << 10
+    static let attributes = 1 << 20
+
+    static func check(_ draft: ItemDraft) throws(KeychainError) {
+        try check("the value", draft.value?.bytes.count ?? 0, value)
+        var total = 0
+        for (code, attribute) in draft.attributes.entries + draft.extras.entries {
+            try check("the attribute \(code)", attribute.byteCount, ItemLimit.attribute)
+            total += attribute.byteCount
+        }
+        try check("all attributes together", total, attributes)
+    }
+
+    private static func check(_ what: String, _ size: Int, _ limit: Int) throws(KeychainError) {
+        guard size <= limit else {
+            throw KeychainError(.dataTooLarge, reason: .tooLarge(what: what, limit: limit, size: size))
+        }
+    }
+}

@@ -1,0 +1,248 @@
+internal import Enclave
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+
+/// What became of one row's secret.
+enum OpenedSecret {
+    case payload(value: SharedSecret?, extras: AttributeMap)
+    case locked(ProtectionClass)
+    case needsAuthentication
+    case damaged(StoreTransaction.DamageCause)
+}
+
+extension KeychainEngine {
+    typealias Candidate = (row: SealedRow, metadata: ItemMetadata)
+
+    /// SecItemCopyMatching.
+    func copy(
+        _ request: KeychainRequest, _ authorization: Authorization,
+        _ shape: (AnswerShape) throws(KeychainError) -> Void, _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        let query = try QueryParser.parse(request.query, for: .copy, entitlements: authorization.entitlements)
+        let authorized = try authorization.authorize(query, for: .copy)
+        // Identities are a join that comes with certificates and keys.
+        guard query.itemClass != .identity else {
+            throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
+        }
+        guard query.limit.maximum > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+        var search = Search(authorized, self)
+        let outcome: Result<Void, KeychainError> = try store.read { reader throws(KeychainError) in
+            do throws(KeychainError) {
+                try search.run(reader, shape, emit)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try quarantine(search.damage)
+        try outcome.get()
+        guard search.found > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+    }
+
+    /// Opens the secrets of rows in one round trip to the enclave.
+    func openSecrets(_ candidates: [Candidate], _ itemClass: ItemClass) throws(KeychainError) -> [OpenedSecret] {
+        let sealed = candidates.filter { $0.row.secret != nil }
+        let outcomes = sealed.isEmpty ? [] : try enclave.use { enclave throws(KeychainError) in
+            try enclave.openRowKeys(sealed.map { (Self.binding($0), Self.wrapped($0.row)) })
+        }
+        guard outcomes.count == sealed.count else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
+        }
+        var next = outcomes.makeIterator()
+        return candidates.map { candidate in
+            guard candidate.row.secret != nil, let outcome = next.next() else {
+                return .payload(value: nil, extras: AttributeMap())
+            }
+            return open(candidate, outcome, itemClass)
+        }
+    }
+
+    private static func binding(_ candidate: Candidate) -> RowBinding {
+        RowBinding(
+            uuid: candidate.row.uuid,
+            protectionClass: ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly,
+            accessControl: candidate.metadata.accessControl?.encoded ?? [])
+    }
+
+    private static func wrapped(_ row: SealedRow) -> WrappedKey {
+        WrappedKey(generation: row.generation, box: row.wrappedKey ?? [])
+    }
+
+    private func open(_ candidate: Candidate, _ outcome: KeyOutcome, _ itemClass: ItemClass) -> OpenedSecret {
+        switch outcome {
+        case .key(let secret, _):
+            do throws(CryptoError) {
+                let bytes = try sealer.openSecret(
+                    of: candidate.row, metadata: candidate.metadata, itemClass, under: SealingKey(secret.bytes.copy()))
+                guard let payload = SecretPayload(encoded: bytes) else { return .damaged(.secret) }
+                return .payload(value: payload.value, extras: payload.extras)
+            } catch {
+                return .damaged(.secret)
+            }
+        case .locked, .noClassKey:
+            return .locked(ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly)
+        case .needsAuthentication: return .needsAuthentication
+        case .damaged: return .damaged(.rowKey)
+        }
+    }
+
+    /// Moves rows that did not open to `damaged`, where they still are what was
+    /// read; a damaged metadata key takes all its rows along as one event.
+    func quarantine(_ reports: [DamageReport]) throws(KeychainError) {
+        guard !reports.isEmpty else { return }
+        let moment = clock.wallClock
+        let classes = Set(reports.filter { $0.cause == .metadataKey }.compactMap { ProtectionClass(rawValue: $0.row.protection) })
+        for protectionClass in classes { try keys.replaceDamaged(protectionClass, at: moment) }
+        let single = reports.filter { $0.cause != .metadataKey }
+        guard !single.isEmpty else { return }
+        try store.write { transaction throws(KeychainError) in
+            for report in single {
+                guard let present = try transaction.reader.row(report.row.rowid, in: report.itemClass),
+                    present.metadata == report.row.metadata
+                else { continue }
+                try transaction.setAside(report.row.rowid, in: report.itemClass, cause: report.cause, at: moment)
+            }
+        }
+    }
+}
+
+/// One run of SecItemCopyMatching over the rows in the order of their numbers,
+/// in batches of at most 256.
+struct Search {
+    private let authorized: AuthorizedQuery
+    private let engine: KeychainEngine
+    private let needsSecrets: Bool
+    private var batch: [KeychainEngine.Candidate] = []
+    private var batchBytes = 0
+    private var matched = 0
+    private(set) var found = 0
+    private(set) var damage: [DamageReport] = []
+
+    /// Sealed bytes after which a batch is opened, so that many large values are
+    /// not held at once.
+    private static let batchLimit = 8 << 20
+
+    init(_ authorized: AuthorizedQuery, _ engine: KeychainEngine) {
+        self.authorized = authorized
+        self.engine = engine
+        needsSecrets = authorized.query.returns.contains(.data)
+    }
+
+    private var query: Query { authorized.query }
+
+    mutating func run(
+        _ reader: StoreReader, _ shape: (AnswerShape) throws(KeychainError) -> Void,
+        _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        let selection = Selection(authorized, blind: engine.blind, withSecrets: needsSecrets)
+        try shape(AnswerShape(returns: query.returns, many: query.limit != .one))
+        var failure: KeychainError?
+        try reader.forEach(selection, withSecrets: needsSecrets) { row throws(KeychainError) in
+            do throws(KeychainError) { return try visit(row, reader, emit) } catch {
+                failure = error
+                return false
+            }
+        }
+        if let failure { throw failure }
+        try flush(emit)
+    }
+
+    /// Takes one row; false where enough have been found.
+    private mutating func visit(
+        _ row: SealedRow, _ reader: StoreReader, _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> Bool {
+        switch try engine.opener.open(row, authorized.itemClass, reader) {
+        case .locked(let protectionClass):
+            try flush(emit)
+            throw MetadataKeys.lockedError(protectionClass)
+        case .damaged(let cause): report(row, cause)
+        case .item(let metadata):
+            // Columns are hints: what the seal says about the item decides.
+            guard authorized.accepts(metadata) else {
+                report(row, .metadata)
+                return true
+            }
+            matched += 1
+            if passesFilters(metadata) { try take((row, metadata), emit) }
+        }
+        // Where a row of the batch turns out damaged, the next one takes its place.
+        if matched >= query.limit.maximum { try flush(emit) }
+        return matched < query.limit.maximum
+    }
+
+    private mutating func report(_ row: SealedRow, _ cause: StoreTransaction.DamageCause) {
+        damage.append(DamageReport(itemClass: authorized.itemClass, row: row, cause: cause))
+    }
+
+    /// Filters that look at opened items; the limit was counted before them.
+    private func passesFilters(_ metadata: ItemMetadata) -> Bool {
+        guard let host = query.matches.hostOrSubdomain else { return true }
+        guard let server = metadata.attributes[.server]?.string else { return false }
+        let (have, wanted) = (Array(server.utf8), Array(host.utf8))
+        return have == wanted
+            || have.count > wanted.count && have.suffix(wanted.count + 1) == [UInt8(ascii: ".")] + wanted
+    }
+
+    private mutating func take(
+        _ candidate: KeychainEngine.Candidate, _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        // A constrained item gives nothing away, not even that it is there, to
+        // whoever cannot meet its constraint (spec section 8).
+        if let access = candidate.metadata.accessControl, !access.isUnconstrained {
+            if query.interaction == .skipped { return }
+            throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+        }
+        batch.append(candidate)
+        batchBytes += candidate.row.secret?.count ?? 0
+        if batch.count >= WireLimit.rows || batchBytes >= Self.batchLimit { try flush(emit) }
+    }
+
+    private mutating func flush(_ emit: (AnswerRow) throws(KeychainError) -> Void) throws(KeychainError) {
+        guard !batch.isEmpty else { return }
+        let candidates = batch
+        batch = []
+        batchBytes = 0
+        guard needsSecrets else {
+            for candidate in candidates { try give(candidate, nil, AttributeMap(), emit) }
+            return
+        }
+        let secrets = try engine.openSecrets(candidates, authorized.itemClass)
+        for (candidate, secret) in zip(candidates, secrets) {
+            switch secret {
+            case .payload(let value, let extras): try give(candidate, value, extras, emit)
+            case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+            case .needsAuthentication:
+                throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+            case .damaged(let cause):
+                report(candidate.row, cause)
+                matched -= 1
+            }
+        }
+    }
+
+    private mutating func give(
+        _ candidate: KeychainEngine.Candidate, _ value: SharedSecret?, _ extras: AttributeMap,
+        _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        found += 1
+        guard !query.returns.isEmpty else { return }
+        let schema = query.schema
+        var attributes = AttributeMap()
+        attributes.reserve(candidate.metadata.attributes.count)
+        for (code, held) in candidate.metadata.attributes.entries
+        where schema[code]?.traits.contains(.returned) == true { attributes.append(code, held) }
+        attributes.merge(extras)
+        try emit(
+            AnswerRow(
+                itemClass: authorized.itemClass, attributes: attributes,
+                accessControl: KeychainEngine.shownAccessControl(
+                    candidate.metadata.accessControl, candidate.row.protection),
+                persistentReference: PersistentReference(
+                    authorized.itemClass, .identifier(candidate.row.persistref)
+                ).bytes,
+                value: value))
+    }
+}

@@ -1,0 +1,72 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+
+extension KeychainEngine {
+    /// SecItemDelete: also where the class is locked, by its columns alone (it
+    /// reveals nothing and leaves no tombstone then).
+    func delete(_ request: KeychainRequest, _ authorization: Authorization) throws(KeychainError) {
+        let query = try QueryParser.parse(request.query, for: .delete, entitlements: authorization.entitlements)
+        let authorized = try authorization.authorize(query, for: .delete)
+        guard query.itemClass != .identity else {
+            throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
+        }
+        let moment = clock.wallClock
+        let count = try store.write { [self] transaction throws(KeychainError) in
+            try remove(authorized, transaction, at: moment)
+        }
+        guard count > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+    }
+
+    private func remove(
+        _ authorized: AuthorizedQuery, _ transaction: StoreTransaction, at moment: Double
+    ) throws(KeychainError) -> Int {
+        let selection = Selection(authorized, blind: blind, withSecrets: false)
+        var count = 0
+        for row in try transaction.reader.rows(selection, withSecrets: false) {
+            if count >= authorized.query.limit.maximum { break }
+            switch try opener.open(row, authorized.itemClass, transaction.reader) {
+            case .locked: try transaction.delete(row.rowid, in: authorized.itemClass)
+            case .damaged(let cause):
+                try transaction.setAside(row.rowid, in: authorized.itemClass, cause: cause, at: moment)
+            case .item(let metadata):
+                guard authorized.accepts(metadata) else {
+                    try transaction.setAside(row.rowid, in: authorized.itemClass, cause: .metadata, at: moment)
+                    continue
+                }
+                try remove((row, metadata), authorized, transaction)
+            }
+            count += 1
+        }
+        return count
+    }
+
+    private func remove(
+        _ candidate: Candidate, _ authorized: AuthorizedQuery, _ transaction: StoreTransaction
+    ) throws(KeychainError) {
+        let query = authorized.query
+        let isSynced = candidate.row.isSynchronizable && !candidate.row.isTombstone
+        try transaction.delete(candidate.row.rowid, in: authorized.itemClass)
+        guard query.tombstones ?? isSynced else { return }
+        let draft = Tombstone.draft(of: candidate, authorized.itemClass)
+        let key = try keys.forWritingNow(try protectionClass(of: draft), transaction.reader)
+        _ = try transaction.insert(try maker.seal(draft, under: key), in: authorized.itemClass)
+    }
+
+    /// SecItemDeleteAllWithAccessGroups: a privileged purge of whole groups.
+    func deleteGroups(_ names: [String], _ authorization: Authorization) throws(KeychainError) {
+        let entitlement = "com.apple.private.uninstall.deletion"
+        guard authorization.entitlements.grants(entitlement) else {
+            throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))
+        }
+        let moment = clock.wallClock
+        try store.write { [self] transaction throws(KeychainError) in
+            for itemClass in ItemClass.stored {
+                let authorized = AuthorizedQuery(
+                    Query(everythingIn: itemClass), reach: .only(names.map { AccessGroup($0) }))
+                _ = try remove(authorized, transaction, at: moment)
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+internal import Enclave
+package import KeychainModel
+internal import KeychainPlatform
+package import KeychainProtocol
+internal import KeychainStore
+
+extension KeychainEngine {
+    /// What the keychain says about itself to a caller; counts are of the
+    /// caller's own groups.
+    package func status(for entitlements: Entitlements) throws(KeychainError) -> KeychainStatus {
+        let description = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
+        let reach = AuthorizedQuery.Reach.only(
+            entitlements.accessGroups + entitlements.nameableGroups.map { AccessGroup($0) })
+        var status = KeychainStatus()
+        status.dataDirectory = dataDirectory
+        status.storeID = storeID
+        status.storeFormat = StoreSchema.format
+        status.hasPasscode = description.hasPasscode
+        status.protectors = description.protectors
+        status.slots = description.slots
+        status.openClasses = description.openClasses
+        status.memoryLocked = description.memoryLocked && SecretArena.shared.isLocked
+        status.daemonProcess = ProcessEnvironment.processID
+        status.enclaveProcess = description.processID
+        try store.read { reader throws(KeychainError) in
+            for itemClass in ItemClass.stored {
+                status.items[itemClass] = try reader.count(of: itemClass, in: reach, blind: blind)
+            }
+            status.damaged = try reader.damagedCount()
+        }
+        return status
+    }
+}

@@ -1,0 +1,221 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+
+extension KeychainEngine {
+    /// SecItemUpdate: every match or none.
+    func update(_ request: KeychainRequest, _ authorization: Authorization) throws(KeychainError) {
+        let query = try QueryParser.parse(request.query, for: .updateQuery, entitlements: authorization.entitlements)
+        let authorized = try authorization.authorize(query, for: .update)
+        guard query.itemClass != .identity else {
+            throw KeychainError(
+                query.reference == nil ? .itemNotFound : .internal, reason: .notImplemented(what: "the class of identities"))
+        }
+        let changes = try QueryParser.parseChanges(
+            request.changes, of: query.itemClass, entitlements: authorization.entitlements)
+        if let group = changes.group { try authorization.check(explicit: group, for: .update) }
+        try checkAccessControl(changes.accessControl, rawSynchronizable: request.changes["sync"])
+        if let target = changes.targetProtection {
+            _ = try keys.forWriting(target, at: clock.wallClock)
+        }
+        let revision = Revision(changes, value: request.value, at: clock.wallClock, self)
+        let count = try store.write { [self] transaction throws(KeychainError) in
+            try revise(authorized, revision, transaction)
+        }
+        guard count > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+    }
+
+    private func revise(
+        _ authorized: AuthorizedQuery, _ revision: Revision, _ transaction: StoreTransaction
+    ) throws(KeychainError) -> Int {
+        let selection = Selection(authorized, blind: blind, withSecrets: true)
+        var count = 0
+        for row in try transaction.reader.rows(selection, withSecrets: true) {
+            switch try opener.open(row, authorized.itemClass, transaction.reader) {
+            case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+            case .damaged(let cause):
+                try transaction.setAside(row.rowid, in: authorized.itemClass, cause: cause, at: revision.moment)
+            case .item(let metadata):
+                guard authorized.accepts(metadata) else {
+                    try transaction.setAside(row.rowid, in: authorized.itemClass, cause: .metadata, at: revision.moment)
+                    continue
+                }
+                if try revision.apply(to: (row, metadata), authorized.itemClass, transaction) { count += 1 }
+            }
+        }
+        return count
+    }
+}
+
+extension ItemChanges {
+    /// The class under which the item is to be sealed from now on, where that changes.
+    var targetProtection: ProtectionClass? {
+        (accessControl?.protection ?? attributes[.accessible]?.string).flatMap(ProtectionClass.init)
+    }
+}
+
+/// One SecItemUpdate, applied to row after row.
+struct Revision: Sendable {
+    private let changes: ItemChanges
+    private let value: SharedSecret?
+    let moment: Double
+    private let engine: KeychainEngine
+
+    init(_ changes: ItemChanges, value: SharedSecret?, at moment: Double, _ engine: KeychainEngine) {
+        self.changes = changes
+        self.value = value
+        self.moment = moment
+        self.engine = engine
+    }
+
+    /// False where the row's secret turned out damaged (it is set aside then).
+    func apply(
+        to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction
+    ) throws(KeychainError) -> Bool {
+        var draft = ItemDraft(
+            itemClass: itemClass, uuid: candidate.row.uuid, persistref: candidate.row.persistref,
+            attributes: candidate.metadata.attributes, accessControl: candidate.metadata.accessControl,
+            extras: AttributeMap(), value: nil, dataCode: candidate.metadata.dataCode)
+        try refuseConstrained(draft.accessControl)
+        changeAttributes(of: &draft)
+        let movesKey = engine.blind.primaryKey(of: draft.attributes, in: itemClass)
+            != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
+        if movesKey { try clearTheWay(for: draft, from: candidate.row, transaction) }
+        if movesKey, candidate.row.isSynchronizable {
+            draft.uuid = Random.bytes(16)
+        }
+        let key = try engine.keys.forWritingNow(try engine.protectionClass(of: draft), transaction.reader)
+        if needsNewSecret(draft, candidate) {
+            guard try takeSecret(into: &draft, candidate, itemClass, transaction) else { return false }
+            try ItemLimit.check(draft)
+            var stored = try engine.maker.seal(draft, under: key)
+            stored.row.rowid = candidate.row.rowid
+            try transaction.replace(stored, in: itemClass)
+        } else {
+            try ItemLimit.check(draft)
+            try transaction.replace(
+                engine.maker.resealMetadata(
+                    of: candidate.row, sealID: candidate.metadata.sealID, draft, under: key), in: itemClass)
+        }
+        if movesKey, candidate.row.isSynchronizable { try leaveTombstone(of: candidate, itemClass, transaction) }
+        return true
+    }
+
+    private func refuseConstrained(_ access: AccessControl?) throws(KeychainError) {
+        guard let access, !access.isUnconstrained else { return }
+        throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+    }
+
+    private func changeAttributes(of draft: inout ItemDraft) {
+        let schema = Schema.of(draft.itemClass)
+        let old = draft.attributes[.modificationDate]
+        for (code, value) in changes.attributes.entries {
+            guard let attribute = schema[code], !attribute.traits.contains(.updateIgnored),
+                !attribute.traits.contains(.secret), code != .uuid, code != .sha1
+            else { continue }
+            draft.attributes[code] = value
+        }
+        if let group = changes.group { draft.attributes[.accessGroup] = .string(group.name) }
+        if let on = changes.synchronizable { draft.attributes[.synchronizable] = .integer(on ? 1 : 0) }
+        changeProtection(of: &draft)
+        draft.attributes[.modificationDate] = .date(laterThan(old))
+    }
+
+    private func changeProtection(of draft: inout ItemDraft) {
+        if let access = changes.accessControl {
+            draft.accessControl = access
+            draft.attributes[.accessible] = .string(access.protection)
+        } else if let protection = changes.attributes[.accessible]?.string, draft.accessControl != nil {
+            draft.accessControl = AccessControl(
+                protection: protection, constraints: draft.accessControl?.constraints ?? [:],
+                requiresApplicationPassword: draft.accessControl?.requiresApplicationPassword ?? false)
+        }
+    }
+
+    /// Now, and in any case later than before (spec section 2).
+    private func laterThan(_ old: AttributeValue?) -> Double {
+        guard case .date(let before) = old, moment <= before else { return moment }
+        return before + 0.001
+    }
+
+    /// The secret's seal is bound to these; a change of any is a new key and seal.
+    private func needsNewSecret(_ draft: ItemDraft, _ candidate: KeychainEngine.Candidate) -> Bool {
+        let hasExtras = changes.attributes.entries.contains {
+            Schema.of(draft.itemClass)[$0.code]?.traits.contains(.secret) == true
+        }
+        return changes.hasValueData || hasExtras || draft.uuid != candidate.row.uuid
+            || draft.protection != candidate.row.protection
+            || draft.isSynchronizable != candidate.row.isSynchronizable
+            || draft.isTombstone != candidate.row.isTombstone
+            || draft.attributes[.accessGroup] != candidate.metadata.attributes[.accessGroup]
+            || draft.accessControl != candidate.metadata.accessControl
+    }
+
+    private func takeSecret(
+        into draft: inout ItemDraft, _ candidate: KeychainEngine.Candidate, _ itemClass: ItemClass,
+        _ transaction: StoreTransaction
+    ) throws(KeychainError) -> Bool {
+        switch try engine.openSecrets([candidate], itemClass)[0] {
+        case .payload(let held, var extras):
+            extras.merge(KeychainEngine.separated(changes.attributes, Schema.of(itemClass)).extras)
+            draft.extras = extras
+            draft.value = changes.hasValueData ? value : held
+            if changes.hasValueData { draft.dataCode = value.map { engine.blind.dataCode($0.bytes) } ?? [] }
+            return true
+        case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+        case .needsAuthentication:
+            throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+        case .damaged(let cause):
+            try transaction.setAside(candidate.row.rowid, in: itemClass, cause: cause, at: moment)
+            return false
+        }
+    }
+
+    /// A collision with a living item is an error; damaged rows and tombstones
+    /// give way.
+    private func clearTheWay(
+        for draft: ItemDraft, from row: SealedRow, _ transaction: StoreTransaction
+    ) throws(KeychainError) {
+        let primaryKey = engine.blind.primaryKey(of: draft.attributes, in: draft.itemClass)
+        guard let present = try transaction.reader.row(withPrimaryKey: primaryKey, in: draft.itemClass),
+            present.rowid != row.rowid
+        else { return }
+        switch try engine.opener.open(present, draft.itemClass, transaction.reader) {
+        case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+        case .damaged(let cause):
+            try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
+        case .item(let metadata):
+            if present.isTombstone { return try transaction.delete(present.rowid, in: draft.itemClass) }
+            if present.secret != nil, case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0] {
+                _ = try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
+                return
+            }
+            throw KeychainError(.duplicateItem, reason: .duplicate)
+        }
+    }
+
+    private func leaveTombstone(
+        of candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction
+    ) throws(KeychainError) {
+        let draft = Tombstone.draft(of: candidate, itemClass)
+        let key = try engine.keys.forWritingNow(try engine.protectionClass(of: draft), transaction.reader)
+        _ = try transaction.insert(try engine.maker.seal(draft, under: key), in: itemClass)
+    }
+}
+
+/// What stays of a synchronizable item that was deleted (spec section 6).
+enum Tombstone {
+    /// Primary-key attributes, uuid, creation date and class; no data, and a
+    /// reference of its own.
+    static func draft(of candidate: KeychainEngine.Candidate, _ itemClass: ItemClass) -> ItemDraft {
+        let schema = Schema.of(itemClass)
+        var attributes = AttributeMap()
+        for (code, value) in candidate.metadata.attributes.entries
+        where schema[code]?.traits.contains(.keptByTombstone) == true { attributes.append(code, value) }
+        attributes[.tombstone] = .integer(1)
+        return ItemDraft(
+            itemClass: itemClass, uuid: candidate.row.uuid, persistref: Random.bytes(16), attributes: attributes,
+            accessControl: nil, extras: AttributeMap(), value: nil, dataCode: [])
+    }
+}

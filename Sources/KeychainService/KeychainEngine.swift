@@ -1,0 +1,163 @@
+package import Enclave
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
+package import KeychainStore
+
+/// The keychain itself: parse, authorize, execute. The daemon is this behind a
+/// socket, KeychainTesting this in the test's process: one code path.
+package final class KeychainEngine: Sendable {
+    package let store: Store
+    package let dataDirectory: String
+    /// The lock on the data directory; the daemon writes its rendezvous into it.
+    package let lock: FileLock
+    let clock: any KeychainClock
+    let enclave: EnclavePool
+    let keys: MetadataKeys
+    let sealer: RowSealer
+    let blind: BlindIndex
+    let opener: RowOpener
+    let maker: RowMaker
+    package let storeID: [UInt8]
+
+    /// Opens the store in a folder (0700, made where it does not exist), taking
+    /// its lock: one store is open in one process at a time.
+    ///
+    /// - Throws: `errSecNotAvailable`, reasons `storeInUse`, `unsuitableFileSystem`,
+    ///   `storeNewer`, `storeMismatch`, `storeUnreadable`, `keybagUnreadable`.
+    package static func open(
+        dataDirectory: String, enclave: any EnclaveConnector, clock: any KeychainClock
+    ) throws(KeychainError) -> KeychainEngine {
+        let directory = try opening(dataDirectory) { path throws(DirectoryRefusal) in
+            try PrivateDirectory(path, creating: true)
+        }
+        let lock = try takeLock(directory)
+        return try KeychainEngine(directory, lock, enclave, clock)
+    }
+
+    private static func opening<R>(
+        _ path: String, _ body: (String) throws(DirectoryRefusal) -> R
+    ) throws(KeychainError) -> R {
+        do throws(DirectoryRefusal) { return try body(path) } catch {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    private static func takeLock(_ directory: PrivateDirectory) throws(KeychainError) -> FileLock {
+        do throws(SystemCallError) {
+            let file = try directory.openFile(Rendezvous.lockFile, creating: true)
+            guard let lock = try FileLock.take(file) else { throw SystemCallError("lock", errno: 0) }
+            return lock
+        } catch {
+            throw KeychainError(
+                .notAvailable, reason: error.errno == 0 ? .storeInUse : .storeUnreadable, underlying: "\(error.call)")
+        }
+    }
+
+    private init(
+        _ directory: PrivateDirectory, _ lock: FileLock, _ connector: any EnclaveConnector, _ clock: any KeychainClock
+    ) throws(KeychainError) {
+        self.lock = lock
+        self.clock = clock
+        dataDirectory = directory.path
+        store = try Store(in: directory)
+        enclave = EnclavePool(connector)
+        let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
+        storeID = keybag.0
+        try Self.bind(store, to: keybag.0)
+        blind = BlindIndex(keybag.1.bytes)
+        sealer = RowSealer(storeID: keybag.0)
+        keys = MetadataKeys(store, enclave, storeID: keybag.0)
+        opener = RowOpener(keys: keys, sealer: sealer)
+        maker = RowMaker(enclave: enclave, sealer: sealer, blind: blind)
+    }
+
+    /// Database and keybag carry one store id; a database that lost its first
+    /// commit gets the keybag's.
+    private static func bind(_ store: Store, to storeID: [UInt8]) throws(KeychainError) {
+        if let known = try store.read({ reader throws(KeychainError) in try reader.storeID() }) {
+            guard known == storeID else { throw KeychainError(.notAvailable, reason: .storeMismatch) }
+        } else {
+            try store.write { transaction throws(KeychainError) in try transaction.put(storeID: storeID) }
+        }
+    }
+
+    /// Closes the database; no call may be under way.
+    package func close() throws(KeychainError) {
+        enclave.close()
+        keys.forget()
+        try store.close()
+    }
+
+    /// Drops what was unwrapped, as a restart would (tests).
+    package func insecureForgetMetadataKeys() { keys.forget() }
+
+    // MARK: Calls
+
+    /// Answers one request; rows are handed to `emit` as they are opened, in
+    /// rowid order, all from one state of the store.
+    ///
+    /// - Throws: the status of the spec; nothing was changed then. An error that
+    ///   `emit` throws ends the call.
+    package func perform(
+        _ request: KeychainRequest, for entitlements: Entitlements, shape: (AnswerShape) throws(KeychainError) -> Void,
+        emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        let authorization = Authorization(entitlements)
+        switch request.operation {
+        case .status: return
+        case .deleteGroups(let groups): try deleteGroups(groups, authorization)
+        case .add, .copy, .update, .delete:
+            try authorization.checkUnparsed(request)
+            switch request.operation {
+            case .add: try add(request, authorization, shape, emit)
+            case .copy: try copy(request, authorization, shape, emit)
+            case .update: try update(request, authorization)
+            default: try delete(request, authorization)
+            }
+        }
+    }
+
+    /// The whole answer at once.
+    package func answer(
+        _ request: KeychainRequest, for entitlements: Entitlements
+    ) throws(KeychainError) -> KeychainAnswer {
+        if request.operation == .status { return KeychainAnswer(status: try status(for: entitlements)) }
+        var answer = KeychainAnswer()
+        try perform(request, for: entitlements) { shape throws(KeychainError) in
+            answer.returns = shape.returns
+            answer.many = shape.many
+        } emit: { row throws(KeychainError) in
+            answer.rows.append(row)
+        }
+        return answer
+    }
+}
+
+/// How the caller wants its answer.
+package struct AnswerShape: Sendable {
+    package let returns: ReturnTypes
+    package let many: Bool
+}
+
+/// The engine as a door sees it: calls of one program, in this process.
+package final class EmbeddedKeychain: KeychainTransport {
+    private let engine: KeychainEngine
+    private let entitlements: Entitlements
+
+    package init(_ engine: KeychainEngine, entitlements: Entitlements) {
+        self.engine = engine
+        self.entitlements = entitlements
+    }
+
+    package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        try engine.answer(request, for: entitlements)
+    }
+
+    package func session() throws(KeychainError) -> SessionInformation {
+        SessionInformation(
+            groups: entitlements.accessGroups.map(\.name), nameableGroups: entitlements.nameableGroups,
+            strength: .program, isTemporary: true, identity: "embedded", missingFeatures: [],
+            serverVersion: LatchkeyVersion.text)
+    }
+}

@@ -1,0 +1,40 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainStore
+
+/// What became of one row's metadata.
+enum OpenedRow {
+    case item(ItemMetadata)
+    case locked(ProtectionClass)
+    case damaged(StoreTransaction.DamageCause)
+}
+
+/// A row to be moved to the table `damaged`, as it was when it did not open.
+struct DamageReport: Sendable {
+    let itemClass: ItemClass
+    let row: SealedRow
+    let cause: StoreTransaction.DamageCause
+}
+
+/// Opens the metadata of rows under verified keys; says "damaged" only where
+/// AES-GCM refuses under a key whose own check value held.
+struct RowOpener: Sendable {
+    let keys: MetadataKeys
+    let sealer: RowSealer
+
+    func open(_ row: SealedRow, _ itemClass: ItemClass, _ reader: StoreReader) throws(KeychainError) -> OpenedRow {
+        guard let protectionClass = ProtectionClass(rawValue: row.protection) else { return .damaged(.metadata) }
+        switch try keys.find(protectionClass, using: reader) {
+        case .key(let key):
+            do throws(CryptoError) {
+                return .item(try sealer.openMetadata(of: row, itemClass, under: key.key))
+            } catch {
+                return .damaged(.metadata)
+            }
+        case .locked, .noClassKey: return .locked(protectionClass)
+        case .damaged: return .damaged(.metadataKey)
+        // A row whose class never had a key cannot have been written by us.
+        case .absent: return .damaged(.metadata)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Dispatch
+internal import Foundation
+internal import GRDB
+internal import KeychainModel
+internal import Synchronization
+
+/// Shares commits among the threads that write at the same time.
+///
+/// The first to come leads: it takes whatever is queued, runs each piece in a
+/// savepoint of its own, commits once, and tells the others. Whoever comes
+/// meanwhile waits for the next round, which one of the waiting leads. A single
+/// writer never hands its work to another thread.
+final class GroupCommit: Sendable {
+    private let writer: DatabaseQueue
+    private let condition = Condition()
+
+    /// Pieces in one commit at the most: bounds how long the first one waits.
+    private static let mostInOneCommit = 64
+
+    init(_ writer: DatabaseQueue) { self.writer = writer }
+
+    func perform<R: Sendable>(
+        _ body: @escaping @Sendable (StoreTransaction) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        let result = Mutex<Result<R, KeychainError>?>(nil)
+        let piece = Piece { transaction throws(KeychainError) in
+            let value = try body(transaction)
+            return { failure in result.withLock { $0 = failure.map(Result.failure) ?? .success(value) } }
+        } fail: { error in
+            result.withLock { $0 = .failure(error) }
+        }
+        condition.enqueue(piece)
+        while let batch = condition.leadOrWait(for: piece, atMost: Self.mostInOneCommit) { run(batch) }
+        guard let outcome = result.withLock({ $0 }) else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "a write ended without an outcome"))
+        }
+        return try outcome.get()
+    }
+
+    private func run(_ batch: [Piece]) {
+        var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
+        var failure: KeychainError?
+        do throws(KeychainError) {
+            try translating {
+                try writer.writeWithoutTransaction { db in
+                    try db.execute(sql: "BEGIN IMMEDIATE")
+                    do {
+                        for piece in batch { if let finish = try runOne(piece, db) { finishers.append((piece, finish)) } }
+                        try db.execute(sql: "COMMIT")
+                    } catch {
+                        if db.isInsideTransaction { try db.execute(sql: "ROLLBACK") }
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            failure = error
+        }
+        let finished = Set(finishers.map { ObjectIdentifier($0.0) })
+        for (_, finish) in finishers { finish(failure) }
+        // A round that broke off before a piece had its turn fails that piece too.
+        if let failure { for piece in batch where !finished.contains(ObjectIdentifier(piece)) { piece.failIfOpen(failure) } }
+        condition.finish(batch)
+    }
+
+    /// nil where the piece failed by itself: its savepoint is gone, the round goes on.
+    private func runOne(_ piece: Piece, _ db: Database) throws -> (@Sendable (KeychainError?) -> Void)? {
+        try db.execute(sql: "SAVEPOINT piece")
+        do throws(KeychainError) {
+            let finish = try piece.body(StoreTransaction(db))
+            try translating { try db.execute(sql: "RELEASE piece") }
+            return finish
+        } catch {
+            // Some errors (disk full) have already rolled everything back.
+            guard db.isInsideTransaction else {
+                piece.failIfOpen(error)
+                throw error
+            }
+            try db.execute(sql: "ROLLBACK TO piece")
+            try db.execute(sql: "RELEASE piece")
+            piece.failIfOpen(error)
+            return nil
+        }
+    }
+
+    /// One caller's work.
+    final class Piece: Sendable {
+        let body: @Sendable (StoreTransaction) throws(KeychainError) -> @Sendable (KeychainError?) -> Void
+        private let fail: @Sendable (KeychainError) -> Void
+        private let isOpen = Mutex(true)
+
+        init(
+            body: @escaping @Sendable (StoreTransaction) throws(KeychainError) -> @Sendable (KeychainError?) -> Void,
+            fail: @escaping @Sendable (KeychainError) -> Void
+        ) {
+            self.body = body
+            self.fail = fail
+        }
+
+        /// Only the first failure counts: it is the cause.
+        func failIfOpen(_ error: KeychainError) {
+            let wasOpen = isOpen.withLock { open in
+                defer { open = false }
+                return open
+            }
+            if wasOpen { fail(error) }
+        }
+    }
+
+    /// The queue and who leads.
+    final class Condition: @unchecked Sendable {
+        // @unchecked: `queue`, `finished` and `isLed` are touched under `lock` only.
+        private let lock = NSCondition()
+        private var queue: [Piece] = []
+        private var finished: Set<ObjectIdentifier> = []
+        private var isLed = false
+
+        func enqueue(_ piece: Piece) {
+            lock.lock()
+            queue.append(piece)
+            lock.unlock()
+        }
+
+        /// The next batch to run, or nil once `piece` is done.
+        func leadOrWait(for piece: Piece, atMost limit: Int) -> [Piece]? {
+            lock.lock()
+            defer { lock.unlock() }
+            while true {
+                if finished.remove(ObjectIdentifier(piece)) != nil { return nil }
+                if !isLed, !queue.isEmpty {
+                    isLed = true
+                    let batch = Array(queue.prefix(limit))
+                    queue.removeFirst(batch.count)
+                    return batch
+                }
+                lock.wait()
+            }
+        }
+
+        func finish(_ batch: [Piece]) {
+            lock.lock()
+            for piece in batch { finished.insert(ObjectIdentifier(piece)) }
+            isLed = false
+            lock.broadcast()
+            lock.unlock()
+        }
+    }
+}

@@ -1,0 +1,148 @@
+internal import Foundation
+internal import GRDB
+package import KeychainModel
+package import KeychainPlatform
+internal import Synchronization
+
+/// The database of one keychain: WAL, `synchronous=FULL` (what was acknowledged
+/// survives power loss), `secure_delete`, `trusted_schema=OFF`.
+///
+/// One writer whose commits are shared, and a pool of readers, each lent to one
+/// thread at a time with its statements prepared. Whoever opens a store holds
+/// its lock (``KeychainModel`` knows nothing of files; the engine takes it).
+package final class Store: Sendable {
+    package static let fileName = "keychain.db"
+
+    private let path: String
+    private let writer: DatabaseQueue
+    private let readers = Mutex<[DatabaseQueue]>([])
+    private let commits: GroupCommit
+    package let isNew: Bool
+
+    /// Opens the database in a folder, making it where there is none.
+    ///
+    /// - Throws: `errSecNotAvailable` with `unsuitableFileSystem`, `storeNewer`
+    ///   (the file is left as it is) or `storeUnreadable`; `errSecIO` where the
+    ///   disk fails.
+    package init(in directory: PrivateDirectory) throws(KeychainError) {
+        try Self.checkFileSystem(directory.path)
+        path = directory.path + "/" + Self.fileName
+        let path = path
+        writer = try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: false)) }
+        commits = GroupCommit(writer)
+        isNew = try Self.prepare(writer)
+    }
+
+    /// What locks and durable writes cannot be trusted on (architecture section 4).
+    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "v9fs"]
+
+    package static func isUnsuitable(fileSystem type: String) -> Bool {
+        refusedTypes.contains(type) || (type.hasPrefix("fuse.") && type != "fuse.fuse-overlayfs")
+    }
+
+    private static func checkFileSystem(_ path: String) throws(KeychainError) {
+        do throws(SystemCallError) {
+            guard let type = try MountTable.fileSystemType(of: path), isUnsuitable(fileSystem: type) else { return }
+            throw SystemCallError(type, errno: 0)
+        } catch {
+            if error.errno == 0 {
+                throw KeychainError(.notAvailable, reason: .unsuitableFileSystem(name: error.call))
+            }
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    private static func configuration(readOnly: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = readOnly
+        configuration.busyMode = .timeout(5)
+        configuration.maximumReaderCount = 1
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA trusted_schema = OFF")
+            try db.execute(sql: "PRAGMA cache_size = -8192")
+            if !readOnly {
+                try db.execute(sql: "PRAGMA secure_delete = ON")
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+            }
+        }
+        return configuration
+    }
+
+    /// Checks who wrote the file, and makes the tables where it is empty.
+    private static func prepare(_ writer: DatabaseQueue) throws(KeychainError) -> Bool {
+        let found: (format: Int, application: Int32, tables: Int) = try translating {
+            try writer.writeWithoutTransaction { db in
+                (
+                    try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                    try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0,
+                    try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+                )
+            }
+        }
+        if found.tables == 0 && found.application == 0 {
+            try create(writer)
+            return true
+        }
+        guard found.application == StoreSchema.applicationID else {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
+        }
+        guard found.format <= StoreSchema.format else {
+            throw KeychainError(.notAvailable, reason: .storeNewer(version: found.format))
+        }
+        return false
+    }
+
+    private static func create(_ writer: DatabaseQueue) throws(KeychainError) {
+        try translating {
+            try writer.write { db in
+                for statement in StoreSchema.statements { try db.execute(sql: statement) }
+                try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
+                try db.execute(sql: "PRAGMA user_version = \(StoreSchema.format)")
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Lends a reader: a connection of its own, so reads never wait for a commit.
+    package func read<R>(_ body: (StoreReader) throws(KeychainError) -> R) throws(KeychainError) -> R {
+        let queue = try takeReader()
+        defer { readers.withLock { $0.append(queue) } }
+        let result: Result<R, KeychainError> = queue.unsafeRead { db in
+            do throws(KeychainError) { return .success(try body(StoreReader(db))) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private func takeReader() throws(KeychainError) -> DatabaseQueue {
+        if let idle = readers.withLock({ $0.popLast() }) { return idle }
+        let path = path
+        return try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true)) }
+    }
+
+    // MARK: Writing
+
+    /// Runs `body` in a savepoint of its own within a commit that may be shared
+    /// with others; returns once that commit is durable.
+    ///
+    /// - Throws: what `body` threw (its savepoint is rolled back, the others'
+    ///   work stays), or why the commit failed.
+    package func write<R: Sendable>(
+        _ body: @escaping @Sendable (StoreTransaction) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        try commits.perform(body)
+    }
+
+    /// Closes every connection; nothing may be running.
+    package func close() throws(KeychainError) {
+        let idle = readers.withLock { readers in
+            defer { readers = [] }
+            return readers
+        }
+        try translating {
+            for reader in idle { try reader.close() }
+            try writer.close()
+        }
+    }
+}
