@@ -94,7 +94,9 @@ let package = Package(
              "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging]),
 
         // Floor 5: executables
-        executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
+        executable(
+            "latchkeyd",
+            ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(

@@ -55,7 +55,7 @@ package final class LogSink: Sendable {
         let bytes = Array(line.utf8)
         state.withLock { state in
             do throws(SystemCallError) {
-                guard let directory else { return try StandardError.write(bytes) }
+                guard let directory else { return StandardError.write(line) }
                 if state.file == nil || state.written > Self.largest {
                     if state.written > Self.largest { try directory.remove(Self.fileName) }
                     let file = try directory.openFile(Self.fileName, creating: true)

@@ -218,16 +218,3 @@ package func seekToEnd(_ file: Descriptor) throws(SystemCallError) -> Int {
     guard end >= 0 else { throw SystemCallError("lseek", errno: errno) }
     return Int(end)
 }
-
-/// Descriptor 2, which nobody owns.
-package enum StandardError {
-    package static func write(_ bytes: [UInt8]) throws(SystemCallError) {
-        var done = 0
-        while done < bytes.count {
-            let start = done
-            let put = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(2, $0.baseAddress! + start, $0.count - start) }
-            guard put >= 0 else { throw SystemCallError("write", errno: errno) }
-            done += put
-        }
-    }
-}
