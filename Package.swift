@@ -109,8 +109,21 @@ let package = Package(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
         tests(
+            "KeychainDaemonTests",
+            ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
+             logging]),
+        tests(
+            "EnclaveTests",
+            ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
+        tests(
+            "PeerIdentityTests",
+            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
+        tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
+        tests(
             "LatchkeyCommandTests",
             ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-             "KeychainTestSupport"]),
+             "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
     ]
 )

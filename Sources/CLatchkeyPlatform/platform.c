@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -507,3 +508,5 @@ int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
 }
 
 int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
+
+int lk_rename(int32_t dir, const char *from, const char *to) { return renameat(dir, from, dir, to) < 0 ? err() : 0; }

@@ -25,6 +25,8 @@ package final class Daemon: Sendable {
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
+    /// Tells the housekeeper that there is a new deadline.
+    private let attention: EventSignal
     private let isStopping = Atomic(false)
     private let bytesInFlight = Atomic(0)
     private let lastDeparture: Mutex<Duration>
@@ -47,6 +49,7 @@ package final class Daemon: Sendable {
         do throws(SystemCallError) {
             epoll = try Epoll()
             stopped = try EventSignal()
+            attention = try EventSignal()
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
@@ -86,6 +89,8 @@ package final class Daemon: Sendable {
 
     package func stop() { stopped.signal() }
 
+    package var connectionCount: Int { table.count }
+
     private var missingFeatures: String {
         KernelFeature.allCases.filter { !configuration.features.present.contains($0) }.map(\.rawValue)
             .joined(separator: ",")
@@ -123,7 +128,7 @@ package final class Daemon: Sendable {
     private func greet(_ socket: PacketSocket) {
         do throws(GreetingFailure) {
             let connection = try greeter.challenge(socket) { table.reserve(for: $0) }
-            table.insert(connection)
+            if table.insert(connection) { attention.signal() }
             try watch(connection)
         } catch {
             if case .unsent(_, let process) = error { table.release(process) }
@@ -213,12 +218,15 @@ package final class Daemon: Sendable {
             if isIdleTooLong { return }
             let door = doorway.withLock { $0 }
             if door.isGone { reopenDoor() }
-            let events = [terminated.descriptor, stopped.descriptor, door.watch.descriptor] + [configuration.parent].compactMap { $0 }
+            let events =
+                [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
+                + [configuration.parent].compactMap { $0 }
             do throws(SystemCallError) {
                 switch try waitForAny(of: events, until: nextDeadline) {
                 case 0, 1: return
                 case 2: door.watch.drain()
-                case 3: return
+                case 3: attention.drain()
+                case 4: return
                 default: continue
                 }
             } catch {
