@@ -99,7 +99,11 @@ let package = Package(
             "latchkeyd",
             ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
+        // What `latchkey` does, as a library so that tests can give it a keychain and a console.
+        room(
+            "LatchkeyCommand",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
+        executable("latchkey", ["LatchkeyCommand"]),
 
         // Measures the whole beside its raw parts; not a product.
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
@@ -151,5 +155,10 @@ let package = Package(
             "ConformanceTests",
             ["Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
             resources: [.copy("Corpus")]),
+        tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
+        tests(
+            "LatchkeyCommandTests",
+            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+             "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
     ]
 )
