@@ -84,7 +84,7 @@ package struct DaemonProcess {
         do throws(KeychainError) {
             return try KeychainEngine.open(dataDirectory: data.path, clock: configuration.clock) {
                 expected throws(KeychainError) in
-                try EnclaveKeeping(configuration, expected)
+                try EnclaveKeeping.launcher(configuration, expected)
             }
         } catch {
             guard error.reason == .storeInUse, holderListens(data) else { throw error }
@@ -130,30 +130,21 @@ package struct DaemonProcess {
 
 /// The daemon's enclave: found where it runs, started where it does not, so that
 /// the death of either does not take the other along.
-struct EnclaveKeeping: EnclaveConnector {
+enum EnclaveKeeping {
     static let program = "latchkey-enclave"
 
-    private let configuration: DaemonConfiguration
-    private let expected: ExpectedStore
-    private let executable: String
-
-    init(_ configuration: DaemonConfiguration, _ expected: ExpectedStore) throws(KeychainError) {
-        self.configuration = configuration
-        self.expected = expected
-        let found = configuration.programDirectories.map { "\($0)/\(Self.program)" }.first {
+    static func launcher(
+        _ configuration: DaemonConfiguration, _ expected: ExpectedStore
+    ) throws(KeychainError) -> EnclaveLauncher {
+        let found = configuration.programDirectories.map { "\($0)/\(program)" }.first {
             TrustedPath.isExecutableOfOurs($0)
         }
         guard let found else {
-            throw KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: "\(Self.program) is not installed")
+            throw KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: "\(program) is not installed")
         }
-        executable = found
-    }
-
-    func connect() throws(KeychainError) -> any EnclaveConnection {
-        try EnclaveLauncher.start(
-            executable: executable, dataDirectory: configuration.locations.dataDirectory,
-            runDirectory: configuration.locations.runDirectory, expecting: expected, clock: configuration.clock
-        ).connect()
+        return EnclaveLauncher(
+            executable: found, dataDirectory: configuration.locations.dataDirectory,
+            runDirectory: configuration.locations.runDirectory, expecting: expected, clock: configuration.clock)
     }
 
     /// With no passcode the enclave goes with its daemon.
