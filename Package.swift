@@ -80,7 +80,7 @@ let package = Package(
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainStore", "Enclave"]),
         room(
             "KeychainClient",
-            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", "CLatchkeyPlatform", protobuf]),
+            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", protobuf]),
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
@@ -99,7 +99,18 @@ let package = Package(
             "latchkeyd",
             ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
+        // What `latchkey` does, as a library so that tests can give it a keychain and a console.
+        room(
+            "LatchkeyCommand",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
+        executable("latchkey", ["LatchkeyCommand"]),
+
+        // Measures the whole beside its raw parts; not a product.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        executable(
+            "latchkey-bench",
+            ["KeychainServices", "KeychainClient", "KeychainStore", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "CSQLite"]),
 
         // Tests
         .target(
@@ -110,6 +121,10 @@ let package = Package(
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
              "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
              logging]),
+        tests(
+            "KeychainServiceTests",
+            ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "KeychainTestSupport", "CSQLite"]),
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
@@ -143,5 +158,10 @@ let package = Package(
                 "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
             ],
             exclude: ["Corpus"], swiftSettings: house),
+        tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
+        tests(
+            "LatchkeyCommandTests",
+            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+             "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
     ]
 )

@@ -36,20 +36,21 @@ package struct StoreSabotage {
         engine.insecureForgetMetadataKeys()
     }
 
-    /// All of the database file but the head; the engine must be closed.
+    /// Overwrites the database and its companions where they lie, also under a
+    /// running engine, which finds out with its next call.
     package static func insecureCorruptDatabase(inDataDirectory folder: String) throws(KeychainError) {
-        for name in [Store.fileName, Store.fileName + "-wal"] {
-            do { try overwrite(URL(fileURLWithPath: folder + "/" + name)) } catch {
+        for suffix in ["", "-wal", "-shm"] {
+            do { try overwrite(folder + "/" + Store.fileName + suffix) } catch {
                 throw KeychainError(.io, reason: .inputOutput, underlying: "\(error)")
             }
         }
     }
 
-    private static func overwrite(_ file: URL) throws {
-        guard FileManager.default.fileExists(atPath: file.path) else { return }
-        var bytes = try Data(contentsOf: file)
-        let head = min(bytes.count, 16)
-        bytes.replaceSubrange(head..<bytes.count, with: Data(repeating: 0xA5, count: bytes.count - head))
-        try bytes.write(to: file)
+    private static func overwrite(_ path: String) throws {
+        guard let file = FileHandle(forUpdatingAtPath: path) else { return }
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size)))
+        try file.close()
     }
 }

@@ -60,9 +60,6 @@ final class TestMachine: Sendable {
     }
 
     func insecureCorruptDatabase() throws(KeychainError) {
-        close()
         try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path)
-        // Whether it starts is for later calls to say.
-        do throws(KeychainError) { try restart() } catch {}
     }
 }

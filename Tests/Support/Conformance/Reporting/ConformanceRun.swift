@@ -19,22 +19,24 @@ package struct ConformanceRun: Sendable {
 
     package func report() -> ConformanceReport {
         let outcomes = Mutex([[Mode: ConformanceReport.Outcome]](repeating: [:], count: corpus.cases.count))
-        let next = Atomic(0)
-        let crew = DispatchGroup()
-        for _ in 0..<Self.width {
-            DispatchQueue.global().async(group: crew) {
-                while true {
-                    let index = next.add(1, ordering: .relaxed).oldValue
-                    guard index < corpus.cases.count else { return }
-                    let found = self.outcomes(of: corpus.cases[index])
-                    outcomes.withLock { $0[index] = found }
-                }
-            }
+        inParallel(corpus.cases.count) { index in
+            let found = self.outcomes(of: corpus.cases[index])
+            outcomes.withLock { $0[index] = found }
         }
-        crew.wait()
         var report = ConformanceReport(modes: modes, unreadable: corpus.unreadable)
         for (one, found) in zip(corpus.cases, outcomes.withLock({ $0 })) { report.add(one, found) }
         return report
+    }
+
+    private func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        let cases = Mutex(0..<count)
+        let crew = DispatchGroup()
+        for _ in 0..<Self.width {
+            DispatchQueue.global().async(group: crew) {
+                while let index = cases.withLock({ $0.popFirst() }) { body(index) }
+            }
+        }
+        crew.wait()
     }
 
     private func outcomes(of conformanceCase: ConformanceCase) -> [Mode: ConformanceReport.Outcome] {
