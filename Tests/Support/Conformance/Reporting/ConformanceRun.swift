@@ -48,7 +48,7 @@ package struct ConformanceRun: Sendable {
 
     private func outcome(of conformanceCase: ConformanceCase, _ mode: Mode) -> ConformanceReport.Outcome {
         guard let difference = difference(in: conformanceCase, mode) else { return .passed }
-        return Disputed.reason(for: conformanceCase.id).map { .disputed(reason: $0, difference: difference) }
+        return Disputed.reason(for: conformanceCase).map { .disputed(reason: $0, difference: difference) }
             ?? .failed(difference)
     }
 

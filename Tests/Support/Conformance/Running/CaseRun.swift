@@ -35,7 +35,8 @@ struct CaseRun {
             do {
                 if let found = try run(step, number: index + 1) { return found }
             } catch {
-                return Difference(step: index + 1, call: step.call, expected: "a step that can be made", got: "\(error)")
+                return Difference(
+                    step: index + 1, call: step.call, expected: "a step that can be made", got: "\(error)")
             }
         }
         return nil
@@ -77,7 +78,9 @@ struct CaseRun {
     }
 
     private mutating func become(_ step: ConformanceCase.Step) throws -> Answer {
-        guard let members = step["context"], members.object != nil else { throw CorpusError("setContext without context") }
+        guard let members = step["context"], members.object != nil else {
+            throw CorpusError("setContext without context")
+        }
         context = context.replacing(with: CaseContext(members))
         try keychain.become(context)
         return .success
