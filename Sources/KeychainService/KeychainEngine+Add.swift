@@ -11,6 +11,7 @@ extension KeychainEngine {
     ) throws(KeychainError) {
         let query = try QueryParser.parse(request.query, for: .add, entitlements: authorization.entitlements)
         let group = try authorization.groupForAdd(query, raw: request)
+        try query.checkKeys(for: .add)
         guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
         let draft = try draft(query, group, request)
         let protectionClass = try protectionClass(of: draft)
