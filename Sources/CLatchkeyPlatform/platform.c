@@ -259,6 +259,11 @@ int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait) {
     return 0;
 }
 
+int lk_ofd_unlock(int32_t fd) {
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? err() : 0;
+}
+
 int lk_open(const char *path, int32_t flags, uint32_t mode) { return lk_openat(AT_FDCWD, path, flags, mode); }
 
 int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode) {

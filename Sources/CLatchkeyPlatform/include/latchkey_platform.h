@@ -43,6 +43,7 @@ int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
 int lk_memfd_is_sealed(int32_t fd);
 int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait);   // 0, or -EAGAIN
+int lk_ofd_unlock(int32_t fd);
 int lk_open(const char *path, int32_t flags, uint32_t mode);
 int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode);
 int64_t lk_filesystem_magic(int32_t fd);
