@@ -102,9 +102,12 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        .executableTarget(
+            name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform"],
+            path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
-             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"]),
     ]
 )

@@ -106,6 +106,10 @@ extension KeyOutcome {
     var wrapped: WrappedKey? { if case .key(_, let wrapped) = self { wrapped } else { nil } }
 }
 
+extension EnclaveConnection {
+    var indexBytes: [UInt8] { indexKey.bytes.insecureArray() }
+}
+
 /// A row key that was made, with everything that opens it again.
 struct MadeKey {
     let binding: RowBinding
