@@ -91,10 +91,12 @@ let package = Package(
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainCrypto", logging]),
+             "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging]),
 
         // Floor 5: executables
-        executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
+        executable(
+            "latchkeyd",
+            ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
 
@@ -106,8 +108,16 @@ let package = Package(
             name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform"],
             path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
+            "KeychainDaemonTests",
+            ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
+             logging]),
+        tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
              "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"]),
+        tests(
+            "PeerIdentityTests",
+            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
     ]
 )

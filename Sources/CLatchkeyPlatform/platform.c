@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -497,3 +498,20 @@ int lk_drain_removals(int32_t fd) {
     while ((got = read(fd, buffer, sizeof buffer)) > 0) seen = 1;
     return seen;
 }
+
+int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
+    struct pollfd watched[16];
+    if (count > 16) return -EINVAL;
+    for (int32_t i = 0; i < count; i++) watched[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    int r = ppoll(watched, (nfds_t)count, nanoseconds < 0 ? NULL : &limit, NULL);
+    if (r < 0) return errno == EINTR ? count : err();
+    for (int32_t i = 0; i < count; i++) {
+        if (watched[i].revents) return i;
+    }
+    return count;
+}
+
+int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
+
+int lk_rename(int32_t dir, const char *from, const char *to) { return renameat(dir, from, dir, to) < 0 ? err() : 0; }

@@ -163,9 +163,10 @@ package final class FileLock: Sendable {
 
     /// Replaces what the locked file holds (a few bytes, for whoever reads it).
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
-        guard ftruncate(descriptor.raw, 0) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
         let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
         guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
+        // Cut afterwards: writing the same again is never seen as an empty file.
+        guard ftruncate(descriptor.raw, off_t(bytes.count)) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
     }
 }
 
@@ -214,4 +215,11 @@ extension PrivateDirectory {
         }
         return found
     }
+}
+
+/// Moves to the end of a file and says how long it is.
+package func seekToEnd(_ file: Descriptor) throws(SystemCallError) -> Int {
+    let end = lseek(file.raw, 0, SEEK_END)
+    guard end >= 0 else { throw SystemCallError("lseek", errno: errno) }
+    return Int(end)
 }

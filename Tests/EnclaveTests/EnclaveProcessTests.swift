@@ -98,9 +98,11 @@ import Testing
         let home = try EnclaveHome()
         let first = try launcher(home).connect()
         let elsewhere = try home.temporary.folder("other session").path
-        let other = try launcher(home, run: elsewhere).connect()
-        #expect(try other.describe().processID == first.describe().processID)
-        try leave(home)
+        let launcher = launcher(home, run: elsewhere)
+        #expect(try launcher.connect().describe().processID == first.describe().processID)
+        try launcher.dismiss()
+        #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) { try first.describe() }
+        try launcher.dismiss()
     }
 
     @Test func aSecondEnclaveOnTheSameFolderSaysSoInOneLine() throws {

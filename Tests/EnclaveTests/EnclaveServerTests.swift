@@ -127,6 +127,8 @@ import Testing
         let server = try RunningServer()
         let enclave = try server.connect()
         try server.connector().askToLeave()
+        let socket = "\(server.home.runDirectory)/\(EnclaveProtocol.socketName)"
+        #expect(FileManager.default.fileExists(atPath: socket) == false)
         #expect(server.ended() == .toldToLeave)
         #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) { try enclave.describe() }
     }

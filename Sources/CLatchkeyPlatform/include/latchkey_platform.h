@@ -66,6 +66,11 @@ double lk_wall_seconds_since_2001(void);
 // Waits until fd is ready (events: 1 read, 2 write), wake is readable, or the
 // time is over (nanoseconds < 0: no limit). Bits: 1 fd ready, 2 wake ready, 4 hung up.
 int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds);
+// Waits until one of the descriptors is readable or hung up: its index, or
+// count when the time is over.
+int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds);
+int lk_shutdown(int32_t fd);
+int lk_rename(int32_t dir, const char *from, const char *to);
 
 // epoll, with the caller's number as data.
 int lk_epoll(void);

@@ -46,6 +46,13 @@ package struct EnclaveLauncher: EnclaveConnector {
         throw .enclaveUnreachable("another enclave has the folder and does not listen")
     }
 
+    /// Asks the enclave that listens to end; starts none. It has given its socket
+    /// up when this returns.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, where one
+    ///   listens that does not agree: it serves another daemon.
+    package func dismiss() throws(KeychainError) { try listening()?.askToLeave() }
+
     private func listening() -> RemoteEnclave? {
         let elsewhere = EnclaveRendezvous.last(inData: dataDirectory)?.runDirectory
         for folder in [runDirectory, elsewhere].compactMap({ $0 }) {
