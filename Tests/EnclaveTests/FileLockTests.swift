@@ -5,7 +5,8 @@ import Testing
 @Suite struct FileLockTests {
     /// A forked child that has not come to its exec holds the descriptor too.
     @Test func aLockGoesWithItsOwnerWhoeverElseHoldsTheFile() throws {
-        let folder = try TemporaryDirectory("lock").folder("data")
+        let temporary = try TemporaryDirectory("lock")
+        let folder = try temporary.folder("data")
         let file = try folder.openFile("lock", creating: true)
         do {
             let lock = try #require(try FileLock.take(file))
