@@ -115,7 +115,8 @@ let package = Package(
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
-             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"]),
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"],
+            resources: [.copy("Fixtures")]),
         tests(
             "PeerIdentityTests",
             ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),

@@ -142,3 +142,12 @@ struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 }
+
+extension ProcessHandle {
+    /// Waits for the end of the process, 20 s at the most.
+    var hasEndedSoon: Bool {
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        while isAlive, !soon.hasPassed { sched_yield() }
+        return !isAlive
+    }
+}

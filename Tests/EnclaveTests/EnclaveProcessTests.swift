@@ -34,7 +34,8 @@ import Testing
         let complained = errors.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (
-            process.terminationStatus, String(decoding: said, as: UTF8.self), String(decoding: complained, as: UTF8.self)
+            process.terminationStatus, String(decoding: said, as: UTF8.self),
+            String(decoding: complained, as: UTF8.self)
         )
     }
 
@@ -42,13 +43,7 @@ import Testing
     private func kill(_ pid: Int32) throws {
         let process = try ProcessHandle.open(pid)
         #expect(Foundation.kill(pid, SIGKILL) == 0)
-        #expect(hasEnded(process))
-    }
-
-    private func hasEnded(_ process: ProcessHandle) -> Bool {
-        let soon = Deadline(after: .seconds(20), on: SystemClock())
-        while process.isAlive, !soon.hasPassed { sched_yield() }
-        return !process.isAlive
+        #expect(process.hasEndedSoon)
     }
 
     /// Tells the enclave of a test to go when the test is over.
@@ -72,6 +67,27 @@ import Testing
         #expect(try second.describe().processID != process)
         #expect(second.indexBytes == first.indexBytes)
         #expect(try made.opens(in: second))
+        try leave(home)
+    }
+
+    @Test func keysThatWereLostInTheMeantimeAreNotMadeAnew() throws {
+        let home = try EnclaveHome()
+        let launcher = launcher(home)
+        try kill(try launcher.connect().describe().processID)
+        for name in EnclaveHome.keyFiles { try home.remove(name) }
+        #expect(throws: KeychainError(.notAvailable, reason: .keybagUnreadable)) { try launcher.connect() }
+        #expect(try home.contents().isEmpty)
+        try leave(home)
+    }
+
+    @Test func whatAStartThatWasCutShortLeftBehindIsNoObstacle() throws {
+        let home = try EnclaveHome()
+        let run = try home.temporary.folder("run")
+        let stale = try PacketSocket.listen(at: "\(EnclaveProtocol.socketName).new", in: run.descriptor)
+        let dead = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: run.descriptor)
+        stale.shutDown()
+        dead.shutDown()
+        #expect(try launcher(home).connect().describe().processID != ProcessEnvironment.processID)
         try leave(home)
     }
 
@@ -166,7 +182,7 @@ import Testing
             let handle = try ProcessHandle.open(process)
             #expect(FileManager.default.fileExists(atPath: socket))
             try ending()
-            #expect(hasEnded(handle))
+            #expect(handle.hasEndedSoon)
             #expect(FileManager.default.fileExists(atPath: socket) == false)
         }
     }

@@ -130,9 +130,14 @@ import Testing
         let (ours, theirs) = try PacketSocket.pair()
         let clock = ManualClock()
         let exchange = try EnclaveExchange(ours, clock)
-        let waiting = Thread { while clock.waiterCount == 0 { Thread.yieldToOthers() }; clock.advance(by: .seconds(5)) }
+        let waiting = Thread {
+            while clock.waiterCount == 0 { Thread.yieldToOthers() }
+            clock.advance(by: .seconds(5))
+        }
         waiting.start()
-        #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) { _ = try exchange.ask(.describe(true)) }
+        #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) {
+            _ = try exchange.ask(.describe(true))
+        }
         withExtendedLifetime(theirs) {}
     }
 
