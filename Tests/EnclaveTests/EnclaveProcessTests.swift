@@ -83,8 +83,8 @@ import Testing
     @Test func whatAStartThatWasCutShortLeftBehindIsNoObstacle() throws {
         let home = try EnclaveHome()
         let run = try home.temporary.folder("run")
-        let stale = try PacketSocket.listen(at: "\(EnclaveProtocol.socketName).new", in: run.descriptor)
         let dead = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: run.descriptor)
+        let stale = try PacketSocket.listen(at: "\(EnclaveProtocol.socketName).new", in: run.descriptor)
         stale.shutDown()
         dead.shutDown()
         #expect(try launcher(home).connect().describe().processID != ProcessEnvironment.processID)
@@ -164,13 +164,34 @@ import Testing
         let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
         let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(core.split(separator: " ").filter { $0 == "0" }.count == 2)
-        let environment = try Data(contentsOf: URL(filePath: "/proc/\(process)/environ"))
-        #expect(environment.isEmpty)
+        try leave(home)
+    }
+
+    /// A process of the same user cannot look into it (prctl(2) PR_SET_DUMPABLE).
+    @Test(.enabled(if: ProcessEnvironment.effectiveUserID != 0, "root looks into everything"))
+    func nobodyOfTheSameUserLooksIntoIt() throws {
+        let home = try EnclaveHome()
+        let process = try launcher(home).connect().describe().processID
+        for name in ["environ", "mem", "maps"] {
+            #expect(throws: (any Error).self) {
+                _ = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(process)/\(name)")).read(upToCount: 1)
+            }
+        }
+        try leave(home)
+    }
+
+    @Test(.enabled(if: ProcessEnvironment.effectiveUserID == 0, "only root sees it"))
+    func itKeepsNothingOfItsStarter() throws {
+        let home = try EnclaveHome()
+        let process = try launcher(home).connect().describe().processID
+        #expect(try Data(contentsOf: URL(filePath: "/proc/\(process)/environ")).isEmpty)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd") == "/")
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").map {
             try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($0)")
         }
         #expect(open.filter { $0 == "/dev/null" }.count == 3)
+        let ours = open.filter { $0.hasPrefix(home.temporary.path) }.map { $0.dropFirst(home.temporary.path.count) }
+        #expect(ours.sorted() == ["/data/enclave", "/data/enclave/lock", "/run", "/run/enclave.lock"])
         try leave(home)
     }
 
