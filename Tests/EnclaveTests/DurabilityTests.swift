@@ -92,8 +92,9 @@ struct DurabilityTests {
         try launcher.dismiss()
         #expect(tracer.hasEndedSoon)
         let trace = try String(contentsOfFile: home.temporary.path("traced.output"), encoding: .utf8)
-        let calls = trace.split(separator: "\n").compactMap { line in
-            line.split(separator: " ", maxSplits: 1).last?.split(separator: "(").first.map(String.init)
+        // "PID  call(arguments) = result", the number padded to five places.
+        let calls = trace.split(separator: "\n").map { line in
+            String(line.drop { $0.isNumber || $0 == " " }.prefix { $0 != "(" })
         }
         let changes = calls.filter { ["write", "fsync", "renameat", "sendmsg"].contains($0) }
         let making = Array(repeating: ["write", "fsync", "renameat", "fsync"], count: 6).flatMap { $0 }
