@@ -14,7 +14,7 @@ import Testing
         (.decode, .storeUnreadable, 5), (.notAvailable, .storeMismatch, 5), (.notAvailable, .daemonNotInstalled, 69),
         (.diskFull, .diskFull, 69), (.notAvailable, .noAnswer(mayHaveHappened: true), 69),
         (.param, .malformed(key: "k"), 70), (.internalComponent, .internalFault(what: "x"), 70),
-    ])
+    ] as [(Status, Reason, Int32)])
     func failuresHaveTheirStatusAndSayWhatToDo(status: Status, reason: Reason, exit: Int32) {
         keychain.fail(status, reason, "below")
         let run = CommandRun("status", on: keychain)

@@ -1,4 +1,5 @@
 import KeychainModel
+import KeychainPlatform
 import KeychainProtocol
 import LatchkeyCommand
 import Testing
@@ -12,7 +13,7 @@ import Testing
         return keychain.items.first?.value?.bytes.insecureArray()
     }
 
-    private func run(_ arguments: [String], _ console: RecordingConsole) -> ExitStatus {
+    private func run(_ arguments: [String], _ console: RecordingConsole) -> LatchkeyCommand.ExitStatus {
         switch arguments.count {
         case 1: CommandRun("set", arguments[0], on: keychain, console: console).status
         default: CommandRun("set", arguments[0], arguments[1], on: keychain, console: console).status

@@ -18,7 +18,7 @@ import Testing
         process.standardInput = terminal.side
         process.standardOutput = terminal.side
         process.standardError = terminal.side
-        try process.run()
+        try process.runUnmasked()
         return process
     }
 
@@ -72,13 +72,13 @@ final class PseudoTerminal {
     private(set) var shown = ""
 
     init() throws {
-        master = posix_openpt(O_RDWR | O_NOCTTY)
-        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = unsafe ptsname(master) else {
-            throw CocoaError(.fileNoSuchFile)
-        }
+        var ends: (Int32, Int32) = (-1, -1)
+        guard unsafe openpty(&ends.0, &ends.1, nil, nil, nil) == 0 else { throw CocoaError(.fileNoSuchFile) }
+        master = ends.0
         _ = fcntl(master, F_SETFL, O_NONBLOCK)
         _ = fcntl(master, F_SETFD, FD_CLOEXEC)
-        side = FileHandle(fileDescriptor: unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC), closeOnDealloc: true)
+        _ = fcntl(ends.1, F_SETFD, FD_CLOEXEC)
+        side = FileHandle(fileDescriptor: ends.1, closeOnDealloc: true)
     }
 
     deinit { close(master) }

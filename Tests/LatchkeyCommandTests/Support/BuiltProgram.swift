@@ -58,12 +58,12 @@ final class BuiltPrograms: Sendable {
         // and a test that wants a pipe makes one in a shell.
         let scratch = "\(home)/" + Random.bytes(8).map { String($0) }.joined(separator: "-")
         try input.write(to: URL(fileURLWithPath: scratch + ".in"))
-        for name in [".out", ".err"] { FileManager.default.createFile(atPath: scratch + name, contents: nil) }
+        for name in [".out", ".err"] { _ = FileManager.default.createFile(atPath: scratch + name, contents: nil) }
         let process = start(program, arguments, changing: changing)
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch + ".in"))
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch + ".out"))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch + ".err"))
-        try process.run()
+        try process.runUnmasked()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus,
@@ -127,5 +127,18 @@ final class BuiltPrograms: Sendable {
             pause()
         }
         return try condition()
+    }
+}
+
+extension Process {
+    /// Runs with no signal blocked. The threads of tests block most, and a
+    /// program inherits that.
+    func runUnmasked() throws {
+        var none = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try run()
     }
 }
