@@ -75,6 +75,20 @@ import Testing
         #expect(try programs.latchkey("get", "a", "--data-dir", folder).text == "2")
     }
 
+    @Test(arguments: ["latchkey get a >/dev/full", "latchkey get a >&-"])
+    func outputThatCannotBeWrittenIsAFailure(script: String) throws {
+        try programs.latchkey("set", "a", input: Data("pw".utf8))
+        let outcome = try programs.shell(script)
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("could not be written"))
+    }
+
+    @Test func inputThatIsNotThereStoresNothing() throws {
+        let outcome = try programs.shell("latchkey set a <&-")
+        #expect(outcome.status == 2)
+        #expect(try programs.latchkey("get", "a").status == 1)
+    }
+
     // MARK: The daemon's life
 
     @Test func commandSubstitutionReturnsAtOnceOnAColdStart() throws {
