@@ -80,7 +80,7 @@ let package = Package(
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainStore", "Enclave"]),
         room(
             "KeychainClient",
-            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", "CLatchkeyPlatform", protobuf]),
+            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", protobuf]),
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),

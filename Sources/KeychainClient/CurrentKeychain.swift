@@ -1,5 +1,5 @@
-@_implementationOnly import CLatchkeyPlatform
 package import KeychainModel
+internal import KeychainPlatform
 internal import KeychainPlatform
 package import KeychainProtocol
 internal import Synchronization
@@ -32,7 +32,7 @@ package enum CurrentKeychain {
     package static func transport() throws(KeychainError) -> any KeychainTransport {
         if let scoped { return scoped }
         if let installed = installed.withLock({ $0 }) { return installed }
-        guard lk_testing_is_linked() == 0 else {
+        guard !ProcessEnvironment.isTestingLinked else {
             throw refusal()
         }
         return userKeychain.withLock { pool in

@@ -43,6 +43,9 @@ package enum ProcessEnvironment {
         return unsafe String(cString: path)
     }
 
+    /// Whether KeychainTesting is part of this program.
+    package static var isTestingLinked: Bool { lk_testing_is_linked() != 0 }
+
     package static var effectiveUserID: UInt32 { geteuid() }
     package static var processID: Int32 { getpid() }
     package static var parentProcessID: Int32 { getppid() }
@@ -71,6 +74,9 @@ package enum Hardening {
         _ = try checked("prctl PR_SET_NO_NEW_PRIVS", lk_no_new_privileges())
         _ = try checked("prctl PR_SET_DUMPABLE", lk_not_dumpable())
     }
+
+    /// As many open descriptors as the hard limit allows: a connection takes three.
+    package static func raiseDescriptorLimit() { lk_raise_descriptor_limit() }
 
     package static func forbidCoreDumps() { _ = lk_no_core_dumps() }
     package static func becomeNotDumpable() { _ = lk_not_dumpable() }

@@ -101,8 +101,12 @@ struct Authorization {
 
     /// Where an add goes: the group it names, else the caller's first.
     func groupForAdd(_ query: Query, raw request: KeychainRequest) throws(KeychainError) -> AccessGroup {
-        if query.explicitGroup != nil { try checkRawGroup(request.query, for: request.operation) }
-        if let group = query.explicitGroup { return group }
+        if let group = query.explicitGroup {
+            try checkRawGroup(request.query, for: request.operation)
+            // The raw look is Apple's quirk; the parsed group is what is used.
+            try check(explicit: group, for: request.operation)
+            return group
+        }
         switch scope(for: .add) {
         case .all(_, let first): return first
         case .only(let groups, _):

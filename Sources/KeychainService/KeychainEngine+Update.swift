@@ -11,6 +11,7 @@ extension KeychainEngine {
         let changes = try QueryParser.parseChanges(
             request.changes, of: query.itemClass, entitlements: authorization.entitlements)
         try authorization.checkRawGroup(request.changes, for: .update)
+        if let group = changes.group { try authorization.check(explicit: group, for: .update) }
         guard query.itemClass != .identity else {
             throw KeychainError(
                 query.reference == nil ? .itemNotFound : .internal, reason: .notImplemented(what: "the class of identities"))

@@ -42,8 +42,8 @@ struct Latchkeyd: ParsableCommand {
 
     func run() throws {
         Hardening.ignoreBrokenPipes()
-        Hardening.forbidCoreDumps()
-        Hardening.becomeNotDumpable()
+        try Hardening.apply()
+        Hardening.raiseDescriptorLimit()
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
         let configuration = try daemonConfiguration(tellingOf: starter)
         let sink = logSink(configuration.locations)

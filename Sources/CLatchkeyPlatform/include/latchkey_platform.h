@@ -43,6 +43,8 @@ int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
 int lk_memfd_is_sealed(int32_t fd);
 int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait);   // 0, or -EAGAIN
+// Waits for the lock in a thread of its own and makes the eventfd readable then.
+int lk_ofd_lock_in_thread(int32_t fd, int32_t event);
 int lk_ofd_unlock(int32_t fd);
 int lk_open(const char *path, int32_t flags, uint32_t mode);
 int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode);
@@ -52,6 +54,7 @@ int lk_not_dumpable(void);
 int lk_is_dumpable(void);
 int lk_no_new_privileges(void);
 int lk_no_core_dumps(void);
+void lk_raise_descriptor_limit(void);
 int lk_at_secure(void);
 int lk_parent_death_signal(int32_t signal);
 int lk_close_range(uint32_t first, uint32_t last);
