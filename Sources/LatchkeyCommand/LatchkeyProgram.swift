@@ -76,7 +76,8 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, TempCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            TempCommand.self,
         ])
 
     @OptionGroup var store: StoreOptions

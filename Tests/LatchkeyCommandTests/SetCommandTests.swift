@@ -59,10 +59,13 @@ import Testing
     }
 
     @Test func replacingLeavesNeighboursAlone() {
-        keychain.plant(.internetPassword, ["srvr": .string("h"), "acct": .string("me"), "port": .integer(8080), "agrp": .string("latchkey")], "other")
+        keychain.plant(
+            .internetPassword,
+            ["srvr": .string("h"), "acct": .string("me"), "port": .integer(8080), "agrp": .string("latchkey")], "other")
         keychain.set(["--internet", "h", "me"], "one")
         keychain.set(["--internet", "h", "me"], "two")
-        #expect(keychain.items.map { String(decoding: $0.value!.bytes.insecureArray(), as: UTF8.self) } == ["other", "two"])
+        #expect(
+            keychain.items.map { String(decoding: $0.value!.bytes.insecureArray(), as: UTF8.self) } == ["other", "two"])
     }
 
     @Test func secretsAsArgumentsAreRefusedAndNotRepeated() {
@@ -86,7 +89,8 @@ import Testing
         #expect(CommandRun("set", "mail", "al\u{1b}ice", on: keychain, console: console).status == .done)
         #expect(console.prompts == ["Secret for mail/al\\u{1b}ice: "])
         #expect(console.notes.first == "Stored.")
-        #expect(console.notes.last?.contains("whoever gets a copy of /home/a/.local/share/latchkey can open it") == true)
+        #expect(
+            console.notes.last?.contains("whoever gets a copy of /home/a/.local/share/latchkey can open it") == true)
         let second = CommandRun("set", "other", on: keychain, console: RecordingConsole(terminal: true, typed: "pw"))
         #expect(second.notes == ["Stored."])
         let again = CommandRun("set", "other", on: keychain, console: RecordingConsole(terminal: true, typed: "x"))

@@ -39,7 +39,8 @@ import Testing
     }
 
     @Test func standardStreamsAndArgumentsReachTheCommand() throws {
-        let outcome = try programs.latchkey("temp", "--", "sh", "-c", "cat; echo \"$@\" >&2", "x", "--data-dir", "-h", "--", input: Data("in".utf8))
+        let outcome = try programs.latchkey(
+            "temp", "--", "sh", "-c", "cat; echo \"$@\" >&2", "x", "--data-dir", "-h", "--", input: Data("in".utf8))
         #expect(outcome.text == "in")
         #expect(outcome.errors == "--data-dir -h --\n")
     }

@@ -85,7 +85,9 @@ final class PseudoTerminal {
 
     deinit { close(master) }
 
-    func type(_ text: String) { _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) } }
+    func type(_ text: String) {
+        _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+    }
 
     var echoes: Bool {
         var settings = termios()

@@ -27,7 +27,8 @@ final class BuiltPrograms: Sendable {
                 atPath: home + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
         var environment = [
-            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data", "TMPDIR": home + "/tmp",
+            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data",
+            "TMPDIR": home + "/tmp",
         ]
         if runtime { environment["XDG_RUNTIME_DIR"] = home + "/runtime" }
         self.environment = environment
@@ -66,7 +67,8 @@ final class BuiltPrograms: Sendable {
         try process.runUnmasked()
         process.waitUntilExit()
         return Outcome(
-            status: process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus,
+            status: process.terminationReason == .uncaughtSignal
+                ? -process.terminationStatus : process.terminationStatus,
             output: try Data(contentsOf: URL(fileURLWithPath: scratch + ".out")),
             errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: scratch + ".err")), as: UTF8.self))
     }
@@ -110,7 +112,9 @@ final class BuiltPrograms: Sendable {
     }
 
     var temporaryFolders: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: home + "/tmp")) ?? []).filter { $0.hasPrefix("latchkey-temp-") }
+        ((try? FileManager.default.contentsOfDirectory(atPath: home + "/tmp")) ?? []).filter {
+            $0.hasPrefix("latchkey-temp-")
+        }
     }
 
     /// Other processes tell nobody when they are ready: look again in a moment.
