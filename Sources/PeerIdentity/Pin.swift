@@ -20,7 +20,7 @@ struct Pin {
             features = features.without(.peerPidfd)
             (handle, folder) = try Self.byNumber(connector.pid, proc)
         }
-        if !handle.isOnPidfs { features = features.without(.pidfs) }
+        if allowed.contains(.pidfs), !handle.isOnPidfs { features = features.without(.pidfs) }
         // The folder was opened by number: alive now means it was the peer's then.
         guard handle.isAlive else { throw .gone }
     }

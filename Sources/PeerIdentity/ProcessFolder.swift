@@ -50,10 +50,10 @@ struct ProcessFolder {
         }
     }
 
-    /// The whole of a small file of the kernel's.
+    /// The whole of a small file that the kernel writes when it is read.
     private func read(_ name: String, atMost limit: Int) throws(PeerRefusal) -> [UInt8]? {
         try Self.looking { () throws(SystemCallError) in
-            try Descriptor.look(at: FilePath(name), in: folder, .reading).readStart(atMost: limit)
+            try Descriptor.look(at: FilePath(name), in: folder, .reading).readOnce(atMost: limit)
         }
     }
 

@@ -1,6 +1,7 @@
 import Glibc
 import KeychainPlatform
 import KeychainProtocol
+import KeychainTestSupport
 import Testing
 
 @testable import PeerIdentity
@@ -107,6 +108,68 @@ struct ExecAttackTests {
         #expect(!peer.process.hasNotExeced())
     }
 
+    /// The connector ends and a trusted program gets its number; an heir of the
+    /// connection answers.
+    @Test(
+        .enabled(if: ProcessNumber.canBeChosen, "only root chooses the next process number"), .serialized,
+        arguments: KernelFeatures.tried)
+    func aTrustedProgramWithTheConnectorsNumberIsNotTheConnector(_ features: KernelFeatures) throws {
+        for _ in 0..<50 {
+            let door = try Doorway()
+            let attacker = try Puppet(["connect", door.path, "abandon", "session", "say", "orphan", "nonce", "answer", "hear"])
+            try attacker.expect("orphan")
+            attacker.waitForEnd()
+            // Somebody else on this machine may have been given the number.
+            guard let trusted = try ProcessNumber.start("/usr/bin/sleep", ["60"], as: attacker.processID) else { continue }
+            #expect(try door.refusal(features) == (features.present.contains(.peerPidfd) ? .gone : .foreignSender))
+            withExtendedLifetime(trusted) {}
+            return
+        }
+        Issue.record("the number could not be had")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may stamp as it likes"), arguments: KernelFeatures.tried)
+    func anOrdinaryUserCannotForgeTheStamp(_ features: KernelFeatures) throws {
+        let clock = ManualClock()
+        let attacker = try Puppet(["connect", door.path, "fork", "nonce", "forge", "hear"])
+        let refusal = try door.refusal(features, clock: clock) {
+            #expect((try? attacker.listen()) == "forbidden")
+            clock.advance(by: .seconds(50))
+        }
+        #expect(refusal == .tooLate)
+    }
+
+    /// Our own programs hide once the hello is over: the kept map still shows
+    /// what it has to.
+    @Test(arguments: KernelFeatures.tried)
+    func aClientThatHidesAfterTheHelloIsStillSeenToExec(_ features: KernelFeatures) throws {
+        let client = try Puppet([
+            "connect", door.path, "nonce", "answer", "hear", "undumpable", "say", "hidden", "hear", "exec", puppet, "say",
+            "new", "hear",
+        ])
+        let (peer, _) = try door.greet(features)
+        try client.tell()
+        try client.expect("hidden")
+        #expect(peer.process.hasNotExeced())
+        try client.tell()
+        try client.expect("new")
+        #expect(!peer.process.hasNotExeced())
+    }
+
+    /// Documents why a plain client authenticates nothing: its user reads and
+    /// writes its memory. One that hides is spared.
+    @Test(.enabled(if: geteuid() != 0, "root reads all memory: scripts/test-unprivileged runs this"))
+    func aPlainClientsMemoryIsItsUsersAndAHiddenOnesIsNot() throws {
+        let plain = try Puppet(["say", "there", "hear"])
+        try plain.expect("there")
+        _ = try Descriptor.look(at: FilePath("/proc/\(plain.processID)/mem"), .reading)
+        let hidden = try Puppet(["undumpable", "say", "there", "hear"])
+        try hidden.expect("there")
+        #expect(throws: SystemCallError("openat", errno: EACCES)) {
+            try Descriptor.look(at: FilePath("/proc/\(hidden.processID)/mem"), .reading)
+        }
+    }
+
     @Test(arguments: KernelFeatures.tried)
     func aConnectorThatEndedBeforeTheLookIsRefused(_ features: KernelFeatures) throws {
         let attacker = try Puppet(["connect", door.path, "abandon", "say", "orphan", "hear"])
@@ -129,4 +192,28 @@ private final class Lock: Sendable {
     func release() { flock(descriptor, LOCK_UN) }
 
     deinit { close(descriptor) }
+}
+
+/// The number that the next process gets (CONFIG_CHECKPOINT_RESTORE).
+private enum ProcessNumber {
+    private static let last = "/proc/sys/kernel/ns_last_pid"
+
+    static var canBeChosen: Bool {
+        guard geteuid() == 0 else { return false }
+        return unsafe access(last, W_OK) == 0
+    }
+
+    /// Starts a program with the number, or returns nil where that is taken.
+    static func start(_ program: String, _ arguments: [String], as number: Int32) throws -> Puppet? {
+        for _ in 0..<10 {
+            let file = Descriptor(owning: unsafe open(last, O_WRONLY | O_CLOEXEC))
+            try writeAll(file, Array("\(number - 1)".utf8))
+            let puppet = try Puppet(running: program, arguments)
+            if puppet.processID == number {
+                try puppet.waitUntilItRuns(program)
+                return puppet
+            }
+        }
+        return nil
+    }
 }

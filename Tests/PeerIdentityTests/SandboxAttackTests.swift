@@ -97,6 +97,20 @@ struct SandboxAttackTests {
         #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
     }
 
+    /// Documents a limit: whoever is root in a sandbox with pids of its own can
+    /// stamp any process of that sandbox, and no other. Nothing that
+    /// authenticates can be had there.
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func theRootOfASandboxForgesStampsWithinItAndGainsNothing(_ features: KernelFeatures) throws {
+        let client = try Puppet(
+            running: "/usr/bin/unshare",
+            ["--user", "--map-root-user", "--pid", "--fork", "--", puppet, "connect", door.path, "fork", "nonce", "forge", "hear"])
+        let (peer, _) = try door.greet(features)
+        #expect(!peer.identity.authenticates && !peer.identity.contains)
+        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
+        withExtendedLifetime(client) {}
+    }
+
     /// Looks only once the peer is in its root.
     private func greetInside(_ peer: Puppet, _ root: String, _ features: KernelFeatures) throws -> (
         peer: GreetedPeer, Puppet

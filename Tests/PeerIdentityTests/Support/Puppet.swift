@@ -1,5 +1,6 @@
 import Glibc
 import KeychainPlatform
+import Synchronization
 import Testing
 
 /// A real process that does what a test tells it to. It and what it forked end
@@ -7,6 +8,7 @@ import Testing
 final class Puppet: Sendable {
     let processID: Int32
     private let strings: PacketSocket
+    private let isReaped = Atomic(false)
 
     /// Steps of the puppet's own program.
     convenience init(_ steps: [String], program: String? = nil) throws {
@@ -27,7 +29,14 @@ final class Puppet: Sendable {
     }
 
     deinit {
+        if isReaped.load(ordering: .acquiring) { return }
         kill(-processID, SIGKILL)
+        waitForEnd()
+    }
+
+    /// Waits for the process to end, after which its number is free.
+    func waitForEnd() {
+        isReaped.store(true, ordering: .releasing)
         var status: Int32 = 0
         while unsafe waitpid(processID, &status, 0) < 0 && errno == EINTR {}
     }
