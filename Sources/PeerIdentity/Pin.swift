@@ -37,7 +37,9 @@ struct Pin {
     /// after the pidfd was opened. Whether that is the connector or somebody who
     /// got its number later shows when it answers: only a holder of the
     /// connection can, and its message is stamped.
-    private static func byNumber(_ number: Int32, _ proc: ProcRoot) throws(PeerRefusal) -> (ProcessHandle, ProcessFolder) {
+    private static func byNumber(
+        _ number: Int32, _ proc: ProcRoot
+    ) throws(PeerRefusal) -> (ProcessHandle, ProcessFolder) {
         let before = try ProcessFolder(of: number, in: proc).startTime()
         let handle: ProcessHandle
         do throws(SystemCallError) {

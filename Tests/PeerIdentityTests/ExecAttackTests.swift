@@ -31,7 +31,9 @@ struct ExecAttackTests {
     /// The connector becomes a trusted program, its child speaks.
     @Test(arguments: KernelFeatures.tried)
     func anExecSwapIsRefused(_ features: KernelFeatures) throws {
-        let attacker = try Puppet(["connect", door.path, "swap", "/usr/bin/sleep", "say", "swapped", "nonce", "answer", "hear"])
+        let attacker = try Puppet([
+            "connect", door.path, "swap", "/usr/bin/sleep", "say", "swapped", "nonce", "answer", "hear",
+        ])
         try attacker.expect("swapped")
         #expect(try door.refusal(features) == .foreignSender)
     }
@@ -43,7 +45,8 @@ struct ExecAttackTests {
     func anExecThroughALauncherIsRefused(_ features: KernelFeatures) throws {
         let lock = try Lock(door.folder.file("lock"))
         let attacker = try Puppet([
-            "connect", door.path, "exec", "/usr/bin/flock", "--no-fork", lock.path, "/usr/bin/env", "--", puppet, "adopt",
+            "connect", door.path, "exec", "/usr/bin/flock", "--no-fork", lock.path, "/usr/bin/env", "--", puppet,
+            "adopt",
             "3", "nonce", "answer", "hear",
         ])
         try attacker.waitUntilItRuns("/usr/bin/flock")
@@ -54,7 +57,8 @@ struct ExecAttackTests {
     @Test(arguments: KernelFeatures.tried)
     func anExecAfterTheHelloIsNoticedBeforeAValueLeaves(_ features: KernelFeatures) throws {
         let attacker = try Puppet([
-            "connect", door.path, "nonce", "answer", "hear", "exec", "/usr/bin/env", puppet, "adopt", "3", "say", "new", "message",
+            "connect", door.path, "nonce", "answer", "hear", "exec", "/usr/bin/env", puppet, "adopt", "3", "say", "new",
+            "message",
             "hear",
         ])
         let (peer, channel) = try door.greet(features)
@@ -73,7 +77,8 @@ struct ExecAttackTests {
     @Test(arguments: KernelFeatures.tried)
     func sharedMemoryHidesAnExecFromTheMapButNotFromTheHello(_ features: KernelFeatures) throws {
         let attacker = try Puppet([
-            "connect", door.path, "share-memory", "say", "sharing", "hear", "exec", "/usr/bin/env", "/usr/bin/sleep", "60",
+            "connect", door.path, "share-memory", "say", "sharing", "hear", "exec", "/usr/bin/env", "/usr/bin/sleep",
+            "60",
         ])
         try attacker.expect("sharing")
         let process = try PeerProcess.identify(door.accept(), features: features, proc: .system())
@@ -85,7 +90,9 @@ struct ExecAttackTests {
 
     @Test(arguments: KernelFeatures.tried)
     func aChildThatInheritedTheConnectionIsNotItsParent(_ features: KernelFeatures) throws {
-        let attacker = try Puppet(["connect", door.path, "nonce", "answer", "hear", "message", "fork", "message", "hear"])
+        let attacker = try Puppet([
+            "connect", door.path, "nonce", "answer", "hear", "message", "fork", "message", "hear",
+        ])
         let (peer, channel) = try door.greet(features)
         try attacker.tell()
         let limit = Deadline(after: .seconds(50), on: SystemClock())
@@ -116,11 +123,15 @@ struct ExecAttackTests {
     func aTrustedProgramWithTheConnectorsNumberIsNotTheConnector(_ features: KernelFeatures) throws {
         for _ in 0..<50 {
             let door = try Doorway()
-            let attacker = try Puppet(["connect", door.path, "abandon", "session", "say", "orphan", "nonce", "answer", "hear"])
+            let attacker = try Puppet([
+                "connect", door.path, "abandon", "session", "say", "orphan", "nonce", "answer", "hear",
+            ])
             try attacker.expect("orphan")
             attacker.waitForEnd()
             // Somebody else on this machine may have been given the number.
-            guard let trusted = try ProcessNumber.start("/usr/bin/sleep", ["60"], as: attacker.processID) else { continue }
+            guard let trusted = try ProcessNumber.start("/usr/bin/sleep", ["60"], as: attacker.processID) else {
+                continue
+            }
             #expect(try door.refusal(features) == (features.present.contains(.peerPidfd) ? .gone : .foreignSender))
             withExtendedLifetime(trusted) {}
             return
@@ -144,7 +155,8 @@ struct ExecAttackTests {
     @Test(arguments: KernelFeatures.tried)
     func aClientThatHidesAfterTheHelloIsStillSeenToExec(_ features: KernelFeatures) throws {
         let client = try Puppet([
-            "connect", door.path, "nonce", "answer", "hear", "undumpable", "say", "hidden", "hear", "exec", puppet, "say",
+            "connect", door.path, "nonce", "answer", "hear", "undumpable", "say", "hidden", "hear", "exec", puppet,
+            "say",
             "new", "hear",
         ])
         let (peer, _) = try door.greet(features)

@@ -15,7 +15,9 @@ struct UnitTests {
     func aSystemUnitWithAUserOfItsOwnAuthenticates(_ features: KernelFeatures) throws {
         let door = try Doorway(forEveryone: true)
         try UnitFolder.with { unit in
-            let client = try Puppet(["group", unit.path, "user", Self.serviceUser, "connect", door.path, "nonce", "answer", "hear"])
+            let client = try Puppet([
+                "group", unit.path, "user", Self.serviceUser, "connect", door.path, "nonce", "answer", "hear",
+            ])
             let (peer, _) = try door.greet(features)
             let isSure = features.present.contains(.peerPidfd)
             #expect(peer.identity.rungs.first == .systemUnit(unit.name))
@@ -29,7 +31,8 @@ struct UnitTests {
     }
 
     /// Root, nobody and people: their other programs could attach to the unit's.
-    @Test(.enabled(if: UnitFolder.canBeMade, "only root makes control groups"), arguments: ["0", "1000", "4711", "65534"])
+    @Test(
+        .enabled(if: UnitFolder.canBeMade, "only root makes control groups"), arguments: ["0", "1000", "4711", "65534"])
     func aSystemUnitUnderAPersonsUserGivesNoRung(_ user: String) throws {
         let door = try Doorway(forEveryone: true)
         try UnitFolder.with { unit in
@@ -44,7 +47,9 @@ struct UnitTests {
     func aTracedUnitGivesNoRung(_ features: KernelFeatures) throws {
         let door = try Doorway(forEveryone: true)
         try UnitFolder.with { unit in
-            let client = try Puppet(["group", unit.path, "user", Self.serviceUser, "traced", "connect", door.path, "hear"])
+            let client = try Puppet([
+                "group", unit.path, "user", Self.serviceUser, "traced", "connect", door.path, "hear",
+            ])
             let identity = try door.identify(features)
             #expect(!identity.rungs.contains(.systemUnit(unit.name)))
             #expect(identity.strength == .user)
@@ -102,14 +107,16 @@ struct UnitTests {
 
     @Test func aSnapContainsAndIsNotAlsoAUserUnit() throws {
         let user = geteuid()
-        let identity = try identity(in: "/user.slice/user-\(user).slice/user@\(user).service/a.service/snap.x.y-1.scope")
+        let identity = try identity(
+            in: "/user.slice/user-\(user).slice/user@\(user).service/a.service/snap.x.y-1.scope")
         #expect(identity.rungs.first == .snap("x"))
         #expect(identity.rungs.count == 2)
         #expect(identity.contains && !identity.authenticates)
     }
 
     @Test(arguments: [
-        "Name:\tx\nTracerPid:\t0\nUid:\t1\t2\t3\nGid:\t1\t2\t3\t4\n", "", "Uid:\t-1\t0\t0\t0\nGid:\t0\t0\t0\t0\nTracerPid:\t0\n",
+        "Name:\tx\nTracerPid:\t0\nUid:\t1\t2\t3\nGid:\t1\t2\t3\t4\n", "",
+        "Uid:\t-1\t0\t0\t0\nGid:\t0\t0\t0\t0\nTracerPid:\t0\n",
     ])
     func aStatusThatIsNoneIsRefused(_ text: String) throws {
         #expect(ProcessStatus(Array(text.utf8)) == nil)

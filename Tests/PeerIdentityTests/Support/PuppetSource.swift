@@ -197,7 +197,9 @@ enum PuppetSource {
                     alarm(60);
                     while (getppid() == parent) sched_yield();
                 }
-                STEP("share-memory") must(clone(keep, keeper_stack + sizeof keeper_stack, CLONE_VM | SIGCHLD, 0), "clone");
+                STEP("share-memory") {
+                    must(clone(keep, keeper_stack + sizeof keeper_stack, CLONE_VM | SIGCHLD, 0), "clone");
+                }
                 STEP("foreign") foreign(CLONE_NEWUSER | CLONE_NEWNS);
                 STEP("foreign-user") foreign(CLONE_NEWUSER);
                 STEP("foreign-mount") must(unshare(CLONE_NEWNS), "unshare");
