@@ -91,17 +91,28 @@ let package = Package(
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainCrypto", logging]),
+             "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging]),
 
         // Floor 5: executables
-        executable("latchkeyd", ["KeychainDaemon", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey-enclave", ["Enclave", "KeychainPlatform", arguments]),
+        executable(
+            "latchkeyd",
+            ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
+        executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
 
         // Tests
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        tests(
+            "KeychainDaemonTests",
+            ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
+             logging]),
+        tests(
+            "EnclaveTests",
+            ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
         tests(
             "PeerIdentityTests",
             ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),

@@ -7,12 +7,14 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -448,3 +450,63 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
 static int testing_linked;
 void lk_mark_testing_linked(void) { testing_linked = 1; }
 int lk_testing_is_linked(void) { return testing_linked; }
+
+static volatile int termination_fd = -1;
+
+static void on_termination(int signal) {
+    (void)signal;
+    int saved = errno;
+    uint64_t one = 1;
+    (void)!write(termination_fd, &one, sizeof one);
+    errno = saved;
+}
+
+int lk_signal_on_termination(int32_t fd) {
+    termination_fd = fd;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_termination;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (sigaction(signals[i], &action, NULL) < 0) return err();
+    }
+    return 0;
+}
+
+int lk_watch_removals(const char *path) {
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0) return err();
+    if (inotify_add_watch(fd, path, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0) {
+        int r = err();
+        close(fd);
+        return r;
+    }
+    return fd;
+}
+
+int lk_drain_removals(int32_t fd) {
+    char buffer[4096];
+    int seen = 0;
+    ssize_t got;
+    while ((got = read(fd, buffer, sizeof buffer)) > 0) seen = 1;
+    return seen;
+}
+
+int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
+    struct pollfd watched[16];
+    if (count > 16) return -EINVAL;
+    for (int32_t i = 0; i < count; i++) watched[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    int r = ppoll(watched, (nfds_t)count, nanoseconds < 0 ? NULL : &limit, NULL);
+    if (r < 0) return errno == EINTR ? count : err();
+    for (int32_t i = 0; i < count; i++) {
+        if (watched[i].revents) return i;
+    }
+    return count;
+}
+
+int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
+
+int lk_rename(int32_t dir, const char *from, const char *to) { return renameat(dir, from, dir, to) < 0 ? err() : 0; }

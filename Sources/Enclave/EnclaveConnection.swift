@@ -19,6 +19,9 @@ package struct RowBinding: Sendable, Hashable {
 /// A key as it rests in the database: which generation of its class key wrapped
 /// it, and the box.
 package struct WrappedKey: Sendable, Hashable {
+    /// A box around 32 bytes: nonce (12), ciphertext (32), tag (16).
+    package static let boxByteCount = 60
+
     package let generation: UInt32
     package let box: [UInt8]
 

@@ -1,4 +1,3 @@
-internal import KeychainMessages
 package import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
@@ -39,7 +38,13 @@ package struct DaemonFinder: Sendable {
     }
 
     private func connect(to locations: KeychainLocations, autostart: Bool) throws(KeychainError) -> DaemonConnection {
-        if let socket = try Self.listening(for: locations) { return try hello(socket, .ownUser) }
+        if let socket = try Self.listening(for: locations) {
+            do throws(KeychainError) { return try hello(socket, .ownUser) } catch {
+                // It may have been about to leave (ten minutes without a
+                // connection): nothing was asked yet, so ask a new one.
+                guard autostart, error.reason == .daemonUnreachable else { throw error }
+            }
+        }
         guard autostart else { throw KeychainError(.notAvailable, reason: .daemonUnreachable) }
         try start(locations)
         guard let socket = try Self.listening(for: locations) else {
@@ -87,37 +92,24 @@ package struct DaemonFinder: Sendable {
     /// Starts a daemon and waits until it (or the winner of a race) listens.
     private func start(_ locations: KeychainLocations) throws(KeychainError) {
         let program = try DaemonProgram.find(in: configuration.programDirectories)
-        let (ours, theirs) = try Self.reporting { () throws(SystemCallError) in try PacketSocket.pair() }
+        var pair = try Self.reporting { () throws(SystemCallError) in try PacketSocket.pair() }
+        let ours = pair.0
+        var theirs: PacketSocket? = pair.1
+        pair = (ours, ours)
         try Self.reporting { () throws(SystemCallError) in
             try DaemonStarter.start(
                 program,
                 arguments: ["--data-dir", locations.dataDirectory, "--run-dir", locations.runDirectory, "--report"],
-                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], keeping: theirs.descriptor)
+                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], keeping: theirs?.descriptor)
         }
-        try waitForReport(ours, keepingAlive: theirs)
-    }
-
-    private func waitForReport(_ ours: PacketSocket, keepingAlive theirs: consuming PacketSocket) throws(KeychainError) {
-        _ = consume theirs
-        do throws(FrameError) {
-            let channel = try Self.framing { () throws(SystemCallError) in try MessageChannel(ours) }
-            guard let frame = try channel.receive(until: Deadline(after: configuration.patience, on: configuration.clock))
-            else { throw FrameError.malformed }
-            let report: Latchkey_ServerHello
-            do throws(WireFault) { report = try decodeMessage(frame.header) } catch { throw .malformed }
-            if report.hasFailure { throw FrameError.refused(report.failure.keychainError) }
-        } catch {
-            throw DaemonConnection.fault(error, mayHaveHappened: false)
-        }
+        // Only the daemon may hold its end now: when it dies, ours reads the end.
+        theirs = nil
+        try DaemonReport.wait(on: ours, until: Deadline(after: configuration.patience, on: configuration.clock))
     }
 
     private static func reporting<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
         do throws(SystemCallError) { return try body() } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
-    }
-
-    private static func framing<R>(_ body: () throws(SystemCallError) -> R) throws(FrameError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw .system(error) }
     }
 }

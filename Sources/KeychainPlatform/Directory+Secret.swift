@@ -45,6 +45,9 @@ extension SystemCallError {
     /// The disk could not read or write.
     package var isInputOutput: Bool { errno == EIO }
 
+    /// Whoever wanted to connect went away before it was accepted.
+    package var isAbortedConnection: Bool { errno == ECONNABORTED }
+
     /// A read failed because of what stands there (a folder, a link, a device,
     /// something far too large), not because of this process or the moment.
     package var isNotAFileOfOurs: Bool { [EFBIG, ELOOP, EISDIR, EINVAL, ENXIO].contains(errno) }

@@ -151,11 +151,18 @@ package final class FileLock: Sendable {
         return FileLock(file)
     }
 
+    /// The lock, once whoever has it gives it up.
+    package static func waitFor(_ file: Descriptor) throws(SystemCallError) -> FileLock {
+        _ = try checked("fcntl F_OFD_SETLKW", lk_ofd_lock(file.raw, 1, 1))
+        return FileLock(file)
+    }
+
     /// Replaces what the locked file holds (a few bytes, for whoever reads it).
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
-        guard ftruncate(descriptor.raw, 0) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
         let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
         guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
+        // Cut afterwards: writing the same again is never seen as an empty file.
+        guard ftruncate(descriptor.raw, off_t(bytes.count)) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
     }
 }
 
@@ -169,4 +176,46 @@ extension PrivateDirectory {
             return false
         }
     }
+}
+
+extension PrivateDirectory {
+    /// Removes everything in the folder and the folder itself; symbolic links
+    /// are removed, not followed.
+    package func removeWithContents() throws(SystemCallError) {
+        try Self.empty(descriptor)
+        guard unsafe rmdir(path) == 0 || errno == ENOENT else { throw SystemCallError("rmdir", errno: errno) }
+    }
+
+    private static func empty(_ folder: Descriptor) throws(SystemCallError) {
+        for name in try names(in: folder) {
+            if unsafe unlinkat(folder.raw, name, 0) == 0 || errno == ENOENT { continue }
+            guard errno == EISDIR || errno == EPERM else { throw SystemCallError("unlink", errno: errno) }
+            let raw = unsafe name.withCString { unsafe lk_openat(folder.raw, $0, O_DIRECTORY | O_NOFOLLOW | O_RDONLY, 0) }
+            try empty(Descriptor(owning: try checked("open", raw)))
+            guard unsafe unlinkat(folder.raw, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+                throw SystemCallError("rmdir", errno: errno)
+            }
+        }
+    }
+
+    private static func names(in folder: Descriptor) throws(SystemCallError) -> [String] {
+        let own = try checked("open", unsafe lk_openat(folder.raw, ".", O_DIRECTORY | O_RDONLY, 0))
+        guard let stream = unsafe fdopendir(own) else { throw SystemCallError("fdopendir", errno: errno) }
+        defer { unsafe closedir(stream) }
+        var found: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
+            }
+            if name != ".", name != ".." { found.append(name) }
+        }
+        return found
+    }
+}
+
+/// Moves to the end of a file and says how long it is.
+package func seekToEnd(_ file: Descriptor) throws(SystemCallError) -> Int {
+    let end = lseek(file.raw, 0, SEEK_END)
+    guard end >= 0 else { throw SystemCallError("lseek", errno: errno) }
+    return Int(end)
 }

@@ -54,13 +54,27 @@ package enum WaitOutcome: Sendable {
 package func wait(
     for descriptor: Int32, to direction: WaitDirection, until deadline: Deadline
 ) throws(SystemCallError) -> WaitOutcome {
-    let wake = deadline.clock.moved
     while true {
+        // Taken before the time is looked at, so that no move is lost.
+        let wake = deadline.clock.moved
         if deadline.hasPassed { return .timedOut }
         let limit = wake == nil ? deadline.remaining.wholeNanoseconds : -1
         let bits = try checked("ppoll", lk_wait(descriptor, direction.rawValue, wake?.raw ?? -1, limit))
         if bits & 0b101 != 0 { return .ready }
         if bits & 0b010 != 0, deadline.hasPassed { return .timedOut }
+    }
+}
+
+/// Waits until one of several descriptors is readable and returns which, or nil
+/// when the deadline has passed.
+package func waitForAny(of descriptors: [Descriptor], until deadline: Deadline) throws(SystemCallError) -> Int? {
+    while true {
+        let moved = deadline.clock.moved
+        if deadline.hasPassed { return nil }
+        let watched = descriptors.map(\.raw) + [moved?.raw].compactMap { $0 }
+        let limit = moved == nil ? deadline.remaining.wholeNanoseconds : -1
+        let index = try checked("ppoll", unsafe lk_wait_any(watched, Int32(watched.count), limit))
+        if index < descriptors.count { return Int(index) }
     }
 }
 

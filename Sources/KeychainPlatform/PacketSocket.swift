@@ -57,8 +57,10 @@ package final class PacketSocket: Sendable {
     package static func listen(at name: String, in directory: Descriptor) throws(SystemCallError) -> PacketSocket {
         let fd = Descriptor(owning: try checked("socket", lk_seqpacket_socket()))
         _ = try checked("setsockopt SO_PASSCRED", lk_pass_credentials(fd.raw))
-        let path = "/proc/self/fd/\(directory.raw)/\(name)"
+        // Under another name until it listens: whoever sees the name can connect.
+        let path = "/proc/self/fd/\(directory.raw)/\(name).new"
         _ = try checked("bind", unsafe path.withCString { unsafe lk_bind_listen(fd.raw, $0, 128) })
+        _ = try checked("rename", unsafe lk_rename(directory.raw, "\(name).new", name))
         return PacketSocket(owning: fd)
     }
 
@@ -72,6 +74,9 @@ package final class PacketSocket: Sendable {
     package func stampSenders() throws(SystemCallError) {
         _ = try checked("setsockopt SO_PASSCRED", lk_pass_credentials(descriptor.raw))
     }
+
+    /// Ends both directions; whoever waits on the socket wakes.
+    package func shutDown() { _ = lk_shutdown(descriptor.raw) }
 
     package func setNonBlocking(_ on: Bool) throws(SystemCallError) {
         _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, on ? 1 : 0))

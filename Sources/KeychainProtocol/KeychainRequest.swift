@@ -129,10 +129,3 @@ package struct SessionInformation: Sendable, Hashable {
         self.serverVersion = serverVersion
     }
 }
-
-/// What an identity is worth (architecture section 5).
-package enum IdentityStrength: Int, Sendable, Hashable {
-    case none = 0
-    case user = 1
-    case program = 2
-}

@@ -9,9 +9,22 @@ final class EnclavePool: Sendable {
 
     init(_ connector: any EnclaveConnector) { self.connector = connector }
 
-    /// Runs `body` with a connection; one that failed is not kept.
+    /// Runs `body` with a connection; one that failed is not kept. Every call of
+    /// the enclave can be made twice, so an enclave that went away in the
+    /// meantime is asked again through a new connection.
     func use<R>(_ body: (any EnclaveConnection) throws(KeychainError) -> R) throws(KeychainError) -> R {
-        let connection = try take()
+        do throws(KeychainError) {
+            return try run(body, on: take())
+        } catch {
+            guard error.reason == .enclaveUnreachable else { throw error }
+            close()
+            return try run(body, on: connector.connect())
+        }
+    }
+
+    private func run<R>(
+        _ body: (any EnclaveConnection) throws(KeychainError) -> R, on connection: any EnclaveConnection
+    ) throws(KeychainError) -> R {
         let result = try body(connection)
         idle.withLock { $0.append(connection) }
         return result

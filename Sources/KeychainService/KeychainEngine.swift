@@ -20,13 +20,16 @@ package final class KeychainEngine: Sendable {
     let maker: RowMaker
     package let storeID: [UInt8]
 
+    /// Connects to the enclave of the store that the database names.
+    package typealias EnclaveOpener = (ExpectedStore) throws(KeychainError) -> any EnclaveConnector
+
     /// Opens the store in a folder (0700, made where it does not exist), taking
     /// its lock: one store is open in one process at a time.
     ///
     /// - Throws: `errSecNotAvailable`, reasons `storeInUse`, `unsuitableFileSystem`,
     ///   `storeNewer`, `storeMismatch`, `storeUnreadable`, `keybagUnreadable`.
     package static func open(
-        dataDirectory: String, enclave: any EnclaveConnector, clock: any KeychainClock
+        dataDirectory: String, clock: any KeychainClock, enclave: EnclaveOpener
     ) throws(KeychainError) -> KeychainEngine {
         let directory = try opening(dataDirectory) { path throws(DirectoryRefusal) in
             try PrivateDirectory(path, creating: true)
@@ -55,20 +58,23 @@ package final class KeychainEngine: Sendable {
     }
 
     private init(
-        _ directory: PrivateDirectory, _ lock: FileLock, _ connector: any EnclaveConnector, _ clock: any KeychainClock
+        _ directory: PrivateDirectory, _ lock: FileLock, _ opener: EnclaveOpener, _ clock: any KeychainClock
     ) throws(KeychainError) {
         self.lock = lock
         self.clock = clock
         dataDirectory = directory.path
         store = try Store(in: directory)
-        enclave = EnclavePool(connector)
+        // A keybag is made only where the database is new: one that names its
+        // store and finds no keybag is an error, never a reason for new keys.
+        let named = try store.read { reader throws(KeychainError) in try reader.storeID() }
+        enclave = EnclavePool(try opener(named.map { .named($0) } ?? .anyOrNew))
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         try Self.bind(store, to: keybag.0)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)
         keys = MetadataKeys(store, enclave, storeID: keybag.0)
-        opener = RowOpener(keys: keys, sealer: sealer)
+        self.opener = RowOpener(keys: keys, sealer: sealer)
         maker = RowMaker(enclave: enclave, sealer: sealer, blind: blind)
     }
 

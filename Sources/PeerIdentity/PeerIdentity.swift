@@ -1,16 +1,6 @@
 package import KeychainModel
 internal import KeychainPlatform
 
-/// How sure it is who calls.
-package enum IdentityStrength: Hashable, Sendable, Comparable {
-    /// Nothing is known but the user, and the program hides.
-    case none
-    /// The user is certain, the program is not.
-    case user
-    /// The program is certain.
-    case program
-}
-
 /// Who is calling, and what that is worth: every rung the program reaches,
 /// strongest first and an ad hoc one last, so that gaining a stronger rung hides
 /// nothing that was stored before.

@@ -1,3 +1,4 @@
+import KeychainModel
 import KeychainPlatform
 import Testing
 

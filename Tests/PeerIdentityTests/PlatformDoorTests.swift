@@ -1,3 +1,4 @@
+import KeychainModel
 import Glibc
 import KeychainPlatform
 import Testing

@@ -65,6 +65,11 @@ double lk_wall_seconds_since_2001(void);
 // Waits until fd is ready (events: 1 read, 2 write), wake is readable, or the
 // time is over (nanoseconds < 0: no limit). Bits: 1 fd ready, 2 wake ready, 4 hung up.
 int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds);
+// Waits until one of the descriptors is readable or hung up: its index, or
+// count when the time is over.
+int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds);
+int lk_shutdown(int32_t fd);
+int lk_rename(int32_t dir, const char *from, const char *to);
 
 // epoll, with the caller's number as data.
 int lk_epoll(void);
@@ -80,6 +85,13 @@ int lk_eventfd_drain(int32_t fd);
 // descriptors on /dev/null, all others closed but `keep` (which becomes 3), the
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
+
+// SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
+int lk_signal_on_termination(int32_t fd);
+// An inotify descriptor that reports when entries of the directory go.
+int lk_watch_removals(const char *path);
+// Reads what was reported: 1 where the directory lost an entry or itself went.
+int lk_drain_removals(int32_t fd);
 
 // Set by KeychainTesting when it is linked into a program: from then on the
 // user's own keychain is out of reach of that process.

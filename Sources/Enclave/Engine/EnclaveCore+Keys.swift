@@ -57,7 +57,7 @@ extension EnclaveCore {
         _ wrapped: WrappedKey, of protectionClass: ProtectionClass, bound: () -> AssociatedData
     ) -> KeyOutcome {
         ring.key(protectionClass, generation: wrapped.generation).outcome { classKey in
-            guard wrapped.box.count == KeybagCoding.boxCount else { return .damaged }
+            guard wrapped.box.count == WrappedKey.boxByteCount else { return .damaged }
             do throws(CryptoError) {
                 return .key(SharedSecret(try classKey.key.open(wrapped.box, bound: bound())), wrapped)
             } catch {

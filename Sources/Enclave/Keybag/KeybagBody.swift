@@ -58,10 +58,10 @@ extension KeybagBody {
     /// nil for anything that a program of this version does not write: an
     /// unknown class or parent, a class without key, a key twice.
     init?(parsing bytes: [UInt8]) {
-        guard let message = KeybagCoding.decode(Latchkey_KeybagBody.self, bytes),
+        guard let message = MessageCoding.decode(Latchkey_KeybagBody.self, bytes),
             let store = StoreID(Array(message.storeID)),
             message.slots.count <= Self.mostSlots, message.classKeys.count <= Self.mostClassKeys,
-            message.wrappedIndexKey.count == KeybagCoding.boxCount
+            message.wrappedIndexKey.count == WrappedKey.boxByteCount
         else { return nil }
         let slots = message.slots.compactMap(Slot.init)
         let classKeys = message.classKeys.compactMap(WrappedClassKey.init)
@@ -85,7 +85,7 @@ extension KeybagBody {
         message.slots = slots.map(\.message)
         message.classKeys = classKeys.map(\.message)
         message.wrappedIndexKey = Data(wrappedIndexKey)
-        return KeybagCoding.encode(message)
+        return MessageCoding.encode(message)
     }
 }
 
@@ -94,7 +94,7 @@ extension KeybagBody.Slot {
         kind = SlotKind(name: message.kind)
         identifier = Array(message.identifier)
         wrappedBagKey = Array(message.wrappedBagKey)
-        let isOfKnownSize = kind != .open || wrappedBagKey.count == KeybagCoding.boxCount
+        let isOfKnownSize = kind != .open || wrappedBagKey.count == WrappedKey.boxByteCount
         guard identifier.count == KeybagBody.slotIdentifierCount, isOfKnownSize else { return nil }
     }
 
@@ -111,7 +111,7 @@ extension WrappedClassKey {
     fileprivate init?(_ message: Latchkey_KeybagBody.WrappedClassKey) {
         guard let number = UInt8(exactly: message.classNumber), let named = ProtectionClass(number: number),
             let parent = ClassKeyParent(rawValue: message.wrappedBy), parent == ClassKeyParent(of: named),
-            message.generation > 0, message.wrapped.count == KeybagCoding.boxCount
+            message.generation > 0, message.wrapped.count == WrappedKey.boxByteCount
         else { return nil }
         self.init(
             protectionClass: named, generation: message.generation, parent: parent, box: Array(message.wrapped))

@@ -40,7 +40,7 @@ struct ProtectorsBody: Hashable, Sendable {
 
     /// nil for anything that a program of this version does not write.
     init?(parsing bytes: [UInt8]) {
-        guard let message = KeybagCoding.decode(Latchkey_ProtectorsBody.self, bytes),
+        guard let message = MessageCoding.decode(Latchkey_ProtectorsBody.self, bytes),
             let store = StoreID(Array(message.storeID)),
             (1...Self.mostProtectors).contains(message.protectors.count)
         else { return nil }
@@ -63,14 +63,14 @@ struct ProtectorsBody: Hashable, Sendable {
             one.wrappedRoot = Data(protector.wrappedRoot)
             return one
         }
-        return KeybagCoding.encode(message)
+        return MessageCoding.encode(message)
     }
 }
 
 extension ProtectorsBody.Protector {
     /// What holds for every kind; how long another kind's box is, is its own affair.
     fileprivate var isWellFormed: Bool {
-        let isOfKnownSize = kind != .softwareFile || wrappedRoot.count == KeybagCoding.boxCount
+        let isOfKnownSize = kind != .softwareFile || wrappedRoot.count == WrappedKey.boxByteCount
         return identifier.count == SoftwareSecret.identifierCount && isOfKnownSize
     }
 }

@@ -1,0 +1,39 @@
+# Latchkey. Every target installs the Debian packages it needs first and says so.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
+
+.PHONY: demo
+demo: ## a Swift program and the command line on one throw-away keychain; $HOME stays untouched
+	@scripts/bootstrap build
+	@scripts/demo
+
+.PHONY: test
+test: ## everything that must pass, with seconds per stage
+	@scripts/bootstrap test
+	@scripts/test
+
+.PHONY: bench
+bench: ## daemon reads and adds beside their raw floors
+	@scripts/bootstrap build
+	@scripts/bench
+
+.PHONY: build
+build: ## release programs, as static executables, in .build/release
+	@scripts/bootstrap build
+	@scripts/build-release
+
+.PHONY: install
+install: build ## programs, modules and the toolset, under PREFIX (default /usr/local, or ~/.local where not root)
+	@scripts/install
+
+.PHONY: format
+format: ## swift-format over our sources
+	swift format --in-place --recursive Sources Tests Package.swift AppleModules
+
+.PHONY: clean
+clean: ## removes what was built
+	rm -rf .build AppleModules/.build bench-results

@@ -1,0 +1,72 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// What the program `latchkey-enclave` is: hardened, alone on its folder,
+/// listening in the run folder until nobody needs it.
+package struct EnclaveProcess {
+    private let dataDirectory: String
+    private let runDirectory: String
+    private let clock: any KeychainClock
+    private let limits: EnclaveServer.Limits
+    private let ready: ReadySignal?
+
+    /// - Parameters:
+    ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
+    ///   - runDirectory: absolute path of the folder of the socket.
+    ///   - ready: told once that the enclave listens, or why it does not.
+    package init(
+        dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
+        ready: ReadySignal?
+    ) {
+        self.dataDirectory = dataDirectory
+        self.runDirectory = runDirectory
+        self.clock = clock
+        self.limits = limits
+        self.ready = ready
+    }
+
+    /// Serves until idle, told to leave or asked by SIGTERM; reads no key before
+    /// it is hardened.
+    ///
+    /// - Throws: `errSecNotAvailable`: `storeInUse` where another enclave has one
+    ///   of the folders, else what the system refused.
+    package func run() throws(KeychainError) {
+        do throws(KeybagError) {
+            try Self.harden()
+            let directory = try EnclaveDirectory(inData: dataDirectory)
+            let socket = try EnclaveSocket(inRun: runDirectory)
+            let process = ProcessEnvironment.processID
+            try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
+            let server = try server(socket, directory)
+            ready?.say(.listening(process: process))
+            _ = try server.serve()
+            try socket.remove()
+        } catch {
+            ready?.say(.failed(error.asKeychainError))
+            throw error.asKeychainError
+        }
+    }
+
+    private static func harden() throws(KeybagError) {
+        do throws(SystemCallError) { try Hardening.apply() } catch { throw .system(error) }
+        Hardening.ignoreBrokenPipes()
+    }
+
+    private func server(_ socket: EnclaveSocket, _ directory: EnclaveDirectory) throws(KeybagError) -> EnclaveServer {
+        do throws(SystemCallError) {
+            let stop = try EventSignal()
+            try TerminationSignals.notify(stop)
+            return try EnclaveServer(
+                socket, EnclaveKeeper(directory), userID: ProcessEnvironment.effectiveUserID, clock: clock,
+                limits: limits, stop: stop)
+        } catch {
+            throw .system(error)
+        }
+    }
+}
+
+extension EnclaveServer {
+    fileprivate func serve() throws(KeybagError) -> Ending {
+        do throws(SystemCallError) { return try run() } catch { throw .system(error) }
+    }
+}

@@ -1,0 +1,127 @@
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// One connection of the daemon, as the loop has it.
+final class EnclaveServerConnection {
+    let channel: MessageChannel
+    let peer: SenderCredentials
+    var session = EnclaveSession()
+    /// When the first complete message has to be there; nil once it was.
+    var firstMessageDue: Duration?
+
+    init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
+        channel = try MessageChannel(socket)
+        self.peer = peer
+        self.firstMessageDue = firstMessageDue
+    }
+}
+
+extension EnclaveServer {
+    /// Everybody who waits to be let in.
+    func acceptAll() {
+        while true {
+            let accepted: PacketSocket?
+            do throws(SystemCallError) {
+                accepted = try socket.listener.accept()
+            } catch {
+                if error.isBrokenConnection || error.isAbortedConnection { continue }
+                return pauseListening()
+            }
+            guard let accepted else { return }
+            admit(accepted)
+        }
+    }
+
+    private func admit(_ socket: PacketSocket) {
+        do throws(SystemCallError) {
+            let peer = try socket.peerCredentials()
+            if admission.admit(peer) != .admitted {
+                // A daemon that has just died may still stand in the list.
+                endClosedConnections()
+                guard admission.admit(peer) == .admitted else { return }
+            }
+            try watch(socket, peer)
+        } catch {
+            // No descriptor or no memory for this one: it ends, the others go on.
+            return
+        }
+    }
+
+    private func watch(_ socket: PacketSocket, _ peer: SenderCredentials) throws(SystemCallError) {
+        let number = nextNumber
+        do throws(SystemCallError) {
+            let connection = try EnclaveServerConnection(
+                socket, peer, firstMessageDue: clock.monotonic + limits.firstMessage)
+            try epoll.add(socket.descriptor, as: number, oneShot: false)
+            connections[number] = connection
+            nextNumber += 1
+        } catch {
+            admission.left()
+            throw error
+        }
+    }
+
+    /// Ends what the other end has closed; answers what still waits there.
+    private func endClosedConnections() {
+        for number in connections.keys { serve(number) }
+    }
+
+    /// Answers one message of a connection, or ends it.
+    func serve(_ number: UInt64) {
+        guard let connection = connections[number] else { return }
+        do {
+            guard let arrival = try connection.channel.receiveNow() else { return }
+            switch consume arrival {
+            case .closed: end(number)
+            case .frame(let frame): act(on: try answer(frame, on: connection), number)
+            }
+        } catch {
+            // Malformed, out of turn, unreadable or unread: this connection alone.
+            end(number)
+        }
+    }
+
+    private func act(on next: EnclaveAnswer.Next, _ number: UInt64) {
+        switch next {
+        case .keepConnection: return
+        case .endConnection: end(number)
+        case .leave: wasToldToLeave = true
+        }
+    }
+
+    private func isFrom(_ peer: SenderCredentials, _ frame: borrowing Frame) -> Bool {
+        frame.sender?.pid == peer.pid && frame.sender?.uid == peer.uid
+    }
+
+    /// An answer is sent at once or not at all: who does not read, is not waited for.
+    private func answer(
+        _ frame: borrowing Frame, on connection: EnclaveServerConnection
+    ) throws -> EnclaveAnswer.Next {
+        // Somebody else who inherited the connection: not who was let in.
+        guard isFrom(connection.peer, frame) else { return .endConnection }
+        let answer = try connection.session.answer(frame.header, tailByteCount: frame.tail.count, by: keeper)
+        connection.firstMessageDue = nil
+        try connection.channel.send(
+            MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))
+        return answer.next
+    }
+
+    func end(_ number: UInt64) {
+        guard let connection = connections.removeValue(forKey: number) else { return }
+        epoll.remove(connection.channel.socket.descriptor)
+        admission.left()
+        if connections.isEmpty { idleSince = clock.monotonic }
+    }
+
+    /// The system has no descriptor for another connection: look again in a second.
+    private func pauseListening() {
+        epoll.remove(socket.listener.descriptor)
+        pausedUntil = clock.monotonic + .seconds(1)
+    }
+
+    func resumeListening() throws(SystemCallError) {
+        guard let due = pausedUntil, clock.monotonic >= due else { return }
+        pausedUntil = nil
+        try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
+    }
+}

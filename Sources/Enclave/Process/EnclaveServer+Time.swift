@@ -1,0 +1,29 @@
+internal import KeychainPlatform
+
+extension EnclaveServer {
+    /// What is left to the first thing that time alone brings; nil where a clock
+    /// is moved by hand, whose moves are waited for like input.
+    var timeToNextDeadline: Duration? {
+        guard moved == nil else { return nil }
+        var moments = connections.values.compactMap(\.firstMessageDue)
+        if let pausedUntil { moments.append(pausedUntil) }
+        if connections.isEmpty {
+            moments.append(min(idleSince + limits.idle, clock.monotonic + limits.socketCheck))
+        }
+        return moments.min().map { max(.zero, $0 - clock.monotonic) }
+    }
+
+    /// Whoever connects and says nothing, goes.
+    func endSilentConnections() {
+        let now = clock.monotonic
+        for (number, connection) in connections {
+            if let due = connection.firstMessageDue, now >= due { end(number) }
+        }
+    }
+
+    var endingWithoutConnections: Ending? {
+        guard connections.isEmpty else { return nil }
+        if clock.monotonic >= idleSince + limits.idle { return .idle }
+        return socket.isThere ? nil : .socketGone
+    }
+}

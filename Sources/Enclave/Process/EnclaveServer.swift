@@ -1,0 +1,101 @@
+package import KeychainPlatform
+internal import KeychainModel
+internal import KeychainProtocol
+
+/// The enclave's one loop: accepts the daemon's connections and answers one
+/// message a turn, so that no connection keeps another waiting.
+///
+/// Whatever a peer sends or does not send, it ends its own connection at worst.
+/// Not Sendable: made, run and dropped on one thread.
+package final class EnclaveServer {
+    /// How many and how long.
+    package struct Limits: Sendable {
+        package var connections = 64
+        /// From connecting to the first complete message.
+        package var firstMessage: Duration = .seconds(5)
+        /// Without any connection.
+        package var idle: Duration = .seconds(600)
+        /// How often an enclave without connections looks for its socket.
+        package var socketCheck: Duration = .seconds(2)
+
+        package init() {}
+    }
+
+    /// Why the loop ended.
+    package enum Ending: Hashable, Sendable {
+        case idle
+        case toldToLeave
+        /// Somebody removed the socket: nobody can come any more.
+        case socketGone
+        case stopped
+    }
+
+    let socket: EnclaveSocket
+    let keeper: EnclaveKeeper
+    let clock: any KeychainClock
+    let limits: Limits
+    let epoll: Epoll
+    var admission: Admission
+    var connections: [UInt64: EnclaveServerConnection] = [:]
+    var nextNumber = Watched.firstConnection
+    /// What a hand-moved clock moves next; nil where time passes by itself.
+    private(set) var moved: Descriptor?
+    private let stop: EventSignal
+    var wasToldToLeave = false
+    /// Since when there has been no connection.
+    var idleSince: Duration
+    /// Until when no connection is accepted, because the system has no descriptor for it.
+    var pausedUntil: Duration?
+
+    /// What an event is about, by its number in epoll.
+    enum Watched {
+        static let listener: UInt64 = 0
+        static let clock: UInt64 = 1
+        static let stop: UInt64 = 2
+        static let firstConnection: UInt64 = 16
+    }
+
+    /// - Parameters:
+    ///   - userID: whose processes are served.
+    ///   - stop: ends the loop when signalled.
+    init(
+        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, userID: UInt32, clock: any KeychainClock, limits: Limits,
+        stop: EventSignal
+    ) throws(SystemCallError) {
+        self.socket = socket
+        self.keeper = keeper
+        self.clock = clock
+        self.limits = limits
+        self.stop = stop
+        epoll = try Epoll()
+        admission = Admission(userID: userID, limit: limits.connections)
+        idleSince = clock.monotonic
+        try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
+        try epoll.add(stop.descriptor, as: Watched.stop, oneShot: false)
+        try watchClock()
+    }
+
+    /// Serves until nobody needs it any more.
+    package func run() throws(SystemCallError) -> Ending {
+        while true {
+            try resumeListening()
+            endSilentConnections()
+            if let ending = endingWithoutConnections { return ending }
+            guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
+            switch number {
+            case Watched.listener: acceptAll()
+            case Watched.clock: try watchClock()
+            case Watched.stop: return .stopped
+            default: serve(number)
+            }
+            if wasToldToLeave { return .toldToLeave }
+        }
+    }
+
+    /// Takes a new descriptor from a hand-moved clock for the next move.
+    private func watchClock() throws(SystemCallError) {
+        if let moved { epoll.remove(moved) }
+        moved = clock.moved
+        if let moved { try epoll.add(moved, as: Watched.clock, oneShot: false) }
+    }
+}

@@ -1,0 +1,48 @@
+internal import KeychainPlatform
+
+/// `enclave.sock` in the run folder, listened on by the one process that holds
+/// `enclave.lock` beside it: a socket that is there without that lock is dead.
+struct EnclaveSocket {
+    let listener: PacketSocket
+    private let folder: PrivateDirectory
+    private let lock: FileLock
+
+    init(inRun path: String) throws(KeybagError) {
+        do throws(DirectoryRefusal) {
+            folder = try PrivateDirectory(path, creating: true)
+        } catch {
+            throw .directory(error)
+        }
+        lock = try FileLock.take(EnclaveProtocol.socketLockName, in: folder)
+        do throws(SystemCallError) {
+            try folder.remove(EnclaveProtocol.socketName)
+            listener = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: folder.descriptor)
+            try listener.setNonBlocking(true)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Whether somebody could still find us.
+    var isThere: Bool { folder.holdsSocket(EnclaveProtocol.socketName) }
+
+    func remove() throws(KeybagError) {
+        do throws(SystemCallError) { try folder.remove(EnclaveProtocol.socketName) } catch { throw .system(error) }
+    }
+}
+
+extension FileLock {
+    /// The lock on a file, which is made where it is not there.
+    ///
+    /// - Throws: ``KeybagError/inUse`` where another process has it.
+    static func take(_ name: String, in folder: PrivateDirectory) throws(KeybagError) -> FileLock {
+        let taken: FileLock?
+        do throws(SystemCallError) {
+            taken = try take(try folder.openFile(name, creating: true))
+        } catch {
+            throw .system(error)
+        }
+        guard let taken else { throw .inUse }
+        return taken
+    }
+}

@@ -1,0 +1,80 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// One answer of the enclave: a header, and a tail of keys that are never in it.
+struct EnclaveAnswer: ~Copyable {
+    /// What becomes of the connection, or the process, once it is sent.
+    enum Next: Sendable {
+        case keepConnection
+        case endConnection
+        case leave
+    }
+
+    let reply: Latchkey_EnclaveReply
+    let tail: SecretBytes
+    let next: Next
+
+    init(_ reply: Latchkey_EnclaveReply, tail: consuming SecretBytes = SecretBytes(count: 0), next: Next) {
+        self.reply = reply
+        self.tail = tail
+        self.next = next
+    }
+
+    /// A refusal; the connection ends with it.
+    static func failure(_ error: KeychainError, to number: UInt64) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        reply.failure = Latchkey_Failure(error)
+        return EnclaveAnswer(reply, next: .endConnection)
+    }
+
+    /// One result for each row, in order; the tail has 32 bytes for each key.
+    ///
+    /// - Parameter includingWrapped: whether the keys are new, so that the daemon
+    ///   has to learn their boxes.
+    static func results(
+        _ outcomes: [KeyOutcome], includingWrapped: Bool, to number: UInt64
+    ) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        reply.results = outcomes.map { $0.message(includingWrapped: includingWrapped) }
+        let keys = outcomes.compactMap { if case .key(let secret, _) = $0 { secret } else { nil } }
+        return EnclaveAnswer(reply, tail: SecretBytes(joining: keys), next: .keepConnection)
+    }
+}
+
+extension KeyOutcome {
+    fileprivate func message(includingWrapped: Bool) -> Latchkey_EnclaveReply.KeyResult {
+        var message = Latchkey_EnclaveReply.KeyResult()
+        switch self {
+        case .key(_, let wrapped):
+            message.outcome = .key
+            guard includingWrapped else { break }
+            message.generation = wrapped.generation
+            message.wrapped = Data(wrapped.box)
+        case .locked: message.outcome = .locked
+        case .needsAuthentication: message.outcome = .needs
+        case .damaged: message.outcome = .damaged
+        case .noClassKey: message.outcome = .noClassKey
+        }
+        return message
+    }
+}
+
+extension SecretBytes {
+    /// The bytes of all, one after the other.
+    fileprivate init(joining parts: [SharedSecret]) {
+        self.init(count: parts.reduce(0) { $0 + $1.bytes.count })
+        var start = 0
+        unsafe withUnsafeMutableBytes { place in
+            for part in parts {
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
+                unsafe part.bytes.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
+                start += part.bytes.count
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import Synchronization
+
+/// One request, one answer, over one connection; any fault ends it for good.
+///
+/// There is no second attempt: an answer that comes too late would be taken for
+/// the next one, and whoever lost a connection makes a new one.
+final class EnclaveExchange: Sendable {
+    /// One answer, its header decoded.
+    struct Reply: ~Copyable {
+        let header: Latchkey_EnclaveReply
+        let tail: SecretBytes
+    }
+
+    private struct State {
+        var number: UInt64 = 0
+        var isBroken = false
+    }
+
+    private let channel: MessageChannel
+    private let clock: any KeychainClock
+    private let state = Mutex(State())
+
+    init(_ socket: PacketSocket, _ clock: any KeychainClock) throws(KeychainError) {
+        do throws(SystemCallError) {
+            channel = try MessageChannel(socket)
+        } catch {
+            throw .enclaveUnreachable(error.description)
+        }
+        self.clock = clock
+    }
+
+    /// Sends a request and waits for its answer, 5 s at the most.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, or the reason
+    ///   that the enclave gave.
+    func ask(_ request: Latchkey_EnclaveRequest.OneOf_Request) throws(KeychainError) -> Reply {
+        let number = try nextNumber()
+        let reply: Reply
+        do throws(FrameError) {
+            reply = try exchange(request, number)
+        } catch {
+            throw fault("\(error)")
+        }
+        guard !reply.header.hasFailure else {
+            state.withLock { $0.isBroken = true }
+            throw KeychainError(enclaveFailure: reply.header.failure)
+        }
+        return reply
+    }
+
+    /// Ends the connection because of what came over it.
+    func fault(_ what: String) -> KeychainError {
+        state.withLock { $0.isBroken = true }
+        return .enclaveUnreachable(what)
+    }
+
+    private func nextNumber() throws(KeychainError) -> UInt64 {
+        let number = state.withLock { state -> UInt64? in
+            guard !state.isBroken else { return nil }
+            state.number += 1
+            return state.number
+        }
+        guard let number else { throw .enclaveUnreachable("the connection failed before") }
+        return number
+    }
+
+    private func exchange(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64
+    ) throws(FrameError) -> Reply {
+        var message = Latchkey_EnclaveRequest()
+        message.number = number
+        message.request = request
+        let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
+        try channel.send(MessageCoding.encode(message), until: deadline)
+        guard let frame = try channel.receive(until: deadline) else { throw .truncated }
+        guard let header = MessageCoding.decode(Latchkey_EnclaveReply.self, frame.header), header.number == number
+        else { throw .malformed }
+        return Reply(header: header, tail: frame.tail.copy())
+    }
+}

@@ -1,0 +1,79 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainModel
+
+// The generated messages' counterparts in our own types.
+
+extension RowBinding {
+    var message: Latchkey_EnclaveRequest.RowBinding {
+        var message = Latchkey_EnclaveRequest.RowBinding()
+        message.uuid = Data(uuid)
+        message.classNumber = UInt32(protectionClass.number)
+        message.accessControl = Data(accessControl)
+        return message
+    }
+
+    /// nil for a class that this program does not know: no daemon of the same
+    /// version of the protocol sends one.
+    init?(_ message: Latchkey_EnclaveRequest.RowBinding) {
+        guard let named = ProtectionClass(wireNumber: message.classNumber) else { return nil }
+        self.init(
+            uuid: Array(message.uuid), protectionClass: named, accessControl: Array(message.accessControl))
+    }
+}
+
+extension ProtectionClass {
+    init?(wireNumber: UInt32) {
+        guard let number = UInt8(exactly: wireNumber) else { return nil }
+        self.init(number: number)
+    }
+}
+
+extension WrappedKey {
+    init(_ message: Latchkey_EnclaveRequest.WrappedRow) {
+        self.init(generation: message.generation, box: Array(message.wrapped))
+    }
+}
+
+extension EnclaveDescription {
+    var message: Latchkey_EnclaveReply.Description {
+        var message = Latchkey_EnclaveReply.Description()
+        message.protectors = protectors
+        message.slots = slots
+        message.classes = ProtectionClass.allCases.map { named in
+            var state = Latchkey_StatusReport.ClassState()
+            state.code = named.rawValue
+            state.open = openClasses.contains(named)
+            return state
+        }
+        message.hasPasscode_p = hasPasscode
+        message.memoryLocked = memoryLocked
+        message.keybagGeneration = keybagGeneration
+        message.unrepairedFiles = unrepairedFiles
+        return message
+    }
+
+    init(_ message: Latchkey_EnclaveReply.Description, process: Int32) {
+        self.init(
+            protectors: message.protectors, slots: message.slots,
+            openClasses: Set(message.classes.filter(\.open).compactMap { ProtectionClass(rawValue: $0.code) }),
+            hasPasscode: message.hasPasscode_p, memoryLocked: message.memoryLocked,
+            keybagGeneration: message.keybagGeneration, processID: process,
+            unrepairedFiles: message.unrepairedFiles)
+    }
+}
+
+extension KeychainError {
+    /// What the enclave said. Whatever number it gives, the daemon sees
+    /// `errSecNotAvailable`: nothing that comes over this wire may look like the
+    /// fate of an item.
+    init(enclaveFailure message: Latchkey_Failure) {
+        self.init(
+            .notAvailable, reason: Reason(code: Int(message.reason), arguments: message.arguments),
+            underlying: message.underlying.isEmpty ? nil : message.underlying)
+    }
+
+    static func enclaveUnreachable(_ underlying: String) -> KeychainError {
+        KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: underlying)
+    }
+}

@@ -1,0 +1,15 @@
+/// The sizes and times of the hop between daemon and enclave.
+package enum EnclaveProtocol {
+    /// Raised with any change that an older end would not understand.
+    static let version: UInt32 = 1
+    /// The socket's name in the run folder.
+    package static let socketName = "enclave.sock"
+    /// Held by the process that owns the socket.
+    static let socketLockName = "enclave.lock"
+    /// An exchange without an answer for so long has failed (architecture, section 2).
+    static let exchangeLimit: Duration = .seconds(5)
+    /// Rows in one request; a longer batch is sent in parts.
+    static let batch = 256
+    /// Every key that travels.
+    static let keyByteCount = 32
+}

@@ -1,0 +1,49 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainPlatform
+
+/// The results of a batch as the daemon reads them: nothing is taken on trust.
+enum EnclaveResults {
+    /// nil unless there are exactly `count` results, each of a known kind, and
+    /// the tail holds exactly the keys that they announce.
+    static func parse(
+        _ results: [Latchkey_EnclaveReply.KeyResult], _ tail: borrowing SecretBytes, count: Int,
+        _ sent: (Int) -> WrappedKey?
+    ) -> [KeyOutcome]? {
+        let size = EnclaveProtocol.keyByteCount
+        let keys = results.reduce(0) { $0 + ($1.outcome == .key ? 1 : 0) }
+        guard results.count == count, tail.count == keys * size else { return nil }
+        var outcomes: [KeyOutcome] = []
+        outcomes.reserveCapacity(count)
+        var start = 0
+        for (index, result) in results.enumerated() {
+            if result.outcome == .key {
+                guard let wrapped = wrapped(result, sent(index)) else { return nil }
+                outcomes.append(.key(SharedSecret(tail.copy(start..<(start + size))), wrapped))
+                start += size
+            } else {
+                guard let refusal = refusal(result) else { return nil }
+                outcomes.append(refusal)
+            }
+        }
+        return outcomes
+    }
+
+    /// A new box, or the one that was sent where the answer brings none.
+    private static func wrapped(_ result: Latchkey_EnclaveReply.KeyResult, _ sent: WrappedKey?) -> WrappedKey? {
+        if let sent { return result.generation == 0 && result.wrapped.isEmpty ? sent : nil }
+        guard result.generation > 0, result.wrapped.count == WrappedKey.boxByteCount else { return nil }
+        return WrappedKey(generation: result.generation, box: Array(result.wrapped))
+    }
+
+    private static func refusal(_ result: Latchkey_EnclaveReply.KeyResult) -> KeyOutcome? {
+        guard result.generation == 0, result.wrapped.isEmpty else { return nil }
+        switch result.outcome {
+        case .locked: return .locked
+        case .needs: return .needsAuthentication
+        case .damaged: return .damaged
+        case .noClassKey: return .noClassKey
+        case .key, .unspecified, .UNRECOGNIZED: return nil
+        }
+    }
+}

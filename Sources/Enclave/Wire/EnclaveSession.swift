@@ -1,0 +1,136 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// What a connection made of one message was not: each of these ends it, alone.
+enum SessionError: Error, Hashable, Sendable {
+    case malformed
+    /// A request before the store was opened, or opened twice.
+    case outOfTurn
+}
+
+/// One connection's conversation: a store is opened first, then keys are made
+/// and opened. Pure but for opening the keybag; knows no socket.
+struct EnclaveSession {
+    private(set) var isOpen = false
+
+    /// Answers one message.
+    ///
+    /// - Throws: ``SessionError``: the connection is to be ended without answer.
+    mutating func answer(
+        _ header: [UInt8], tailByteCount: Int, by keeper: EnclaveKeeper
+    ) throws(SessionError) -> EnclaveAnswer {
+        // The daemon never sends a key.
+        guard tailByteCount == 0, let message = MessageCoding.decode(Latchkey_EnclaveRequest.self, header),
+            let request = message.request
+        else { throw .malformed }
+        switch request {
+        case .open(let open): return try answer(open, message.number, keeper)
+        case .leave: return Self.farewell(to: message.number)
+        case .wrap, .unwrap, .wrapMetadataKey, .unwrapMetadataKey, .describe:
+            guard isOpen else { throw .outOfTurn }
+            return try keeper.withCore { core throws(SessionError) in
+                try Self.answer(request, message.number, core)
+            }
+        }
+    }
+
+    private mutating func answer(
+        _ open: Latchkey_EnclaveRequest.OpenStore, _ number: UInt64, _ keeper: EnclaveKeeper
+    ) throws(SessionError) -> EnclaveAnswer {
+        guard !isOpen else { throw .outOfTurn }
+        guard open.protocol == EnclaveProtocol.version else {
+            return .failure(KeychainError(.notAvailable, reason: .versionMismatch), to: number)
+        }
+        let expected = try ExpectedStore(open.storeID)
+        do throws(KeychainError) {
+            try keeper.open(expected)
+        } catch {
+            return .failure(error, to: number)
+        }
+        isOpen = true
+        return try keeper.withCore { core throws(SessionError) in Self.welcome(to: number, core) }
+    }
+
+    private static func welcome(to number: UInt64, _ core: borrowing EnclaveCore) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        reply.storeID = Data(core.store.bytes)
+        reply.process = ProcessEnvironment.processID
+        return EnclaveAnswer(reply, tail: core.indexKey.bytes.copy(), next: .keepConnection)
+    }
+
+    private static func farewell(to number: UInt64) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        return EnclaveAnswer(reply, next: .leave)
+    }
+}
+
+extension EnclaveSession {
+    private static func answer(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ core: borrowing EnclaveCore
+    ) throws(SessionError) -> EnclaveAnswer {
+        switch request {
+        case .wrap(let batch):
+            let rows = try all(batch.rows) { RowBinding($0) }
+            return .results(core.makeRowKeys(for: rows), includingWrapped: true, to: number)
+        case .unwrap(let batch):
+            let rows = try all(batch.rows) { row in
+                RowBinding(row.binding).map { (binding: $0, wrapped: WrappedKey(row)) }
+            }
+            return .results(core.openRowKeys(rows), includingWrapped: false, to: number)
+        case .wrapMetadataKey(let wrap):
+            let outcome = core.makeMetadataKey(for: try named(wrap.classNumber))
+            return .results([outcome], includingWrapped: true, to: number)
+        case .unwrapMetadataKey(let wrapped):
+            let key = WrappedKey(generation: wrapped.generation, box: Array(wrapped.wrapped))
+            let outcome = core.openMetadataKey(key, of: try named(wrapped.classNumber))
+            return .results([outcome], includingWrapped: false, to: number)
+        case .describe: return description(core, to: number)
+        case .open, .leave: throw .outOfTurn
+        }
+    }
+
+    private static func description(_ core: borrowing EnclaveCore, to number: UInt64) -> EnclaveAnswer {
+        let described = core.describe(process: ProcessEnvironment.processID)
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        reply.description_p = described.message
+        reply.process = described.processID
+        return EnclaveAnswer(reply, next: .keepConnection)
+    }
+
+    private static func named(_ number: UInt32) throws(SessionError) -> ProtectionClass {
+        guard let named = ProtectionClass(wireNumber: number) else { throw .malformed }
+        return named
+    }
+
+    /// Every row of a batch, or none.
+    private static func all<M, Row>(_ messages: [M], _ row: (M) -> Row?) throws(SessionError) -> [Row] {
+        guard messages.count <= EnclaveProtocol.batch else { throw .malformed }
+        let rows = messages.compactMap(row)
+        guard rows.count == messages.count else { throw .malformed }
+        return rows
+    }
+}
+
+extension ExpectedStore {
+    fileprivate init(_ storeID: Data) throws(SessionError) {
+        if storeID.isEmpty {
+            self = .anyOrNew
+        } else if storeID.count == StoreID.byteCount {
+            self = .named(Array(storeID))
+        } else {
+            throw .malformed
+        }
+    }
+
+    var wireForm: [UInt8] {
+        switch self {
+        case .anyOrNew: []
+        case .named(let bytes): bytes
+        }
+    }
+}

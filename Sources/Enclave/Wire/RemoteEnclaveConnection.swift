@@ -1,0 +1,100 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// One connection to the enclave process.
+///
+/// Any fault (no answer in 5 s, an answer that is not exactly of the form asked
+/// for, a closed socket) ends it: that call and every later one throws
+/// `errSecNotAvailable`, reason `enclaveUnreachable`.
+final class RemoteEnclaveConnection: EnclaveConnection {
+    let storeID: [UInt8]
+    let indexKey: SharedSecret
+    private let exchange: EnclaveExchange
+
+    /// Opens the store.
+    init(_ exchange: EnclaveExchange, expecting expected: ExpectedStore) throws(KeychainError) {
+        var open = Latchkey_EnclaveRequest.OpenStore()
+        open.protocol = EnclaveProtocol.version
+        open.storeID = Data(expected.wireForm)
+        let reply = try exchange.ask(.open(open))
+        guard let store = StoreID(Array(reply.header.storeID)), expected.accepts(store),
+            reply.tail.count == EnclaveProtocol.keyByteCount, reply.header.results.isEmpty
+        else { throw exchange.fault("an answer of the wrong form") }
+        storeID = store.bytes
+        indexKey = SharedSecret(reply.tail.copy())
+        self.exchange = exchange
+    }
+
+    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
+        try inParts(rows) { part throws(KeychainError) in
+            var request = Latchkey_EnclaveRequest.WrapKeys()
+            request.rows = part.map(\.message)
+            return try self.results(of: .wrap(request), count: part.count, wrapped: { _ in nil })
+        }
+    }
+
+    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
+        try inParts(rows) { part throws(KeychainError) in
+            var request = Latchkey_EnclaveRequest.UnwrapKeys()
+            request.rows = part.map { row in
+                var one = Latchkey_EnclaveRequest.WrappedRow()
+                one.binding = row.binding.message
+                one.generation = row.wrapped.generation
+                one.wrapped = Data(row.wrapped.box)
+                return one
+            }
+            let given = part.map(\.wrapped)
+            return try self.results(of: .unwrap(request), count: part.count, wrapped: { given[$0] })
+        }
+    }
+
+    func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome {
+        var request = Latchkey_EnclaveRequest.WrapMetadataKey()
+        request.classNumber = UInt32(protectionClass.number)
+        return try results(of: .wrapMetadataKey(request), count: 1, wrapped: { _ in nil })[0]
+    }
+
+    func openMetadataKey(
+        _ wrapped: WrappedKey, of protectionClass: ProtectionClass
+    ) throws(KeychainError) -> KeyOutcome {
+        var request = Latchkey_EnclaveRequest.UnwrapMetadataKey()
+        request.classNumber = UInt32(protectionClass.number)
+        request.generation = wrapped.generation
+        request.wrapped = Data(wrapped.box)
+        return try results(of: .unwrapMetadataKey(request), count: 1, wrapped: { _ in wrapped })[0]
+    }
+
+    func describe() throws(KeychainError) -> EnclaveDescription {
+        let reply = try exchange.ask(.describe(true))
+        guard reply.header.hasDescription_p, reply.tail.count == 0 else {
+            throw exchange.fault("an answer of the wrong form")
+        }
+        return EnclaveDescription(reply.header.description_p, process: reply.header.process)
+    }
+
+    /// A long batch goes in several requests, each with its own 5 s.
+    private func inParts<Row>(
+        _ rows: [Row], _ ask: (ArraySlice<Row>) throws(KeychainError) -> [KeyOutcome]
+    ) throws(KeychainError) -> [KeyOutcome] {
+        var outcomes: [KeyOutcome] = []
+        outcomes.reserveCapacity(rows.count)
+        for start in stride(from: 0, to: rows.count, by: EnclaveProtocol.batch) {
+            outcomes += try ask(rows[start..<min(start + EnclaveProtocol.batch, rows.count)])
+        }
+        return outcomes
+    }
+
+    /// - Parameter wrapped: the box that was sent for a row; nil where the answer
+    ///   has to bring a new one.
+    private func results(
+        of request: Latchkey_EnclaveRequest.OneOf_Request, count: Int, wrapped: (Int) -> WrappedKey?
+    ) throws(KeychainError) -> [KeyOutcome] {
+        let reply = try exchange.ask(request)
+        guard let outcomes = EnclaveResults.parse(reply.header.results, reply.tail, count: count, wrapped) else {
+            throw exchange.fault("an answer of the wrong form")
+        }
+        return outcomes
+    }
+}

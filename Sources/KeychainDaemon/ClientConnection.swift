@@ -1,0 +1,42 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import PeerIdentity
+
+/// One client's connection: greeted, then served request by request.
+///
+/// At any moment one worker has it on loan (its descriptor is one-shot in the
+/// epoll), or none has; deadlines are looked at by the housekeeper alone.
+final class ClientConnection: @unchecked Sendable {
+    // @unchecked: `stage` is touched only by the worker that has the connection
+    // on loan; `number`, `channel`, `peer` and `greetingDeadline` never change.
+    let number: UInt64
+    let channel: MessageChannel
+    let peer: PeerProcess
+    let identity: PeerIdentity
+    /// By when the hello must be over.
+    let greetingDeadline: Deadline
+    var stage: Stage
+
+    enum Stage {
+        case greeting(HelloExchange)
+        case serving(Entitlements)
+    }
+
+    init(
+        number: UInt64, channel: MessageChannel, peer: PeerProcess, identity: PeerIdentity, exchange: HelloExchange,
+        greetingDeadline: Deadline
+    ) {
+        self.number = number
+        self.channel = channel
+        self.peer = peer
+        self.identity = identity
+        self.greetingDeadline = greetingDeadline
+        stage = .greeting(exchange)
+    }
+
+    var descriptor: Descriptor { channel.socket.descriptor }
+
+    /// Who it is for the log: never more than process, user and strongest rung.
+    var logName: String { "pid \(peer.processID) uid \(peer.userID) \(identity.name)" }
+}

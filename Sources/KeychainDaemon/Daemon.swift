@@ -1,0 +1,319 @@
+package import KeychainModel
+package import KeychainPlatform
+internal import KeychainProtocol
+package import KeychainService
+package import Logging
+internal import PeerIdentity
+internal import Synchronization
+internal import class Foundation.Thread
+
+/// The daemon: one epoll over the listener and all idle connections; a readable
+/// one is lent to one of a bounded number of workers for one request
+/// (architecture section 2, "Work").
+package final class Daemon: Sendable {
+    private enum Number {
+        static let listener: UInt64 = 1
+        static let stop: UInt64 = 2
+    }
+
+    private let configuration: DaemonConfiguration
+    private let engine: KeychainEngine
+    private let logger: Logger
+    private let greeter: Greeter
+    private let server: RequestServer
+    private let table: ConnectionTable
+    private let epoll: Epoll
+    private let doorway: Mutex<Doorway>
+    private let stopped: EventSignal
+    /// Tells the housekeeper that there is a new deadline.
+    private let attention: EventSignal
+    private let isStopping = Atomic(false)
+    private let bytesInFlight = Atomic(0)
+    private let lastDeparture: Mutex<Duration>
+
+    /// Listens; nobody is served before ``run()``.
+    ///
+    /// - Throws: `errSecNotAvailable`, with what is wrong with the run directory.
+    package init(
+        _ configuration: DaemonConfiguration, engine: KeychainEngine, logger: Logger
+    ) throws(KeychainError) {
+        self.configuration = configuration
+        self.engine = engine
+        self.logger = logger
+        server = RequestServer(engine, configuration)
+        table = ConnectionTable(configuration.limits)
+        lastDeparture = Mutex(configuration.clock.monotonic)
+        do throws(PeerRefusal) { greeter = try Greeter(configuration) } catch {
+            throw KeychainError(.notAvailable, reason: error.reason)
+        }
+        do throws(SystemCallError) {
+            epoll = try Epoll()
+            stopped = try EventSignal()
+            attention = try EventSignal()
+            try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
+        } catch {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
+        }
+        let first = try Doorway(configuration.locations.runDirectory)
+        doorway = Mutex(first)
+        try openDoor(first)
+    }
+
+    private func openDoor(_ door: Doorway) throws(KeychainError) {
+        do throws(SystemCallError) {
+            try epoll.add(door.listener.descriptor, as: Number.listener, oneShot: false)
+            try engine.lock.write(
+                Rendezvous(
+                    processID: ProcessEnvironment.processID, runDirectory: configuration.locations.runDirectory
+                ).encoded)
+        } catch {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
+        }
+    }
+
+    // MARK: Running
+
+    /// Serves until ``stop()``, a termination signal handed to it, the end of
+    /// its parent (temporary keychains) or ten idle minutes. Blocks.
+    package func run(until terminated: EventSignal) {
+        logger.info("serving", metadata: ["features-missing": "\(missingFeatures)"])
+        let workers = (0..<configuration.limits.workers).map { _ in WorkerThread { [self] in work() } }
+        for worker in workers { worker.start() }
+        keepHouse(until: terminated)
+        isStopping.store(true, ordering: .releasing)
+        stopped.signal()
+        for worker in workers { worker.waitUntilDone() }
+        doorway.withLock { $0.close() }
+        logger.info("leaving")
+    }
+
+    package func stop() { stopped.signal() }
+
+    package var connectionCount: Int { table.count }
+
+    private var missingFeatures: String {
+        KernelFeature.allCases.filter { !configuration.features.present.contains($0) }.map(\.rawValue)
+            .joined(separator: ",")
+    }
+
+    private func work() {
+        while !isStopping.load(ordering: .acquiring) {
+            do throws(SystemCallError) {
+                switch try epoll.wait(atMost: nil) {
+                case Number.listener: acceptOne()
+                case Number.stop: return
+                case let number?: serve(number)
+                case nil: continue
+                }
+            } catch {
+                logger.error("epoll failed", metadata: ["cause": "\(error)"])
+                return
+            }
+        }
+    }
+
+    // MARK: Connections
+
+    private func acceptOne() {
+        let listener = doorway.withLock { $0.listener }
+        do throws(SystemCallError) {
+            guard let socket = try listener.accept() else { return }
+            greet(socket)
+        } catch {
+            // No descriptor left, or the peer has gone: the listener stays.
+            logger.warning("accept failed", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    private func greet(_ socket: PacketSocket) {
+        do throws(GreetingFailure) {
+            let connection = try greeter.challenge(socket) { table.reserve(for: $0) }
+            if table.insert(connection) { attention.signal() }
+            try watch(connection)
+        } catch {
+            if case .unsent(_, let process) = error { table.release(process) }
+            logger.notice("connection refused", metadata: ["cause": "\(error.keychainError.reason.explanation)"])
+            greeter.refuse(socket, error.keychainError)
+        }
+    }
+
+    private func watch(_ connection: ClientConnection) throws(GreetingFailure) {
+        do throws(SystemCallError) {
+            try epoll.add(connection.descriptor, as: connection.number, oneShot: true)
+        } catch {
+            table.remove(connection.number)
+            throw .busy
+        }
+    }
+
+    /// Serves what is there on one connection, then gives it back to the epoll.
+    private func serve(_ number: UInt64) {
+        guard let connection = table[number] else { return }
+        do throws(Ending) {
+            if try serveOne(connection) {
+                do throws(SystemCallError) { try epoll.rearm(connection.descriptor, as: number) } catch { throw .closed }
+            }
+        } catch {
+            end(connection, error)
+        }
+    }
+
+    private func serveOne(_ connection: ClientConnection) throws(Ending) -> Bool {
+        let arrival: MessageChannel.Arrival?
+        do throws(FrameError) { arrival = try connection.channel.receiveNow() } catch { throw .malformed }
+        guard let arrival else { return true }
+        switch consume arrival {
+        case .closed: throw .closed
+        case .frame(let frame):
+            let size = frame.tail.count
+            let before = bytesInFlight.add(size, ordering: .relaxed).oldValue
+            defer { bytesInFlight.subtract(size, ordering: .relaxed) }
+            if before > 0, before + size > configuration.limits.bytesInFlight { throw .malformed }
+            try take(frame, connection)
+            return true
+        }
+    }
+
+    private func take(_ frame: consuming Frame, _ connection: ClientConnection) throws(Ending) {
+        switch connection.stage {
+        case .greeting(let exchange):
+            do throws(PeerRefusal) {
+                try greeter.judge(frame, of: connection, exchange)
+                table.finishGreeting(connection.number)
+            } catch {
+                logger.notice("hello refused", metadata: ["peer": "\(connection.logName)", "cause": "\(error.explanation)"])
+                greeter.refuse(
+                    connection.channel, KeychainError(.notAvailable, reason: error.reason),
+                    Deadline(after: .zero, on: configuration.clock))
+                throw .notThePeer
+            }
+        case .serving(let entitlements):
+            let rights = isDecidedAnew ? greeter.rights(of: connection) : entitlements
+            try server.serve(frame, of: connection, rights)
+        }
+    }
+
+    private var isDecidedAnew: Bool {
+        if case .decided = configuration.rights { true } else { false }
+    }
+
+    private func end(_ connection: ClientConnection, _ ending: Ending) {
+        epoll.remove(connection.descriptor)
+        table.remove(connection.number)
+        lastDeparture.withLock { $0 = configuration.clock.monotonic }
+        switch ending {
+        case .closed: break
+        case .malformed, .notThePeer, .programChanged, .unreachable:
+            logger.notice("connection ended", metadata: ["peer": "\(connection.logName)", "cause": "\(ending.name)"])
+        }
+    }
+
+    // MARK: Housekeeping
+
+    /// Watches what no message announces: deadlines of greetings, the idle time,
+    /// the starter of a temporary keychain, the removal of the socket.
+    private func keepHouse(until terminated: EventSignal) {
+        while !isStopping.load(ordering: .acquiring) {
+            closeOverdue()
+            if isIdleTooLong { return }
+            let door = doorway.withLock { $0 }
+            if door.isGone { reopenDoor() }
+            let events =
+                [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
+                + [configuration.parent].compactMap { $0 }
+            do throws(SystemCallError) {
+                switch try waitForAny(of: events, until: nextDeadline) {
+                case 0, 1: return
+                case 2: door.watch.drain()
+                case 3: attention.drain()
+                case 4: return
+                default: continue
+                }
+            } catch {
+                logger.error("waiting failed", metadata: ["cause": "\(error)"])
+                return
+            }
+        }
+    }
+
+    private var nextDeadline: Deadline {
+        let idle = configuration.limits.idleLife
+        let ordinary = Deadline(after: idle, on: configuration.clock)
+        guard let greeting = table.overdue().next, greeting.moment < ordinary.moment else { return ordinary }
+        return greeting
+    }
+
+    private func closeOverdue() {
+        for number in table.overdue().numbers {
+            guard let connection = table[number] else { continue }
+            // A worker may have it on loan this moment; it ends with the worker's
+            // next look at the socket.
+            connection.channel.socket.shutDown()
+            end(connection, .unreachable(.timedOut))
+        }
+    }
+
+    private var isIdleTooLong: Bool {
+        guard !configuration.isTemporary, table.count == 0 else { return false }
+        let since = lastDeparture.withLock { $0 }
+        return configuration.clock.monotonic - since >= configuration.limits.idleLife
+    }
+
+    /// The socket or its folder was removed: make them anew, so that clients
+    /// that start now meet this daemon and not a second one.
+    private func reopenDoor() {
+        do throws(KeychainError) {
+            let fresh = try Doorway(configuration.locations.runDirectory)
+            doorway.withLock { door in
+                epoll.remove(door.listener.descriptor)
+                door = fresh
+            }
+            try openDoor(fresh)
+            logger.notice("the socket was removed and is made anew")
+        } catch {
+            logger.error("the socket cannot be made anew", metadata: ["cause": "\(error)"])
+        }
+    }
+}
+
+extension Ending {
+    fileprivate var name: String {
+        switch self {
+        case .closed: "closed"
+        case .malformed: "malformed message"
+        case .notThePeer: "message of another process"
+        case .programChanged: "the program has changed"
+        case .unreachable(let error): "unreachable: \(error)"
+        }
+    }
+}
+
+/// A thread with the stack that deep parsing needs, which can be waited for.
+private final class WorkerThread: @unchecked Sendable {
+    // @unchecked: `thread` is set once in init and only started and asked.
+    private let thread: Thread
+    private let done = Mutex(false)
+    private let finished: EventSignal?
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        let signal: EventSignal?
+        do throws(SystemCallError) { signal = try EventSignal() } catch { signal = nil }
+        finished = signal
+        thread = Thread {
+            body()
+            signal?.signal()
+        }
+        thread.stackSize = 1 << 20
+    }
+
+    func start() { thread.start() }
+
+    /// Within five seconds: a worker that hangs in a system call must not keep
+    /// the process from leaving.
+    func waitUntilDone() {
+        guard let finished else { return }
+        do throws(SystemCallError) {
+            _ = try wait(for: finished.descriptor.raw, to: .receive, until: Deadline(after: .seconds(5), on: SystemClock()))
+        } catch { return }
+    }
+}

@@ -1,0 +1,54 @@
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
+package import PeerIdentity
+
+/// What a daemon is started with.
+package struct DaemonConfiguration: Sendable {
+    package var locations: KeychainLocations
+    /// A `latchkey temp` keychain: wiped when its parent is gone.
+    package var isTemporary = false
+    /// Readable at its end once the starter of a temporary keychain is gone.
+    package var parent: Descriptor?
+    package var rights: ClientRights = .byIdentity
+    package var features: KernelFeatures
+    package var clock: any KeychainClock
+    package var limits = DaemonLimits()
+    /// Where latchkey-enclave is looked for.
+    package var programDirectories: [String]
+
+    package init(
+        locations: KeychainLocations, features: KernelFeatures, clock: any KeychainClock, programDirectories: [String]
+    ) {
+        self.locations = locations
+        self.features = features
+        self.clock = clock
+        self.programDirectories = programDirectories
+    }
+}
+
+/// How the rights of a client are found.
+package enum ClientRights: Sendable {
+    /// From who it is: the rungs of its identity.
+    case byIdentity
+    /// The same for every client (`latchkey temp`).
+    case fixed(Entitlements)
+    /// Decided anew at each call, by the client's process number; test daemons
+    /// only.
+    case decided(@Sendable (Int32) -> Entitlements)
+}
+
+/// Bounds of one daemon (decisions.md, "Limits").
+package struct DaemonLimits: Sendable {
+    package var connectionsOfOneProcess = 64
+    package var connections = 1024
+    /// Bytes of requests being worked on at once.
+    package var bytesInFlight = 256 << 20
+    package var workers = 8
+    /// For a hello, for a message that is being sent or received.
+    package var patience: Duration = .seconds(5)
+    /// Without a connection, while there is no passcode.
+    package var idleLife: Duration = .seconds(600)
+
+    package init() {}
+}

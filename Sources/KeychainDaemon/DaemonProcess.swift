@@ -1,0 +1,157 @@
+internal import Enclave
+package import KeychainModel
+package import KeychainPlatform
+internal import KeychainMessages
+internal import KeychainProtocol
+internal import KeychainService
+package import Logging
+
+/// A daemon from start to end: one starter at a time, the store's lock, the
+/// enclave, the socket, the word to whoever started it, and serving.
+package struct DaemonProcess {
+    private let configuration: DaemonConfiguration
+    private let logger: Logger
+    /// Hears that the daemon listens, or why it cannot.
+    private let report: PacketSocket?
+
+    package init(_ configuration: DaemonConfiguration, logger: Logger, report: PacketSocket?) {
+        self.configuration = configuration
+        self.logger = logger
+        self.report = report
+    }
+
+    /// How a daemon ended.
+    package enum Outcome: Sendable {
+        case served
+        /// Another daemon has this store and listens.
+        case notNeeded
+        case failed(KeychainError)
+    }
+
+    /// Blocks until the daemon leaves.
+    package func run() -> Outcome {
+        do throws(KeychainError) {
+            let data = try privateDirectory(configuration.locations.dataDirectory)
+            var turn: FileLock? = try takeTurn(data)
+            guard let engine = try openEngine(data) else {
+                tellStarter(nil)
+                return .notNeeded
+            }
+            let daemon = try Daemon(configuration, engine: engine, logger: logger)
+            let terminated = try terminationSignal()
+            // The next starter finds us listening from here on.
+            withExtendedLifetime(turn) {}
+            turn = nil
+            return serve(daemon, engine, data, until: terminated)
+        } catch {
+            logger.error("cannot start", metadata: ["cause": "\(error)"])
+            tellStarter(error)
+            return .failed(error)
+        }
+    }
+
+    private func serve(
+        _ daemon: Daemon, _ engine: KeychainEngine, _ data: PrivateDirectory, until terminated: EventSignal
+    ) -> Outcome {
+        tellStarter(nil)
+        daemon.run(until: terminated)
+        do throws(KeychainError) { try engine.close() } catch {
+            logger.error("closing failed", metadata: ["cause": "\(error)"])
+        }
+        EnclaveKeeping.dismiss(configuration)
+        if configuration.isTemporary { wipe(data) }
+        return .served
+    }
+
+    private func privateDirectory(_ path: String) throws(KeychainError) -> PrivateDirectory {
+        do throws(DirectoryRefusal) { return try PrivateDirectory(path, creating: true) } catch {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    /// Starters of one store take turns, so the loser of a race finds the winner
+    /// listening.
+    private func takeTurn(_ data: PrivateDirectory) throws(KeychainError) -> FileLock {
+        do throws(SystemCallError) {
+            return try FileLock.waitFor(try data.openFile(Rendezvous.startFile, creating: true))
+        } catch {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    /// nil where another daemon has the store.
+    private func openEngine(_ data: PrivateDirectory) throws(KeychainError) -> KeychainEngine? {
+        do throws(KeychainError) {
+            return try KeychainEngine.open(dataDirectory: data.path, clock: configuration.clock) {
+                expected throws(KeychainError) in
+                try EnclaveKeeping.launcher(configuration, expected)
+            }
+        } catch {
+            guard error.reason == .storeInUse, holderListens(data) else { throw error }
+            return nil
+        }
+    }
+
+    private func holderListens(_ data: PrivateDirectory) -> Bool {
+        do throws(SystemCallError) { return try Rendezvous.read(in: data) != nil } catch { return false }
+    }
+
+    private func terminationSignal() throws(KeychainError) -> EventSignal {
+        do throws(SystemCallError) {
+            let signal = try EventSignal()
+            try TerminationSignals.notify(signal)
+            return signal
+        } catch {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "signals"), underlying: "\(error)")
+        }
+    }
+
+    /// The starter may have gone; it is told all the same.
+    private func tellStarter(_ error: KeychainError?) {
+        guard let report else { return }
+        var message = Latchkey_ServerHello()
+        if let error { message.failure = Latchkey_Failure(error) }
+        do throws(FrameError) {
+            let channel: MessageChannel
+            do throws(SystemCallError) { channel = try MessageChannel(report) } catch { throw .system(error) }
+            try channel.send(message.wireBytes, until: Deadline(after: configuration.limits.patience, on: configuration.clock))
+        } catch {
+            logger.notice("the starter is gone", metadata: ["cause": "\(error)"])
+        }
+        report.shutDown()
+    }
+
+    private func wipe(_ data: PrivateDirectory) {
+        do throws(SystemCallError) { try data.removeWithContents() } catch {
+            logger.error("the temporary keychain is left behind", metadata: ["cause": "\(error)"])
+        }
+    }
+}
+
+/// The daemon's enclave: found where it runs, started where it does not, so that
+/// the death of either does not take the other along.
+enum EnclaveKeeping {
+    static let program = "latchkey-enclave"
+
+    static func launcher(
+        _ configuration: DaemonConfiguration, _ expected: ExpectedStore
+    ) throws(KeychainError) -> EnclaveLauncher {
+        let found = configuration.programDirectories.map { "\($0)/\(program)" }.first {
+            TrustedPath.isExecutableOfOurs($0)
+        }
+        guard let found else {
+            throw KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: "\(program) is not installed")
+        }
+        return EnclaveLauncher(
+            executable: found, dataDirectory: configuration.locations.dataDirectory,
+            runDirectory: configuration.locations.runDirectory, expecting: expected, clock: configuration.clock)
+    }
+
+    /// With no passcode the enclave goes with its daemon.
+    static func dismiss(_ configuration: DaemonConfiguration) {
+        let remote = RemoteEnclave(
+            runDirectory: configuration.locations.runDirectory, expecting: .anyOrNew,
+            userID: ProcessEnvironment.effectiveUserID, clock: configuration.clock)
+        do throws(KeychainError) { try remote.askToLeave() } catch { return }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// Reads property lists that programs bring along. Anything may be in them.
+enum InfoPropertyList {
+    private static let largest = 1 << 20
+
+    /// CFBundleIdentifier, where it is a reverse-DNS name and nothing else.
+    static func bundleIdentifier(in bytes: [UInt8]) -> String? {
+        guard let name = dictionary(bytes)?["CFBundleIdentifier"] as? String, !name.isEmpty, name.utf8.count <= 255,
+            name.utf8.allSatisfy({ isNameByte($0) })
+        else { return nil }
+        return name
+    }
+
+    static func dictionary(_ bytes: [UInt8]) -> [String: Any]? {
+        guard bytes.count <= largest else { return nil }
+        do {
+            return try unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
+        } catch {
+            return nil
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import KeychainDaemon
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import Logging
+import PeerIdentity
+
+/// The keychain daemon. Clients start it when they need it; nobody has to.
+@main
+struct Latchkeyd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latchkeyd",
+        abstract: "The Latchkey keychain daemon.",
+        discussion: """
+            Programs that use the keychain start latchkeyd by themselves; it leaves after ten minutes \
+            without a connection. It keeps items in DATA/keychain.db, writes DATA/latchkeyd.log (never a \
+            value in it), and starts latchkey-enclave, which alone holds the keys.
+            """,
+        version: LatchkeyVersion.text)
+
+    @Option(help: "Folder of the store (default: $XDG_DATA_HOME/latchkey or ~/.local/share/latchkey).")
+    var dataDir: String?
+
+    @Option(help: "Folder of the socket (default: $XDG_RUNTIME_DIR/latchkey or DATA/run).")
+    var runDir: String?
+
+    @Flag(help: "Tell the starter on descriptor 3 when the socket is there.")
+    var report = false
+
+    @Flag(help: "A throw-away keychain: the data folder is removed when the parent has gone.")
+    var temporary = false
+
+    @Option(help: "Descriptor whose end of file means that the parent of a throw-away keychain has gone.")
+    var parentFd: Int32?
+
+    @Option(help: "Property list with the entitlements that every client of a throw-away keychain gets.")
+    var entitlements: String?
+
+    @Flag(help: "Write the log to standard error instead of the data folder.")
+    var logToStderr = false
+
+    func run() throws {
+        Hardening.ignoreBrokenPipes()
+        Hardening.forbidCoreDumps()
+        Hardening.becomeNotDumpable()
+        let configuration = try daemonConfiguration()
+        let sink = logSink(configuration.locations)
+        let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }
+        let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
+        switch DaemonProcess(configuration, logger: logger, report: starter).run() {
+        case .served, .notNeeded: return
+        case .failed(let error):
+            StandardError.write("latchkeyd: \(error)\n")
+            throw ExitCode(69)  // sysexits.h EX_UNAVAILABLE
+        }
+    }
+
+    private func daemonConfiguration() throws -> DaemonConfiguration {
+        guard let standard = KeychainLocations.user() else {
+            throw ValidationError("this user has no home; name a folder with --data-dir")
+        }
+        let data = dataDir ?? standard.dataDirectory
+        let run = runDir ?? (dataDir == nil ? standard.runDirectory : data + "/run")
+        guard data.hasPrefix("/"), run.hasPrefix("/") else { throw ValidationError("folders are named by absolute paths") }
+        var configuration = DaemonConfiguration(
+            locations: KeychainLocations(dataDirectory: data, runDirectory: run), features: try KernelFeatures.probed(),
+            clock: SystemClock(), programDirectories: programDirectories)
+        configuration.isTemporary = temporary
+        if let parentFd {
+            guard temporary, parentFd > 2 else { throw ValidationError("--parent-fd goes with --temporary") }
+            configuration.parent = Descriptor(owning: parentFd)
+        }
+        if temporary { configuration.rights = .fixed(try temporaryRights()) }
+        return configuration
+    }
+
+    /// Beside ourselves first, then where packages put it.
+    private var programDirectories: [String] {
+        [ProcessEnvironment.executableDirectory, "/usr/libexec/latchkey", "/usr/local/libexec/latchkey"].compactMap { $0 }
+    }
+
+    /// Without a file every client has the command line's group, so that a
+    /// program and the command line see the same items (decisions.md).
+    private func temporaryRights() throws -> Entitlements {
+        guard let entitlements else {
+            var rights = Entitlements()
+            rights.keychainAccessGroups = [AccessGroup.latchkey.name]
+            return rights
+        }
+        return try EntitlementFile.entitlements(in: PrivateFile.readAll(entitlements, atMost: 1 << 20))
+    }
+
+    private func logSink(_ locations: KeychainLocations) -> LogSink {
+        guard !logToStderr else { return LogSink() }
+        do throws(DirectoryRefusal) {
+            return LogSink(in: try PrivateDirectory(locations.dataDirectory, creating: true))
+        } catch {
+            return LogSink()
+        }
+    }
+}
