@@ -86,6 +86,17 @@ struct UnitTests {
         #expect(try identity(of: "61184", in: "/system.slice/x.service").rungs.first == .systemUnit("x"))
     }
 
+    /// A set-user-id program is started by somebody else, with what that wants.
+    @Test(.enabled(if: geteuid() == 0, rootOnly))
+    func aSetUserIDProgramInAUnitGivesNoRung() throws {
+        for (real, expected) in [(Self.serviceUser, true), ("1000", false)] {
+            let user = Self.serviceUser
+            let status = "TracerPid:\t0\nUid:\t\(real)\t\(user)\t\(user)\t\(user)\nGid:\t1\t1\t1\t1\n"
+            let rungs = try identity(of: user, in: "/system.slice/x.service", .linux61, status: status).rungs
+            #expect(rungs.contains(.systemUnit("x")) == expected)
+        }
+    }
+
     /// A unit of the user's own manager can never have the name of a system unit.
     @Test func aUserUnitContainsAndHasAGroupOfItsOwn() throws {
         let user = geteuid()
@@ -147,13 +158,14 @@ struct UnitTests {
     }
 
     private func identity(
-        of user: String? = nil, in controlGroup: String, _ features: KernelFeatures = .all
+        of user: String? = nil, in controlGroup: String, _ features: KernelFeatures = .all, status: String? = nil
     ) throws -> PeerIdentity {
         let door = try Doorway(forEveryone: user != nil)
         let client = try Puppet((user.map { ["user", $0] } ?? []) + ["connect", door.path, "say", "there", "hear"])
         try client.expect("there")
         let fixture = try ProcFixture(of: client)
         try fixture.replace("cgroup", with: "3:name=systemd:/\n0::\(controlGroup)\n")
+        if let status { try fixture.replace("status", with: status) }
         return try door.identify(features, proc: fixture.root())
     }
 }
