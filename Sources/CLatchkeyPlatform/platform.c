@@ -510,3 +510,8 @@ int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
 int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
 
 int lk_rename(int32_t dir, const char *from, const char *to) { return renameat(dir, from, dir, to) < 0 ? err() : 0; }
+
+int lk_ofd_unlock(int32_t fd) {
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? err() : 0;
+}

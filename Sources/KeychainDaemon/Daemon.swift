@@ -97,6 +97,8 @@ package final class Daemon: Sendable {
     }
 
     private func work() {
+        // One write wakes one waiter: each that leaves wakes the next.
+        defer { stopped.signal() }
         while !isStopping.load(ordering: .acquiring) {
             do throws(SystemCallError) {
                 switch try epoll.wait(atMost: nil) {

@@ -157,6 +157,9 @@ package final class FileLock: Sendable {
         return FileLock(file)
     }
 
+    /// Gives the lock up before its owner goes.
+    package func release() { _ = lk_ofd_unlock(descriptor.raw) }
+
     /// Replaces what the locked file holds (a few bytes, for whoever reads it).
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
         let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
@@ -182,34 +185,8 @@ extension PrivateDirectory {
     /// Removes everything in the folder and the folder itself; symbolic links
     /// are removed, not followed.
     package func removeWithContents() throws(SystemCallError) {
-        try Self.empty(descriptor)
+        try FolderContent.remove(in: descriptor)
         guard unsafe rmdir(path) == 0 || errno == ENOENT else { throw SystemCallError("rmdir", errno: errno) }
-    }
-
-    private static func empty(_ folder: Descriptor) throws(SystemCallError) {
-        for name in try names(in: folder) {
-            if unsafe unlinkat(folder.raw, name, 0) == 0 || errno == ENOENT { continue }
-            guard errno == EISDIR || errno == EPERM else { throw SystemCallError("unlink", errno: errno) }
-            let raw = unsafe name.withCString { unsafe lk_openat(folder.raw, $0, O_DIRECTORY | O_NOFOLLOW | O_RDONLY, 0) }
-            try empty(Descriptor(owning: try checked("open", raw)))
-            guard unsafe unlinkat(folder.raw, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
-                throw SystemCallError("rmdir", errno: errno)
-            }
-        }
-    }
-
-    private static func names(in folder: Descriptor) throws(SystemCallError) -> [String] {
-        let own = try checked("open", unsafe lk_openat(folder.raw, ".", O_DIRECTORY | O_RDONLY, 0))
-        guard let stream = unsafe fdopendir(own) else { throw SystemCallError("fdopendir", errno: errno) }
-        defer { unsafe closedir(stream) }
-        var found: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
-            }
-            if name != ".", name != ".." { found.append(name) }
-        }
-        return found
     }
 }
 

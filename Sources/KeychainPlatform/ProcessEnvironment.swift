@@ -26,6 +26,23 @@ package enum ProcessEnvironment {
         return unsafe String(cString: home)
     }
 
+    /// Every variable as NAME=value.
+    package static var variables: [String] {
+        var all: [String] = []
+        guard var next = unsafe lk_environment() else { return [] }
+        while let entry = unsafe next.pointee {
+            unsafe all.append(String(cString: entry))
+            unsafe next += 1
+        }
+        return all
+    }
+
+    package static var currentDirectory: String? {
+        guard let path = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
     package static var effectiveUserID: UInt32 { geteuid() }
     package static var processID: Int32 { getpid() }
     package static var parentProcessID: Int32 { getppid() }
@@ -38,6 +55,9 @@ package enum ProcessEnvironment {
         let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }
+
+    /// Ends this process.
+    package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 }
