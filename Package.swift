@@ -116,6 +116,9 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        .executableTarget(
+            name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform"],
+            path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
@@ -128,7 +131,8 @@ let package = Package(
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
-             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"],
+            resources: [.copy("Fixtures")]),
         tests(
             "PeerIdentityTests",
             ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),

@@ -51,9 +51,7 @@ struct BundleTests {
     func identifiersThatAreNoneAreNotBelieved(_ identifier: String) throws {
         let program = try install([])
         try door.folder.write("Info.plist", "bundle \(identifier)")
-        let expected: IdentityRung = ReverseDomainName.isValid(identifier) ? .bundle(identifier) : AdHocNaming.rung(forPath: program)
-        #expect(try lastRung(of: program) == expected)
-        #expect(!ReverseDomainName.isValid(identifier))
+        #expect(try lastRung(of: program) == AdHocNaming.rung(forPath: program))
     }
 
     @Test func aPlistThatIsALinkOrAPipeOrOpenToOthersIsNotRead() throws {

@@ -1,5 +1,6 @@
 import Glibc
 import KeychainPlatform
+import Synchronization
 import Testing
 
 /// A real process that does what a test tells it to. It and what it forked end
@@ -7,6 +8,7 @@ import Testing
 final class Puppet: Sendable {
     let processID: Int32
     private let strings: PacketSocket
+    private let isReaped = Atomic(false)
 
     /// Steps of the puppet's own program.
     convenience init(_ steps: [String], program: String? = nil) throws {
@@ -17,7 +19,9 @@ final class Puppet: Sendable {
     convenience init(inside program: String, steps: [String]) throws {
         try self.init(
             running: program, [],
-            environment: ["LD_PRELOAD=\(Workshop.shared.get().library)", "PUPPET_STEPS=\(steps.joined(separator: "\n"))"])
+            environment: [
+                "LD_PRELOAD=\(Workshop.shared.get().library)", "PUPPET_STEPS=\(steps.joined(separator: "\n"))",
+            ])
     }
 
     init(running program: String, _ arguments: [String], environment: [String] = []) throws {
@@ -27,7 +31,14 @@ final class Puppet: Sendable {
     }
 
     deinit {
+        if isReaped.load(ordering: .acquiring) { return }
         kill(-processID, SIGKILL)
+        waitForEnd()
+    }
+
+    /// Waits for the process to end, after which its number is free.
+    func waitForEnd() {
+        isReaped.store(true, ordering: .releasing)
         var status: Int32 = 0
         while unsafe waitpid(processID, &status, 0) < 0 && errno == EINTR {}
     }
@@ -38,7 +49,8 @@ final class Puppet: Sendable {
     /// What the puppet said, or nil when it has ended.
     func listen() throws -> String? {
         let limit = Deadline(after: .seconds(50), on: SystemClock())
-        try #require(try wait(for: strings.descriptor.raw, to: .receive, until: limit) == .ready, "the puppet is silent")
+        try #require(
+            try wait(for: strings.descriptor.raw, to: .receive, until: limit) == .ready, "the puppet is silent")
         var buffer = [UInt8](repeating: 0, count: 256)
         let envelope = try unsafe buffer.withUnsafeMutableBytes { unsafe try strings.receive(into: $0) }
         return envelope.map { String(decoding: buffer[..<$0.byteCount], as: UTF8.self) }
@@ -84,7 +96,7 @@ final class Puppet: Sendable {
         var argv = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
         var envp = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafe pointer in unsafe argv + envp { unsafe free(pointer) }
+            unsafe (argv + envp).forEach { unsafe free($0) }
             unsafe posix_spawn_file_actions_destroy(&actions)
             unsafe posix_spawnattr_destroy(&attributes)
         }
@@ -92,7 +104,9 @@ final class Puppet: Sendable {
         var result: Int32
         // A file that was just written can be open for a moment in a child that
         // another test is starting.
-        repeat { result = unsafe posix_spawn(&child, program, &actions, &attributes, &argv, &envp) } while result == ETXTBSY
+        repeat {
+            result = unsafe posix_spawn(&child, program, &actions, &attributes, &argv, &envp)
+        } while result == ETXTBSY
         guard result == 0 else { throw SystemCallError("posix_spawn \(program)", errno: result) }
         return child
     }

@@ -60,6 +60,30 @@ enum PuppetSource {
             emit(out, sizeof out, descriptors);
         }
 
+        // The answer, with the number of the parent in place of our own.
+        static void forge(void) {
+            unsigned char out[8 + 32] = {0x4C, 0, 0, 0, 0, 0, 0, 0};
+            struct ucred parent = {getppid(), getuid(), getgid()};
+            struct iovec part = {out, sizeof out};
+            int passed = 2;
+            union { char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof parent)]; struct cmsghdr align; } control;
+            struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+                                     .msg_controllen = sizeof control.bytes};
+            memcpy(out + 8, frame + 8, 32);
+            memset(&control, 0, sizeof control);
+            struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+            c->cmsg_level = SOL_SOCKET;
+            c->cmsg_type = SCM_RIGHTS;
+            c->cmsg_len = CMSG_LEN(sizeof passed);
+            memcpy(CMSG_DATA(c), &passed, sizeof passed);
+            c = CMSG_NXTHDR(&message, c);
+            c->cmsg_level = SOL_SOCKET;
+            c->cmsg_type = SCM_CREDENTIALS;
+            c->cmsg_len = CMSG_LEN(sizeof parent);
+            memcpy(CMSG_DATA(c), &parent, sizeof parent);
+            if (sendmsg(sock, &message, MSG_NOSIGNAL) < 0) (void)!write(1, "forbidden", 9);
+        }
+
         static void say(const char *word) { must(write(1, word, strlen(word)), "say"); }
 
         static void connect_to(const char *path) {
@@ -144,6 +168,8 @@ enum PuppetSource {
                 STEP("answer-bare") answer(0, 0);
                 STEP("answer-two") answer(2, 0);
                 STEP("answer-wrong") answer(1, 1);
+                STEP("forge") forge();
+                STEP("session") must(setsid(), "setsid");
                 STEP("garbage") emit("no message", 10, 1);
                 STEP("message") emit("L\0\0\0\0\0\0\0", 8, 0);
                 STEP("close") { close(sock); sock = -1; }
@@ -171,7 +197,9 @@ enum PuppetSource {
                     alarm(60);
                     while (getppid() == parent) sched_yield();
                 }
-                STEP("share-memory") must(clone(keep, keeper_stack + sizeof keeper_stack, CLONE_VM | SIGCHLD, 0), "clone");
+                STEP("share-memory") {
+                    must(clone(keep, keeper_stack + sizeof keeper_stack, CLONE_VM | SIGCHLD, 0), "clone");
+                }
                 STEP("foreign") foreign(CLONE_NEWUSER | CLONE_NEWNS);
                 STEP("foreign-user") foreign(CLONE_NEWUSER);
                 STEP("foreign-mount") must(unshare(CLONE_NEWNS), "unshare");
