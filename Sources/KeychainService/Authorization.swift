@@ -31,7 +31,8 @@ struct Authorization {
 
     private static func checkForbidden(_ dictionary: QueryDictionary) throws(KeychainError) {
         if dictionary["clip"] != nil { throw .parameter(.notAllowedHere(key: "clip")) }
-        if dictionary["ggrp"] != nil, isTrue(dictionary["sync"]) {
+        let isOfAllUsers = dictionary["ggrp"] != nil || dictionary["u_SystemKeychainAlways"] == .bool(true)
+        if isOfAllUsers, isTrue(dictionary["sync"]) {
             throw .parameter(.notAllowedHere(key: "kSecAttrSynchronizable"))
         }
     }
