@@ -155,10 +155,13 @@ let package = Package(
             ],
             path: "Tests/Support/latchkeyd-testing", swiftSettings: house),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
-        tests(
-            "ConformanceTests",
-            ["Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
-            resources: [.copy("Corpus")]),
+        // The corpus is read where it lies, not copied into a bundle.
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: [
+                "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
+            ],
+            exclude: ["Corpus"], swiftSettings: house),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(
             "LatchkeyCommandTests",

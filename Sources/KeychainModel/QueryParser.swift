@@ -70,7 +70,8 @@ package struct QueryParser {
 
     private init(_ role: Role, _ dictionary: QueryDictionary, _ entitlements: Entitlements) throws(KeychainError) {
         let target = try Self.target(of: dictionary, role)
-        self.init(role: role, entitlements: entitlements, query: Query(target: target), schema: Schema.of(target.itemClass))
+        self.init(
+            role: role, entitlements: entitlements, query: Query(target: target), schema: Schema.of(target.itemClass))
         if role == .delete || role == .updateQuery { query.limit = .all }
     }
 
@@ -316,7 +317,8 @@ package struct QueryParser {
     /// asked for and not stored.
     private mutating func checkAccess() throws(KeychainError) {
         if let accessControl = query.accessControl, let bareAccess,
-            accessControl != AccessControl(unconstrained: bareAccess) {
+            accessControl != AccessControl(unconstrained: bareAccess)
+        {
             throw .parameter(.notAllowedHere(key: "kSecAttrAccessible"))
         }
         guard role == .add else { return }

@@ -52,7 +52,8 @@ extension KeychainEngine {
             if let value = attribute.defaultValue { attributes.append(attribute.code, value) }
         }
         let draft = ItemDraft(
-            itemClass: query.itemClass, uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
+            itemClass: query.itemClass,
+            uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
             persistref: Random.bytes(16), attributes: attributes, accessControl: query.accessControl, extras: extras,
             value: request.value, dataCode: request.value.map { blind.dataCode($0.bytes) } ?? [])
         try ItemLimit.check(draft)

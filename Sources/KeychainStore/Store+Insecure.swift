@@ -36,8 +36,9 @@ extension StoreTransaction {
         _ column: String, of table: String, where key: String, is value: Int64
     ) throws(KeychainError) {
         try translating {
-            guard var bytes = try Data.fetchOne(
-                db, sql: "SELECT \(column) FROM \(table) WHERE \(key) = ?", arguments: [value]),
+            guard
+                var bytes = try Data.fetchOne(
+                    db, sql: "SELECT \(column) FROM \(table) WHERE \(key) = ?", arguments: [value]),
                 let last = bytes.indices.last
             else { return }
             bytes[last] ^= 0xFF

@@ -36,15 +36,21 @@ package struct StoreSabotage {
         engine.insecureForgetMetadataKeys()
     }
 
-    /// The database file's first pages; the engine must be closed.
-    package static func insecureCorruptDatabase(inDataDirectory folder: String) throws {
-        for name in [Store.fileName, Store.fileName + "-wal"] {
-            let file = URL(fileURLWithPath: folder + "/" + name)
-            guard FileManager.default.fileExists(atPath: file.path) else { continue }
-            var bytes = try Data(contentsOf: file)
-            let start = min(bytes.count, 16)
-            bytes.replaceSubrange(start..<bytes.count, with: Data(repeating: 0xA5, count: bytes.count - start))
-            try bytes.write(to: file)
+    /// Overwrites the database and its companions where they lie, also under a
+    /// running engine, which finds out with its next call.
+    package static func insecureCorruptDatabase(inDataDirectory folder: String) throws(KeychainError) {
+        for suffix in ["", "-wal", "-shm"] {
+            do { try overwrite(folder + "/" + Store.fileName + suffix) } catch {
+                throw KeychainError(.io, reason: .inputOutput, underlying: "\(error)")
+            }
         }
+    }
+
+    private static func overwrite(_ path: String) throws {
+        guard let file = FileHandle(forUpdatingAtPath: path) else { return }
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size)))
+        try file.close()
     }
 }
