@@ -80,14 +80,15 @@ let package = Package(
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainStore", "Enclave"]),
         room(
             "KeychainClient",
-            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", "CLatchkeyPlatform", protobuf]),
+            ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", protobuf]),
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
+        .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
-            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainModel", "KeychainPlatform",
-             "KeychainStore", "Enclave"]),
+            ["CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
+             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave"]),
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
@@ -98,11 +99,66 @@ let package = Package(
             "latchkeyd",
             ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey", ["KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
+        // What `latchkey` does, as a library so that tests can give it a keychain and a console.
+        room(
+            "LatchkeyCommand",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
+        executable("latchkey", ["LatchkeyCommand"]),
+
+        // Measures the whole beside its raw parts; not a product.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        executable(
+            "latchkey-bench",
+            ["KeychainServices", "KeychainClient", "KeychainStore", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "CSQLite"]),
 
         // Tests
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        tests(
+            "KeychainDaemonTests",
+            ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
+             logging]),
+        tests(
+            "KeychainServiceTests",
+            ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+             "KeychainPlatform", "KeychainTestSupport", "CSQLite"]),
+        tests(
+            "EnclaveTests",
+            ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
+        tests(
+            "PeerIdentityTests",
+            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
+        .target(
+            name: "Conformance",
+            dependencies: [
+                "KeychainTesting", "KeychainServices", "KeychainClient", "KeychainProtocol", "KeychainModel",
+                "KeychainPlatform",
+            ],
+            path: "Tests/Support/Conformance", swiftSettings: house),
+        .executableTarget(
+            name: "conformance",
+            dependencies: ["Conformance", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
+            path: "Tests/Support/conformance-tool", swiftSettings: house),
+        .executableTarget(
+            name: "latchkeyd-testing",
+            dependencies: [
+                "Conformance", "KeychainTesting", "KeychainDaemon", "KeychainService", "Enclave", "PeerIdentity",
+                "KeychainProtocol", "KeychainModel", "KeychainPlatform", logging,
+            ],
+            path: "Tests/Support/latchkeyd-testing", swiftSettings: house),
+        tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
+        tests(
+            "ConformanceTests",
+            ["Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
+            resources: [.copy("Corpus")]),
+        tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
+        tests(
+            "LatchkeyCommandTests",
+            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+             "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
     ]
 )

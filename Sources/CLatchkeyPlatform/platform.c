@@ -6,7 +6,9 @@
 #include <grp.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -75,6 +77,10 @@ int lk_connect(int32_t fd, const char *path) {
     socklen_t length;
     int r = address(path, &to, &length);
     if (r < 0) return r;
+    // A full queue (a stopped server) is waited for, but not for ever: unix(7)
+    // honours the send time-out for connect.
+    struct timeval patience = {5, 0};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     RETRY(r, connect(fd, (struct sockaddr *)&to, length));
     return r < 0 ? err() : 0;
 }
@@ -507,3 +513,47 @@ int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
 }
 
 int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
+
+int lk_rename(int32_t dir, const char *from, const char *to) { return renameat(dir, from, dir, to) < 0 ? err() : 0; }
+
+int lk_ofd_unlock(int32_t fd) {
+    struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &lock) < 0 ? err() : 0;
+}
+
+void lk_raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+struct waiting_lock { int32_t fd, event; };
+
+static void *wait_for_lock(void *context) {
+    struct waiting_lock waiting = *(struct waiting_lock *)context;
+    free(context);
+    if (lk_ofd_lock(waiting.fd, 1, 1) == 0) lk_eventfd_signal(waiting.event);
+    close(waiting.fd);
+    close(waiting.event);
+    return NULL;
+}
+
+int lk_ofd_lock_in_thread(int32_t fd, int32_t event) {
+    struct waiting_lock *waiting = malloc(sizeof *waiting);
+    if (!waiting) return -ENOMEM;
+    // Copies of its own: the caller may give up and close its descriptors. The
+    // lock belongs to the open file, so a copy takes it for all.
+    waiting->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    waiting->event = fcntl(event, F_DUPFD_CLOEXEC, 0);
+    pthread_t thread;
+    int failure = waiting->fd < 0 || waiting->event < 0 ? errno : pthread_create(&thread, NULL, wait_for_lock, waiting);
+    if (failure) {
+        if (waiting->fd >= 0) close(waiting->fd);
+        if (waiting->event >= 0) close(waiting->event);
+        free(waiting);
+        return -failure;
+    }
+    pthread_detach(thread);
+    return 0;
+}

@@ -1,5 +1,6 @@
-@_implementationOnly import CLatchkeyPlatform
 package import KeychainModel
+internal import KeychainPlatform
+internal import KeychainPlatform
 package import KeychainProtocol
 internal import Synchronization
 
@@ -20,12 +21,19 @@ package enum CurrentKeychain {
         installed.withLock { $0 = transport }
     }
 
+    /// Takes the installed keychain away where `isMeant` says that it is the one.
+    package static func uninstall(where isMeant: (any KeychainTransport) -> Bool) {
+        installed.withLock { current in
+            if let transport = current, isMeant(transport) { current = nil }
+        }
+    }
+
     /// - Throws: `errSecNotAvailable`, reason `outsideTestScope`.
     package static func transport() throws(KeychainError) -> any KeychainTransport {
         if let scoped { return scoped }
         if let installed = installed.withLock({ $0 }) { return installed }
-        guard lk_testing_is_linked() == 0 else {
-            throw KeychainError(.notAvailable, reason: .outsideTestScope)
+        guard !ProcessEnvironment.isTestingLinked else {
+            throw refusal()
         }
         return userKeychain.withLock { pool in
             if let pool { return pool }
@@ -33,5 +41,19 @@ package enum CurrentKeychain {
             pool = fresh
             return fresh
         }
+    }
+
+    private static let hasSaid = Mutex(false)
+
+    /// A status alone does not tell a test's author what to do: the first refusal
+    /// is written out.
+    private static func refusal() -> KeychainError {
+        let error = KeychainError(.notAvailable, reason: .outsideTestScope)
+        let isFirst = hasSaid.withLock { said in
+            defer { said = true }
+            return !said
+        }
+        if isFirst { StandardError.write("latchkey: \(error.reason.explanation)\n") }
+        return error
     }
 }

@@ -22,13 +22,11 @@ package final class DaemonConnection: @unchecked Sendable {
     ) throws(KeychainError) {
         self.clock = clock
         self.patience = patience
-        do throws(SystemCallError) {
-            guard try trust.accepts(socket.peerCredentials()) else {
-                throw SystemCallError("peer", errno: 1)
-            }
-            channel = try MessageChannel(socket)
-        } catch {
+        do throws(ServerRefusal) { try trust.check(socket) } catch {
             throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "\(error)")
+        }
+        do throws(SystemCallError) { channel = try MessageChannel(socket) } catch {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
         session = try Self.hello(channel, Deadline(after: patience, on: clock), version)
     }
@@ -136,20 +134,6 @@ package final class DaemonConnection: @unchecked Sendable {
             } catch {
                 throw Interruption(error: Self.fault(error, mayHaveHappened: isWrite), requestWasSent: true)
             }
-        }
-    }
-}
-
-/// Whose daemon a client believes: its own user's, or for the root-owned path
-/// root's or the service user's.
-package enum ServerTrust: Sendable {
-    case ownUser
-    case system(serviceUser: UInt32?)
-
-    func accepts(_ server: SenderCredentials) -> Bool {
-        switch self {
-        case .ownUser: server.uid == ProcessEnvironment.effectiveUserID
-        case .system(let serviceUser): server.uid == 0 || server.uid == serviceUser
         }
     }
 }

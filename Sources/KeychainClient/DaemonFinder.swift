@@ -17,7 +17,7 @@ package struct DaemonFinder: Sendable {
             let socket = try Self.reaching { () throws(SystemCallError) in
                 try PacketSocket.connect(to: "\(ClientConfiguration.systemDirectory)/\(Rendezvous.socketName)")
             }
-            return try hello(socket, .system(serviceUser: nil))
+            return try hello(socket, .systemDaemon)
         case .nowhere:
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "this user has no home")
         }
@@ -30,7 +30,7 @@ package struct DaemonFinder: Sendable {
 
     private func connectToTemporary(_ path: String) throws(KeychainError) -> DaemonConnection {
         let socket = try Self.reaching { () throws(SystemCallError) in try PacketSocket.connect(to: path) }
-        let connection = try hello(socket, .ownUser)
+        let connection = try hello(socket, .ownDaemon)
         guard connection.session.isTemporary else {
             throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "LATCHKEY_TEMP names a lasting keychain")
         }
@@ -39,7 +39,7 @@ package struct DaemonFinder: Sendable {
 
     private func connect(to locations: KeychainLocations, autostart: Bool) throws(KeychainError) -> DaemonConnection {
         if let socket = try Self.listening(for: locations) {
-            do throws(KeychainError) { return try hello(socket, .ownUser) } catch {
+            do throws(KeychainError) { return try hello(socket, .ownDaemon) } catch {
                 // It may have been about to leave (ten minutes without a
                 // connection): nothing was asked yet, so ask a new one.
                 guard autostart, error.reason == .daemonUnreachable else { throw error }
@@ -50,7 +50,7 @@ package struct DaemonFinder: Sendable {
         guard let socket = try Self.listening(for: locations) else {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "it started and does not listen")
         }
-        return try hello(socket, .ownUser)
+        return try hello(socket, .ownDaemon)
     }
 
     /// The socket that the lock file names, or nil where nothing listens there.

@@ -34,10 +34,12 @@ final class ConnectionTable: Sendable {
     /// Gives a reserved number back that no connection came to use.
     func release(_ process: Int32) { state.withLock { Self.forget(process, &$0) } }
 
-    func insert(_ connection: ClientConnection) {
-        state.withLock {
-            $0.open[connection.number] = connection
-            $0.greeting.insert(connection.number)
+    /// True where no other greeting was waiting: its deadline is the next.
+    func insert(_ connection: ClientConnection) -> Bool {
+        state.withLock { state in
+            state.open[connection.number] = connection
+            state.greeting.insert(connection.number)
+            return state.greeting.count == 1
         }
     }
 

@@ -25,6 +25,10 @@ package final class Daemon: Sendable {
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
+    /// Tells the housekeeper that there is a new deadline.
+    private let attention: EventSignal
+    /// A descriptor kept for the moment when there is no other.
+    private let spare: Mutex<EventSignal?>
     private let isStopping = Atomic(false)
     private let bytesInFlight = Atomic(0)
     private let lastDeparture: Mutex<Duration>
@@ -47,6 +51,8 @@ package final class Daemon: Sendable {
         do throws(SystemCallError) {
             epoll = try Epoll()
             stopped = try EventSignal()
+            attention = try EventSignal()
+            spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
@@ -60,9 +66,7 @@ package final class Daemon: Sendable {
         do throws(SystemCallError) {
             try epoll.add(door.listener.descriptor, as: Number.listener, oneShot: false)
             try engine.lock.write(
-                Rendezvous(
-                    processID: ProcessEnvironment.processID, runDirectory: configuration.locations.runDirectory
-                ).encoded)
+                Rendezvous(processID: ProcessEnvironment.processID, runDirectory: door.directory.path).encoded)
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
@@ -86,12 +90,16 @@ package final class Daemon: Sendable {
 
     package func stop() { stopped.signal() }
 
+    package var connectionCount: Int { table.count }
+
     private var missingFeatures: String {
         KernelFeature.allCases.filter { !configuration.features.present.contains($0) }.map(\.rawValue)
             .joined(separator: ",")
     }
 
     private func work() {
+        // One write wakes one waiter: each that leaves wakes the next.
+        defer { stopped.signal() }
         while !isStopping.load(ordering: .acquiring) {
             do throws(SystemCallError) {
                 switch try epoll.wait(atMost: nil) {
@@ -115,15 +123,28 @@ package final class Daemon: Sendable {
             guard let socket = try listener.accept() else { return }
             greet(socket)
         } catch {
-            // No descriptor left, or the peer has gone: the listener stays.
+            // The peer has gone, or no descriptor is left: then the next in the
+            // queue is turned away with the one kept for that, so that the
+            // listener does not stay readable for ever.
             logger.warning("accept failed", metadata: ["cause": "\(error)"])
+            if error.isOutOfDescriptors { turnAway(listener) }
+        }
+    }
+
+    private func turnAway(_ listener: PacketSocket) {
+        spare.withLock { spare in
+            spare = nil
+            do throws(SystemCallError) {
+                _ = try listener.accept()
+                spare = try EventSignal()
+            } catch { return }
         }
     }
 
     private func greet(_ socket: PacketSocket) {
         do throws(GreetingFailure) {
             let connection = try greeter.challenge(socket) { table.reserve(for: $0) }
-            table.insert(connection)
+            if table.insert(connection) { attention.signal() }
             try watch(connection)
         } catch {
             if case .unsent(_, let process) = error { table.release(process) }
@@ -163,13 +184,15 @@ package final class Daemon: Sendable {
             let size = frame.tail.count
             let before = bytesInFlight.add(size, ordering: .relaxed).oldValue
             defer { bytesInFlight.subtract(size, ordering: .relaxed) }
-            if before > 0, before + size > configuration.limits.bytesInFlight { throw .malformed }
-            try take(frame, connection)
+            let isTooMuch = before > 0 && before + size > configuration.limits.bytesInFlight
+            try take(frame, connection, isTooMuch)
             return true
         }
     }
 
-    private func take(_ frame: consuming Frame, _ connection: ClientConnection) throws(Ending) {
+    private func take(
+        _ frame: consuming Frame, _ connection: ClientConnection, _ isTooMuch: Bool
+    ) throws(Ending) {
         switch connection.stage {
         case .greeting(let exchange):
             do throws(PeerRefusal) {
@@ -184,7 +207,7 @@ package final class Daemon: Sendable {
             }
         case .serving(let entitlements):
             let rights = isDecidedAnew ? greeter.rights(of: connection) : entitlements
-            try server.serve(frame, of: connection, rights)
+            try server.serve(frame, of: connection, rights, isTooMuch: isTooMuch)
         }
     }
 
@@ -213,12 +236,15 @@ package final class Daemon: Sendable {
             if isIdleTooLong { return }
             let door = doorway.withLock { $0 }
             if door.isGone { reopenDoor() }
-            let events = [terminated.descriptor, stopped.descriptor, door.watch.descriptor] + [configuration.parent].compactMap { $0 }
+            let events =
+                [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
+                + [configuration.parent].compactMap { $0 }
             do throws(SystemCallError) {
                 switch try waitForAny(of: events, until: nextDeadline) {
                 case 0, 1: return
                 case 2: door.watch.drain()
-                case 3: return
+                case 3: attention.drain()
+                case 4: return
                 default: continue
                 }
             } catch {
@@ -229,8 +255,9 @@ package final class Daemon: Sendable {
     }
 
     private var nextDeadline: Deadline {
-        let idle = configuration.limits.idleLife
-        let ordinary = Deadline(after: idle, on: configuration.clock)
+        let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : configuration.clock.monotonic
+        let idleEnd = idleSince + configuration.limits.idleLife - configuration.clock.monotonic
+        let ordinary = Deadline(after: max(idleEnd, .seconds(1)), on: configuration.clock)
         guard let greeting = table.overdue().next, greeting.moment < ordinary.moment else { return ordinary }
         return greeting
     }
@@ -251,11 +278,19 @@ package final class Daemon: Sendable {
         return configuration.clock.monotonic - since >= configuration.limits.idleLife
     }
 
+    /// The folder of a login session goes with the session (/run/user/UID at the
+    /// last logout); the data folder stays.
+    private func freshDoor() throws(KeychainError) -> Doorway {
+        do throws(KeychainError) { return try Doorway(configuration.locations.runDirectory) } catch {
+            return try Doorway(configuration.locations.dataDirectory + "/run")
+        }
+    }
+
     /// The socket or its folder was removed: make them anew, so that clients
     /// that start now meet this daemon and not a second one.
     private func reopenDoor() {
         do throws(KeychainError) {
-            let fresh = try Doorway(configuration.locations.runDirectory)
+            let fresh = try freshDoor()
             doorway.withLock { door in
                 epoll.remove(door.listener.descriptor)
                 door = fresh

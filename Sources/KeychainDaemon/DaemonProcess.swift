@@ -1,7 +1,7 @@
 internal import Enclave
+internal import KeychainMessages
 package import KeychainModel
 package import KeychainPlatform
-internal import KeychainMessages
 internal import KeychainProtocol
 internal import KeychainService
 package import Logging
@@ -51,14 +51,15 @@ package struct DaemonProcess {
     }
 
     private func serve(
-        _ daemon: Daemon, _ engine: KeychainEngine, _ data: PrivateDirectory, until terminated: EventSignal
+        _ daemon: Daemon, _ engine: KeychainEngine, _ data: PrivateDirectory,
+        until terminated: EventSignal
     ) -> Outcome {
         tellStarter(nil)
         daemon.run(until: terminated)
+        EnclaveKeeping.dismiss(configuration)
         do throws(KeychainError) { try engine.close() } catch {
             logger.error("closing failed", metadata: ["cause": "\(error)"])
         }
-        EnclaveKeeping.dismiss(configuration)
         if configuration.isTemporary { wipe(data) }
         return .served
     }
@@ -73,27 +74,56 @@ package struct DaemonProcess {
     /// listening.
     private func takeTurn(_ data: PrivateDirectory) throws(KeychainError) -> FileLock {
         do throws(SystemCallError) {
-            return try FileLock.waitFor(try data.openFile(Rendezvous.startFile, creating: true))
+            let file = try data.openFile(Rendezvous.startFile, creating: true)
+            guard let turn = try FileLock.take(file, within: configuration.limits.patience) else {
+                throw SystemCallError("another start of this store hangs", errno: 0)
+            }
+            return turn
         } catch {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+            throw KeychainError(
+                .notAvailable, reason: error.errno == 0 ? .busy : .storeUnreadable, underlying: error.call)
         }
     }
 
-    /// nil where another daemon has the store.
+    /// nil where another daemon has the store and listens. One that is about to
+    /// leave gives the store up within the patience; we take it then.
     private func openEngine(_ data: PrivateDirectory) throws(KeychainError) -> KeychainEngine? {
-        do throws(KeychainError) {
-            return try KeychainEngine.open(dataDirectory: data.path, clock: configuration.clock) {
-                expected throws(KeychainError) in
-                try EnclaveKeeping(configuration, expected)
-            }
+        do throws(KeychainError) { return try open(data) } catch {
+            guard error.reason == .storeInUse else { throw error }
+            if holderListens(data) { return nil }
+            try waitForHolder(data)
+            return try open(data)
+        }
+    }
+
+    private func waitForHolder(_ data: PrivateDirectory) throws(KeychainError) {
+        do throws(SystemCallError) {
+            let file = try data.openFile(Rendezvous.lockFile, creating: true)
+            try FileLock.take(file, within: configuration.limits.patience)?.release()
         } catch {
-            guard error.reason == .storeInUse, holderListens(data) else { throw error }
-            return nil
+            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
+        }
+    }
+
+    private func open(_ data: PrivateDirectory) throws(KeychainError) -> KeychainEngine {
+        try KeychainEngine.open(dataDirectory: data.path, clock: configuration.clock) {
+            expected throws(KeychainError) in
+            try EnclaveKeeping.launcher(configuration, expected)
         }
     }
 
     private func holderListens(_ data: PrivateDirectory) -> Bool {
-        do throws(SystemCallError) { return try Rendezvous.read(in: data) != nil } catch { return false }
+        do throws(SystemCallError) {
+            guard let rendezvous = try Rendezvous.read(in: data) else { return false }
+            let run: PrivateDirectory
+            do throws(DirectoryRefusal) {
+                run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
+            } catch { return false }
+            _ = try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
+            return true
+        } catch {
+            return false
+        }
     }
 
     private func terminationSignal() throws(KeychainError) -> EventSignal {
@@ -102,7 +132,8 @@ package struct DaemonProcess {
             try TerminationSignals.notify(signal)
             return signal
         } catch {
-            throw KeychainError(.internalComponent, reason: .internalFault(what: "signals"), underlying: "\(error)")
+            throw KeychainError(
+                .internalComponent, reason: .internalFault(what: "signals"), underlying: "\(error)")
         }
     }
 
@@ -113,8 +144,12 @@ package struct DaemonProcess {
         if let error { message.failure = Latchkey_Failure(error) }
         do throws(FrameError) {
             let channel: MessageChannel
-            do throws(SystemCallError) { channel = try MessageChannel(report) } catch { throw .system(error) }
-            try channel.send(message.wireBytes, until: Deadline(after: configuration.limits.patience, on: configuration.clock))
+            do throws(SystemCallError) { channel = try MessageChannel(report) } catch {
+                throw .system(error)
+            }
+            try channel.send(
+                message.wireBytes,
+                until: Deadline(after: configuration.limits.patience, on: configuration.clock))
         } catch {
             logger.notice("the starter is gone", metadata: ["cause": "\(error)"])
         }
@@ -130,30 +165,23 @@ package struct DaemonProcess {
 
 /// The daemon's enclave: found where it runs, started where it does not, so that
 /// the death of either does not take the other along.
-struct EnclaveKeeping: EnclaveConnector {
+enum EnclaveKeeping {
     static let program = "latchkey-enclave"
 
-    private let configuration: DaemonConfiguration
-    private let expected: ExpectedStore
-    private let executable: String
-
-    init(_ configuration: DaemonConfiguration, _ expected: ExpectedStore) throws(KeychainError) {
-        self.configuration = configuration
-        self.expected = expected
-        let found = configuration.programDirectories.map { "\($0)/\(Self.program)" }.first {
+    static func launcher(
+        _ configuration: DaemonConfiguration, _ expected: ExpectedStore
+    ) throws(KeychainError) -> EnclaveLauncher {
+        let found = configuration.programDirectories.map { "\($0)/\(program)" }.first {
             TrustedPath.isExecutableOfOurs($0)
         }
         guard let found else {
-            throw KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: "\(Self.program) is not installed")
+            throw KeychainError(
+                .notAvailable, reason: .enclaveUnreachable, underlying: "\(program) is not installed")
         }
-        executable = found
-    }
-
-    func connect() throws(KeychainError) -> any EnclaveConnection {
-        try EnclaveLauncher.start(
-            executable: executable, dataDirectory: configuration.locations.dataDirectory,
-            runDirectory: configuration.locations.runDirectory, expecting: expected, clock: configuration.clock
-        ).connect()
+        return EnclaveLauncher(
+            executable: found, dataDirectory: configuration.locations.dataDirectory,
+            runDirectory: configuration.locations.runDirectory, expecting: expected,
+            clock: configuration.clock)
     }
 
     /// With no passcode the enclave goes with its daemon.

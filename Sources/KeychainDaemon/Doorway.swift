@@ -18,6 +18,7 @@ struct Doorway: Sendable {
         do throws(SystemCallError) {
             // Whoever has the store's lock owns the name; what lies there is stale.
             try directory.remove(Rendezvous.socketName)
+            try directory.remove(Rendezvous.socketName + ".new")
             watch = try RemovalWatch(path)
             listener = try PacketSocket.listen(at: Rendezvous.socketName, in: directory.descriptor)
             try listener.setNonBlocking(true)

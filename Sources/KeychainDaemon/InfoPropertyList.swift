@@ -3,6 +3,9 @@ internal import Foundation
 /// Reads property lists that programs bring along. Anything may be in them.
 enum InfoPropertyList {
     private static let largest = 1 << 20
+    /// The parser recurses: more containers than any such file has are refused
+    /// before it sees them, and so is the binary form.
+    private static let mostContainers = 256
 
     /// CFBundleIdentifier, where it is a reverse-DNS name and nothing else.
     static func bundleIdentifier(in bytes: [UInt8]) -> String? {
@@ -13,12 +16,19 @@ enum InfoPropertyList {
     }
 
     static func dictionary(_ bytes: [UInt8]) -> [String: Any]? {
-        guard bytes.count <= largest else { return nil }
+        guard bytes.count <= largest, isShallowXML(bytes) else { return nil }
         do {
             return try unsafe PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
         } catch {
             return nil
         }
+    }
+
+    private static func isShallowXML(_ bytes: [UInt8]) -> Bool {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard !text.hasPrefix("bplist") else { return false }
+        let containers = text.components(separatedBy: "<array").count + text.components(separatedBy: "<dict").count
+        return containers <= mostContainers
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -23,7 +23,11 @@ struct RequestServer: Sendable {
         self.configuration = configuration
     }
 
-    func serve(_ frame: consuming Frame, of connection: ClientConnection, _ entitlements: Entitlements) throws(Ending) {
+    /// - Parameter isTooMuch: the user's requests in work hold too many bytes
+    ///   already; this one is answered with "busy".
+    func serve(
+        _ frame: consuming Frame, of connection: ClientConnection, _ entitlements: Entitlements, isTooMuch: Bool
+    ) throws(Ending) {
         guard connection.peer.accepts(frame.sender) else { throw .notThePeer }
         guard frame.descriptor == nil else { throw .malformed }
         let header = frame.header
@@ -32,6 +36,10 @@ struct RequestServer: Sendable {
             decoded = try KeychainRequest.decode(header: header, tail: frame.tail.copy())
         } catch {
             throw .malformed
+        }
+        if isTooMuch {
+            let busy = KeychainError(.notAvailable, reason: .busy)
+            return try send(.failure(busy, number: decoded.number), to: connection, carriesValue: false)
         }
         if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, entitlements) }
         try answer(decoded.request, decoded.number, connection, entitlements)

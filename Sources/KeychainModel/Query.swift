@@ -68,6 +68,12 @@ package struct ReturnTypes: OptionSet, Sendable, Hashable {
     package static let attributes = ReturnTypes(rawValue: 2)
     package static let reference = ReturnTypes(rawValue: 4)
     package static let persistentReference = ReturnTypes(rawValue: 8)
+
+    /// Whether attributes are in the answer: asked for, or implied by data beside
+    /// a persistent reference (spec section 3.1).
+    package var showsAttributes: Bool {
+        contains(.attributes) || isSuperset(of: [.data, .persistentReference])
+    }
 }
 
 /// Filters that look at opened items (spec section 3).

@@ -9,8 +9,16 @@ package struct QueryParser {
         case delete
     }
 
-    /// Attributes of the class plus the control keys; above it errSecParam (spec section 1).
+    /// Attributes of the class plus the other keys; above it errSecParam (spec section 1).
     static let mostKeys = 128
+
+    private static func checkCount(_ dictionary: QueryDictionary, _ schema: Schema) throws(KeychainError) {
+        let others = dictionary.entries.count { entry in
+            guard case .text(let key) = entry.key, let code = AttributeCode(key) else { return true }
+            return schema[code] == nil
+        }
+        guard schema.attributes.count + others <= mostKeys else { throw .parameter(.tooManyKeys) }
+    }
 
     private let role: Role
     private let entitlements: Entitlements
@@ -23,8 +31,8 @@ package struct QueryParser {
     package static func parse(
         _ dictionary: QueryDictionary, for role: Role, entitlements: Entitlements
     ) throws(KeychainError) -> Query {
-        guard dictionary.entries.count <= mostKeys else { throw .parameter(.tooManyKeys) }
         var parser = try QueryParser(role, dictionary, entitlements)
+        try checkCount(dictionary, parser.schema)
         for entry in dictionary.entries { try parser.take(entry) }
         try parser.checkWhole()
         return parser.query
@@ -35,7 +43,7 @@ package struct QueryParser {
     package static func parseChanges(
         _ dictionary: QueryDictionary, of itemClass: ItemClass, entitlements: Entitlements
     ) throws(KeychainError) -> ItemChanges {
-        guard dictionary.entries.count <= mostKeys else { throw .parameter(.tooManyKeys) }
+        try checkCount(dictionary, Schema.of(itemClass))
         var empty = Query(target: .itemClass(itemClass))
         empty.limit = .all
         var parser = QueryParser(role: .add, entitlements: entitlements, query: empty, schema: Schema.of(itemClass))
@@ -298,18 +306,21 @@ package struct QueryParser {
         try checkRole()
     }
 
+    /// kSecAttrSynchronizableAny narrows nothing and does not count (spec section 6).
     private var hasAnyAttribute: Bool {
-        !query.attributes.isEmpty || query.explicitGroup != nil || query.accessControl != nil
-            || query.synchronizable != .unspecified
+        if case .only = query.synchronizable { return true }
+        return !query.attributes.isEmpty || query.explicitGroup != nil || query.accessControl != nil
     }
 
-    /// Both kinds of access are allowed only where they say the same; "f" cannot
-    /// be stored.
+    /// Both kinds of access are allowed only where they say the same; "f" can be
+    /// asked for and not stored.
     private mutating func checkAccess() throws(KeychainError) {
+        if let accessControl = query.accessControl, let bareAccess,
+            accessControl != AccessControl(unconstrained: bareAccess) {
+            throw .parameter(.notAllowedHere(key: "kSecAttrAccessible"))
+        }
+        guard role == .add else { return }
         if let accessControl = query.accessControl {
-            if let bareAccess, accessControl != AccessControl(unconstrained: bareAccess) {
-                throw .parameter(.notAllowedHere(key: "kSecAttrAccessible"))
-            }
             guard ProtectionClass(rawValue: accessControl.protection) != nil else {
                 throw .parameter(.malformed(key: "kSecAttrAccessControl"))
             }

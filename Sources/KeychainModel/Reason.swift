@@ -68,7 +68,7 @@ extension Reason {
         case .entitlementMissing(let name): "this needs the entitlement \(name)"
         case .keychainDenied: "this program carries the keychain-deny entitlement"
         case .appClipRestriction: "an app clip may use only its own application identifier and no synchronizable items"
-        case .locked(let name): "the protection class \(name) is locked; unlock with `latchkey unlock`"
+        case .locked(let name): "the protection class \(name) is locked; unlock the keychain and try again"
         case .passcodeNotSet: "items of this protection class need a passcode; there is none"
         case .constraintNotEnforceable:
             "nothing here can enforce this access control yet, so the item was not stored"
@@ -79,8 +79,8 @@ extension Reason {
             mayHaveHappened
                 ? "no answer came in time; whether the change was made is not known, look before trying again"
                 : "no answer came in time; nothing was changed"
-        case .versionMismatch: "the daemon is of another version; restart it with `latchkey status --restart`"
-        case .storeSuspect: "too much damage at once; run `latchkey doctor`"
+        case .versionMismatch: "the daemon is of another version; end it (pkill latchkeyd) and try again"
+        case .storeSuspect: "too much damage at once; writing has stopped, restore the data folder from a backup"
         case .storeNewer(let version):
             "the store was written by a newer program (format \(version)); install that version; nothing was touched"
         case .storeMismatch: "the database and the keybag belong to different stores; restore both from one backup"

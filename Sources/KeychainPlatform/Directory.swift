@@ -157,11 +157,28 @@ package final class FileLock: Sendable {
         return FileLock(file)
     }
 
+    /// The lock, or nil where whoever has it keeps it longer than `limit`.
+    ///
+    /// The kernel's wait has no limit of its own, so a thread waits; where it
+    /// waits in vain it goes with the process, which has nothing left to do.
+    package static func take(_ file: Descriptor, within limit: Duration) throws(SystemCallError) -> FileLock? {
+        if let free = try take(file) { return free }
+        let taken = try EventSignal()
+        _ = try checked("pthread_create", lk_ofd_lock_in_thread(file.raw, taken.descriptor.raw))
+        let deadline = Deadline(after: limit, on: SystemClock())
+        guard try wait(for: taken.descriptor.raw, to: .receive, until: deadline) == .ready else { return nil }
+        return FileLock(file)
+    }
+
+    /// Gives the lock up before its owner goes.
+    package func release() { _ = lk_ofd_unlock(descriptor.raw) }
+
     /// Replaces what the locked file holds (a few bytes, for whoever reads it).
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
-        guard ftruncate(descriptor.raw, 0) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
         let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
         guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
+        // Cut afterwards: writing the same again is never seen as an empty file.
+        guard ftruncate(descriptor.raw, off_t(bytes.count)) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
     }
 }
 
@@ -181,34 +198,8 @@ extension PrivateDirectory {
     /// Removes everything in the folder and the folder itself; symbolic links
     /// are removed, not followed.
     package func removeWithContents() throws(SystemCallError) {
-        try Self.empty(descriptor)
+        try FolderContent.remove(in: descriptor)
         guard unsafe rmdir(path) == 0 || errno == ENOENT else { throw SystemCallError("rmdir", errno: errno) }
-    }
-
-    private static func empty(_ folder: Descriptor) throws(SystemCallError) {
-        for name in try names(in: folder) {
-            if unsafe unlinkat(folder.raw, name, 0) == 0 || errno == ENOENT { continue }
-            guard errno == EISDIR || errno == EPERM else { throw SystemCallError("unlink", errno: errno) }
-            let raw = unsafe name.withCString { unsafe lk_openat(folder.raw, $0, O_DIRECTORY | O_NOFOLLOW | O_RDONLY, 0) }
-            try empty(Descriptor(owning: try checked("open", raw)))
-            guard unsafe unlinkat(folder.raw, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
-                throw SystemCallError("rmdir", errno: errno)
-            }
-        }
-    }
-
-    private static func names(in folder: Descriptor) throws(SystemCallError) -> [String] {
-        let own = try checked("open", unsafe lk_openat(folder.raw, ".", O_DIRECTORY | O_RDONLY, 0))
-        guard let stream = unsafe fdopendir(own) else { throw SystemCallError("fdopendir", errno: errno) }
-        defer { unsafe closedir(stream) }
-        var found: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
-            }
-            if name != ".", name != ".." { found.append(name) }
-        }
-        return found
     }
 }
 

@@ -59,7 +59,8 @@ package func wait(
         let wake = deadline.clock.moved
         if deadline.hasPassed { return .timedOut }
         let limit = wake == nil ? deadline.remaining.wholeNanoseconds : -1
-        let bits = try checked("ppoll", lk_wait(descriptor, direction.rawValue, wake?.raw ?? -1, limit))
+        let result = withExtendedLifetime(wake) { lk_wait(descriptor, direction.rawValue, wake?.raw ?? -1, limit) }
+        let bits = try checked("ppoll", result)
         if bits & 0b101 != 0 { return .ready }
         if bits & 0b010 != 0, deadline.hasPassed { return .timedOut }
     }
@@ -73,7 +74,11 @@ package func waitForAny(of descriptors: [Descriptor], until deadline: Deadline) 
         if deadline.hasPassed { return nil }
         let watched = descriptors.map(\.raw) + [moved?.raw].compactMap { $0 }
         let limit = moved == nil ? deadline.remaining.wholeNanoseconds : -1
-        let index = try checked("ppoll", unsafe lk_wait_any(watched, Int32(watched.count), limit))
+        // The clock's descriptor stays open until the wait is over.
+        let result = withExtendedLifetime((moved, descriptors)) {
+            unsafe lk_wait_any(watched, Int32(watched.count), limit)
+        }
+        let index = try checked("ppoll", result)
         if index < descriptors.count { return Int(index) }
     }
 }

@@ -5,6 +5,12 @@ package struct SenderCredentials: Hashable, Sendable {
     package let pid: Int32
     package let uid: UInt32
     package let gid: UInt32
+
+    package init(pid: Int32, uid: UInt32, gid: UInt32) {
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+    }
 }
 
 /// What came beside the bytes of a datagram.
@@ -51,8 +57,10 @@ package final class PacketSocket: Sendable {
     package static func listen(at name: String, in directory: Descriptor) throws(SystemCallError) -> PacketSocket {
         let fd = Descriptor(owning: try checked("socket", lk_seqpacket_socket()))
         _ = try checked("setsockopt SO_PASSCRED", lk_pass_credentials(fd.raw))
-        let path = "/proc/self/fd/\(directory.raw)/\(name)"
+        // Under another name until it listens: whoever sees the name can connect.
+        let path = "/proc/self/fd/\(directory.raw)/\(name).new"
         _ = try checked("bind", unsafe path.withCString { unsafe lk_bind_listen(fd.raw, $0, 128) })
+        _ = try checked("rename", unsafe lk_rename(directory.raw, "\(name).new", name))
         return PacketSocket(owning: fd)
     }
 

@@ -26,6 +26,26 @@ package enum ProcessEnvironment {
         return unsafe String(cString: home)
     }
 
+    /// Every variable as NAME=value.
+    package static var variables: [String] {
+        var all: [String] = []
+        guard var next = unsafe lk_environment() else { return [] }
+        while let entry = unsafe next.pointee {
+            unsafe all.append(String(cString: entry))
+            unsafe next += 1
+        }
+        return all
+    }
+
+    package static var currentDirectory: String? {
+        guard let path = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    /// Whether KeychainTesting is part of this program.
+    package static var isTestingLinked: Bool { lk_testing_is_linked() != 0 }
+
     package static var effectiveUserID: UInt32 { geteuid() }
     package static var processID: Int32 { getpid() }
     package static var parentProcessID: Int32 { getppid() }
@@ -39,6 +59,9 @@ package enum ProcessEnvironment {
         return path.lastIndex(of: "/").map { String(path[..<$0]) }
     }
 
+    /// Ends this process.
+    package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 }
 
@@ -51,6 +74,9 @@ package enum Hardening {
         _ = try checked("prctl PR_SET_NO_NEW_PRIVS", lk_no_new_privileges())
         _ = try checked("prctl PR_SET_DUMPABLE", lk_not_dumpable())
     }
+
+    /// As many open descriptors as the hard limit allows: a connection takes three.
+    package static func raiseDescriptorLimit() { lk_raise_descriptor_limit() }
 
     package static func forbidCoreDumps() { _ = lk_no_core_dumps() }
     package static func becomeNotDumpable() { _ = lk_not_dumpable() }

@@ -5,15 +5,11 @@ package import KeychainPlatform
 /// Not safe for use by two threads at once: whoever borrows the connection
 /// sends its request and reads its answer before giving it back. The socket is
 /// non-blocking underneath; waiting is done here, on the injected clock.
-package final class MessageChannel: @unchecked Sendable {
-    // @unchecked: `buffer` is touched only by the one thread that has the
-    // channel on loan (the daemon's one-shot epoll, the client's pool lock).
+package final class MessageChannel: Sendable {
     package let socket: PacketSocket
-    private var buffer: SecretBytes
 
     package init(_ socket: PacketSocket) throws(SystemCallError) {
         self.socket = socket
-        buffer = SecretBytes(count: WireLimit.datagram)
         try socket.setNonBlocking(true)
     }
 
@@ -92,23 +88,18 @@ package final class MessageChannel: @unchecked Sendable {
 
     /// A message that is there already, or nil where none is.
     package func receiveNow() throws(FrameError) -> Arrival? {
+        let buffer = ReceiveBuffer.take()
+        defer { buffer.giveBack() }
         let envelope: PacketEnvelope?
         do throws(SystemCallError) {
-            envelope = try unsafe buffer.withUnsafeMutableBytes { space throws(SystemCallError) in
-                try unsafe socket.receive(into: space)
-            }
+            envelope = try buffer.receive(from: socket)
         } catch {
             if error.isWouldBlock { return nil }
             if error.isBrokenConnection { return .closed }
             throw .system(error)
         }
         guard let envelope else { return .closed }
-        let count = min(envelope.byteCount, buffer.count)
-        defer { unsafe buffer.withUnsafeMutableBytes { unsafe unsafeWipe(.init(rebasing: $0[..<count])) } }
-        return .frame(
-            try unsafe buffer.withUnsafeBytes { bytes throws(FrameError) in
-                try unsafe Frame.decode(UnsafeRawBufferPointer(rebasing: bytes[..<count]), envelope)
-            })
+        return .frame(try buffer.decode(envelope))
     }
 
     private func waitUntilReady(to direction: WaitDirection, _ deadline: Deadline) throws(FrameError) {

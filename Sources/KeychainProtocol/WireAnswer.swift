@@ -13,6 +13,8 @@ package struct AnswerEncoder: ~Copyable {
     private var rows: [Latchkey_WireRow] = []
     private var values: [SharedSecret] = []
     private var valueBytes: UInt64 = 0
+    /// What the rows take in the header, at the most.
+    private var headerBytes = 0
 
     package init(number: UInt64, returns: ReturnTypes, many: Bool) {
         self.number = number
@@ -20,7 +22,10 @@ package struct AnswerEncoder: ~Copyable {
         self.many = many
     }
 
-    package var isFull: Bool { rows.count >= WireLimit.rows || valueBytes >= UInt64(WireLimit.replyBytes) }
+    package var isFull: Bool {
+        rows.count >= WireLimit.rows || valueBytes >= UInt64(WireLimit.replyBytes)
+            || headerBytes >= WireLimit.header / 2
+    }
 
     /// Whether a row with `byteCount` bytes of value still fits into one message.
     package func hasRoom(for byteCount: Int) -> Bool {
@@ -33,6 +38,8 @@ package struct AnswerEncoder: ~Copyable {
         out.attributes = row.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
         if let access = row.accessControl { out.accessControl = Data(access.encoded) }
         out.persistentReference = Data(row.persistentReference)
+        // A field has a tag and a length of at most 16 bytes together.
+        headerBytes += 256 + row.attributes.entries.reduce(0) { $0 + 32 + $1.value.byteCount }
         if let value = row.value {
             out.hasValue_p = true
             out.valueOffset = valueBytes
@@ -53,6 +60,7 @@ package struct AnswerEncoder: ~Copyable {
         message.rows = rows
         let tail = concatenate(values, byteCount: Int(valueBytes))
         rows = []
+        headerBytes = 0
         values = []
         valueBytes = 0
         return EncodedMessage(header: message.wireBytes, tail: tail)

@@ -74,7 +74,11 @@ extension QueryDictionary {
     init(wire entries: [Latchkey_WireEntry]) throws(WireFault) {
         self.init()
         self.entries.reserveCapacity(entries.count)
+        var seen: Set<String> = []
         for entry in entries {
+            // A dictionary has each key once: a second one could say another
+            // thing to one check than to the next.
+            guard entry.foreignKey || seen.insert(entry.key).inserted else { throw WireFault() }
             append(entry.foreignKey ? .foreign : .text(entry.key), try entry.value.rawValue())
         }
     }

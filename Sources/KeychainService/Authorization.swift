@@ -24,7 +24,7 @@ struct Authorization {
         guard !scope(for: request.operation).isEmpty else {
             throw KeychainError(.missingEntitlement, reason: .noAccessGroups)
         }
-        if request.operation != .copy, request.operation != .add { try checkRawGroup(request) }
+        if request.operation != .copy, request.operation != .add { try checkRawGroup(request.query, for: request.operation) }
     }
 
     private static func checkForbidden(_ dictionary: QueryDictionary) throws(KeychainError) {
@@ -53,14 +53,16 @@ struct Authorization {
         }
     }
 
-    /// Add, update and delete look at what the caller wrote, not at what it would
-    /// be converted to: a group given as data is refused.
-    func checkRawGroup(_ request: KeychainRequest) throws(KeychainError) {
-        guard let raw = request.query["agrp"] else { return }
+    /// Add, update (also of the new group) and delete look at what the caller
+    /// wrote, not at what it would be converted to: a group given as data is refused.
+    func checkRawGroup(
+        _ dictionary: QueryDictionary, for operation: KeychainRequest.Operation
+    ) throws(KeychainError) {
+        guard let raw = dictionary["agrp"] else { return }
         guard case .string(let name) = raw else {
             throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: "given as another type"))
         }
-        try check(explicit: AccessGroup(name), for: request.operation)
+        try check(explicit: AccessGroup(name), for: operation)
     }
 
     func check(explicit group: AccessGroup, for operation: KeychainRequest.Operation) throws(KeychainError) {
@@ -99,8 +101,12 @@ struct Authorization {
 
     /// Where an add goes: the group it names, else the caller's first.
     func groupForAdd(_ query: Query, raw request: KeychainRequest) throws(KeychainError) -> AccessGroup {
-        if query.explicitGroup != nil { try checkRawGroup(request) }
-        if let group = query.explicitGroup { return group }
+        if let group = query.explicitGroup {
+            try checkRawGroup(request.query, for: request.operation)
+            // The raw look is Apple's quirk; the parsed group is what is used.
+            try check(explicit: group, for: request.operation)
+            return group
+        }
         switch scope(for: .add) {
         case .all(_, let first): return first
         case .only(let groups, _):

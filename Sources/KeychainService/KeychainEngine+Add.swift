@@ -17,11 +17,11 @@ extension KeychainEngine {
         let key = try keys.forWriting(protectionClass, at: clock.wallClock)
         let stored = try maker.seal(draft, under: key)
         let moment = clock.wallClock
-        try store.write { [self] transaction throws(KeychainError) in
+        let added = try store.write { [self] transaction throws(KeychainError) in
             try insert(stored, draft, under: key, transaction, at: moment)
         }
         try shape(AnswerShape(returns: query.returns, many: false))
-        if !query.returns.isEmpty { try emit(answer(for: draft, returns: query.returns)) }
+        if !query.returns.isEmpty { try emit(answer(for: added, returns: query.returns)) }
     }
 
     func protectionClass(of draft: ItemDraft) throws(KeychainError) -> ProtectionClass {
@@ -93,40 +93,37 @@ extension KeychainEngine {
 
     /// Inserts, or finds out what is in the way: a damaged row is set aside, a
     /// tombstone replaced (its uuid and reference live on), anything else is a
-    /// duplicate.
+    /// duplicate. Returns the item as it was stored.
     private func insert(
         _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
         at moment: Double
-    ) throws(KeychainError) {
-        guard let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) else {
-            _ = try transaction.insert(stored, in: draft.itemClass)
-            return
-        }
-        switch try opener.open(present, draft.itemClass, transaction.reader) {
-        case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
-        case .damaged(let cause):
-            try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
-            _ = try transaction.insert(stored, in: draft.itemClass)
-        case .item(let metadata):
-            if present.isTombstone {
-                try replaceTombstone(present, with: draft, under: key, transaction)
-            } else if try secretIsDamaged(present, metadata, draft.itemClass) {
+    ) throws(KeychainError) -> ItemDraft {
+        if let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) {
+            switch try opener.open(present, draft.itemClass, transaction.reader) {
+            case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+            case .damaged(let cause):
+                try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
+            case .item(let metadata):
+                if present.isTombstone { return try replaceTombstone(present, with: draft, under: key, transaction) }
+                guard try secretIsDamaged(present, metadata, draft.itemClass) else {
+                    throw KeychainError(.duplicateItem, reason: .duplicate)
+                }
                 try transaction.setAside(present.rowid, in: draft.itemClass, cause: .secret, at: moment)
-                _ = try transaction.insert(stored, in: draft.itemClass)
-            } else {
-                throw KeychainError(.duplicateItem, reason: .duplicate)
             }
         }
+        _ = try transaction.insert(stored, in: draft.itemClass)
+        return draft
     }
 
     private func replaceTombstone(
         _ present: SealedRow, with draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction
-    ) throws(KeychainError) {
+    ) throws(KeychainError) -> ItemDraft {
         var revived = draft
         revived.uuid = present.uuid
         revived.persistref = present.persistref
         try transaction.delete(present.rowid, in: draft.itemClass)
         _ = try transaction.insert(try maker.seal(revived, under: key), in: draft.itemClass)
+        return revived
     }
 
     private func secretIsDamaged(
@@ -149,7 +146,14 @@ extension KeychainEngine {
             itemClass: draft.itemClass, attributes: attributes,
             accessControl: Self.shownAccessControl(draft.accessControl, draft.protection),
             persistentReference: PersistentReference(draft.itemClass, .identifier(draft.persistref)).bytes,
-            value: returns.contains(.data) ? draft.value ?? SharedSecret(SecretBytes(count: 0)) : nil)
+            value: Self.shownValue(draft.value, returns))
+    }
+
+    /// An item without data gives empty data where nothing else was asked for, and
+    /// no entry in a dictionary (spec section 3.1).
+    private static func shownValue(_ value: SharedSecret?, _ returns: ReturnTypes) -> SharedSecret? {
+        guard returns.contains(.data) else { return nil }
+        return value ?? (returns == .data ? SharedSecret(SecretBytes(count: 0)) : nil)
     }
 
     /// kSecAttrAccessControl is in every result with attributes, also for plain items.

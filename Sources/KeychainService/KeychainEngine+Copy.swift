@@ -37,7 +37,9 @@ extension KeychainEngine {
                 return .failure(error)
             }
         }
-        try quarantine(search.damage)
+        // Damage that cannot be set aside now (a full disk) is found again by
+        // the next reader; it does not take the readable rows along.
+        do throws(KeychainError) { try quarantine(search.damage) } catch { keys.forget() }
         try outcome.get()
         guard search.found > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
     }
@@ -231,10 +233,12 @@ struct Search {
         guard !query.returns.isEmpty else { return }
         let schema = query.schema
         var attributes = AttributeMap()
-        attributes.reserve(candidate.metadata.attributes.count)
-        for (code, held) in candidate.metadata.attributes.entries
-        where schema[code]?.traits.contains(.returned) == true { attributes.append(code, held) }
-        attributes.merge(extras)
+        if query.returns.showsAttributes {
+            attributes.reserve(candidate.metadata.attributes.count)
+            for (code, held) in candidate.metadata.attributes.entries
+            where schema[code]?.traits.contains(.returned) == true { attributes.append(code, held) }
+            attributes.merge(extras)
+        }
         try emit(
             AnswerRow(
                 itemClass: authorized.itemClass, attributes: attributes,

@@ -56,6 +56,9 @@ extension KeychainEngine {
 
     /// SecItemDeleteAllWithAccessGroups: a privileged purge of whole groups.
     func deleteGroups(_ names: [String], _ authorization: Authorization) throws(KeychainError) {
+        if authorization.entitlements.grants("keychain-deny") {
+            throw KeychainError(.notAvailable, reason: .keychainDenied)
+        }
         let entitlement = "com.apple.private.uninstall.deletion"
         guard authorization.entitlements.grants(entitlement) else {
             throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))

@@ -8,18 +8,20 @@ extension KeychainEngine {
     func update(_ request: KeychainRequest, _ authorization: Authorization) throws(KeychainError) {
         let query = try QueryParser.parse(request.query, for: .updateQuery, entitlements: authorization.entitlements)
         let authorized = try authorization.authorize(query, for: .update)
+        let changes = try QueryParser.parseChanges(
+            request.changes, of: query.itemClass, entitlements: authorization.entitlements)
+        try authorization.checkRawGroup(request.changes, for: .update)
+        if let group = changes.group { try authorization.check(explicit: group, for: .update) }
         guard query.itemClass != .identity else {
             throw KeychainError(
                 query.reference == nil ? .itemNotFound : .internal, reason: .notImplemented(what: "the class of identities"))
         }
-        let changes = try QueryParser.parseChanges(
-            request.changes, of: query.itemClass, entitlements: authorization.entitlements)
-        if let group = changes.group { try authorization.check(explicit: group, for: .update) }
         try checkAccessControl(changes.accessControl, rawSynchronizable: request.changes["sync"])
         if let target = changes.targetProtection {
             _ = try keys.forWriting(target, at: clock.wallClock)
         }
-        let revision = Revision(changes, value: request.value, at: clock.wallClock, self)
+        let revision = Revision(
+            changes, value: request.value, tombstones: query.tombstones, at: clock.wallClock, self)
         let count = try store.write { [self] transaction throws(KeychainError) in
             try revise(authorized, revision, transaction)
         }
@@ -59,12 +61,17 @@ extension ItemChanges {
 struct Revision: Sendable {
     private let changes: ItemChanges
     private let value: SharedSecret?
+    /// kSecUseTombstones; nil: a synchronizable item leaves one.
+    private let tombstones: Bool?
     let moment: Double
     private let engine: KeychainEngine
 
-    init(_ changes: ItemChanges, value: SharedSecret?, at moment: Double, _ engine: KeychainEngine) {
+    init(
+        _ changes: ItemChanges, value: SharedSecret?, tombstones: Bool?, at moment: Double, _ engine: KeychainEngine
+    ) {
         self.changes = changes
         self.value = value
+        self.tombstones = tombstones
         self.moment = moment
         self.engine = engine
     }
@@ -82,9 +89,10 @@ struct Revision: Sendable {
         let movesKey = engine.blind.primaryKey(of: draft.attributes, in: itemClass)
             != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
         if movesKey { try clearTheWay(for: draft, from: candidate.row, transaction) }
-        if movesKey, candidate.row.isSynchronizable {
-            draft.uuid = Random.bytes(16)
-        }
+        // The tombstone of the old key keeps the uuid.
+        let leavesTombstone =
+            movesKey && !candidate.row.isTombstone && (tombstones ?? candidate.row.isSynchronizable)
+        if leavesTombstone { draft.uuid = Random.bytes(16) }
         let key = try engine.keys.forWritingNow(try engine.protectionClass(of: draft), transaction.reader)
         if needsNewSecret(draft, candidate) {
             guard try takeSecret(into: &draft, candidate, itemClass, transaction) else { return false }
@@ -98,7 +106,7 @@ struct Revision: Sendable {
                 engine.maker.resealMetadata(
                     of: candidate.row, sealID: candidate.metadata.sealID, draft, under: key), in: itemClass)
         }
-        if movesKey, candidate.row.isSynchronizable { try leaveTombstone(of: candidate, itemClass, transaction) }
+        if leavesTombstone { try leaveTombstone(of: candidate, itemClass, transaction) }
         return true
     }
 

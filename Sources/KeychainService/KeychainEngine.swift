@@ -93,6 +93,7 @@ package final class KeychainEngine: Sendable {
         enclave.close()
         keys.forget()
         try store.close()
+        lock.release()
     }
 
     /// Drops what was unwrapped, as a restart would (tests).

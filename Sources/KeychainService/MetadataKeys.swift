@@ -72,7 +72,9 @@ final class MetadataKeys: Sendable {
     /// 16 bytes that only this key gives (FORMATS.md, "Metadata keys").
     private func check(_ key: borrowing SecretBytes, _ protectionClass: ProtectionClass) -> [UInt8] {
         let message = Array("latchkey metadata key check".utf8) + storeID + [protectionClass.number]
-        return Array(KeyDerivation.authenticationCode(message, key: key).prefix(16))
+        // A key of its own: one key, one use (NIST SP 800-57 part 1, section 5.2).
+        let checking = KeyDerivation.derive(from: key, purpose: "latchkey metadata key check 1")
+        return Array(KeyDerivation.authenticationCode(message, key: checking).prefix(16))
     }
 
     /// The key of a class for writing; made and made durable where there is none.
@@ -128,6 +130,9 @@ final class MetadataKeys: Sendable {
         try transaction.put(record, of: protectionClass)
         return true
     }
+
+    /// Database and keybag do not belong together; no row is to blame.
+    static let mismatch = KeychainError(.notAvailable, reason: .storeMismatch)
 
     static func lockedError(_ protectionClass: ProtectionClass) -> KeychainError {
         KeychainError(.interactionNotAllowed, reason: .locked(class: protectionClass.rawValue))

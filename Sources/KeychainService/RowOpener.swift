@@ -31,10 +31,11 @@ struct RowOpener: Sendable {
             } catch {
                 return .damaged(.metadata)
             }
-        case .locked, .noClassKey: return .locked(protectionClass)
+        case .locked: return .locked(protectionClass)
+        case .noClassKey where protectionClass == .whenPasscodeSetThisDeviceOnly: return .locked(protectionClass)
         case .damaged: return .damaged(.metadataKey)
-        // A row whose class never had a key cannot have been written by us.
-        case .absent: return .damaged(.metadata)
+        // Rows of a class without a key: database and keybag are not of one store.
+        case .absent, .noClassKey: throw MetadataKeys.mismatch
         }
     }
 }

@@ -25,7 +25,7 @@ enum DoorResult {
     /// reference together bring all attributes as well.
     private static func dictionary(for row: AnswerRow, _ returns: ReturnTypes) -> NSDictionary {
         let result = NSMutableDictionary(capacity: row.attributes.count + 4)
-        if returns.contains(.attributes) || returns.isSuperset(of: [.data, .persistentReference]) {
+        if returns.showsAttributes {
             for (code, value) in row.attributes.entries { result["\(code)" as NSString] = object(for: value) }
             if let access = row.accessControl { result["accc" as NSString] = SecAccessControl(access) }
         }

@@ -31,9 +31,9 @@ package struct ItemMetadata: Sendable {
 
     /// nil for bytes that no version of ours wrote.
     package init?(encoded bytes: [UInt8]) {
-        guard let message = try? Latchkey_SealedMetadata(serializedBytes: bytes), message.sealID.count == 16 else {
-            return nil
-        }
+        let message: Latchkey_SealedMetadata
+        do throws(WireFault) { message = try decodeMessage(bytes) } catch { return nil }
+        guard message.sealID.count == 16 else { return nil }
         attributes = AttributeMap()
         attributes.reserve(message.attributes.count)
         for attribute in message.attributes {

@@ -31,10 +31,11 @@ package final class Store: Sendable {
         writer = try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: false)) }
         commits = GroupCommit(writer)
         isNew = try Self.prepare(writer)
+        try Self.useWriteAheadLog(writer)
     }
 
     /// What locks and durable writes cannot be trusted on (architecture section 4).
-    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "v9fs"]
+    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "v9fs", "fuse", "fuseblk"]
 
     package static func isUnsuitable(fileSystem type: String) -> Bool {
         refusedTypes.contains(type) || (type.hasPrefix("fuse.") && type != "fuse.fuse-overlayfs")
@@ -62,7 +63,6 @@ package final class Store: Sendable {
             try db.execute(sql: "PRAGMA cache_size = -8192")
             if !readOnly {
                 try db.execute(sql: "PRAGMA secure_delete = ON")
-                try db.execute(sql: "PRAGMA journal_mode = WAL")
                 try db.execute(sql: "PRAGMA synchronous = FULL")
             }
         }
@@ -91,6 +91,16 @@ package final class Store: Sendable {
             throw KeychainError(.notAvailable, reason: .storeNewer(version: found.format))
         }
         return false
+    }
+
+    /// After the file is known to be ours.
+    private static func useWriteAheadLog(_ writer: DatabaseQueue) throws(KeychainError) {
+        let mode = try translating {
+            try writer.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
+        }
+        guard mode == "wal" else {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "no write-ahead log here")
+        }
     }
 
     private static func create(_ writer: DatabaseQueue) throws(KeychainError) {

@@ -33,7 +33,8 @@ package enum StoreSchema {
     static let rowColumns = "rowid, uuid, persistref, fmt, gen, pdmn, sync, tomb, metadata"
     static let secretColumns = "wrapped_key, secret"
 
-    static var statements: [String] {
+    /// What makes an empty store.
+    package static var statements: [String] {
         ItemClass.stored.flatMap(table) + [
             "CREATE TABLE store (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
             """

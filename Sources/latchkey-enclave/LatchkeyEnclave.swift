@@ -13,7 +13,7 @@ struct LatchkeyEnclave: ParsableCommand {
             It keeps its keybag in DATA/enclave, listens on RUN/enclave.sock for one daemon of the same user, \
             and ends when no daemon has been connected for a while.
             """,
-        version: "0.1.0")
+        version: LatchkeyVersion.text)
 
     @Option(name: .customLong("data"), help: ArgumentHelp("The keychain's data folder.", valueName: "DATA"))
     var dataDirectory: String
@@ -28,6 +28,9 @@ struct LatchkeyEnclave: ParsableCommand {
     var readyDescriptor: Int32?
 
     func validate() throws {
+        guard dataDirectory.hasPrefix("/"), runDirectory.hasPrefix("/") else {
+            throw ValidationError("--data and --run are absolute paths")
+        }
         guard readyDescriptor.map({ $0 > 2 }) ?? true else {
             throw ValidationError("--ready-descriptor is none of the standard descriptors")
         }

@@ -1,1 +1,3 @@
-print("placeholder")
+internal import LatchkeyCommand
+
+LatchkeyProgram.main()

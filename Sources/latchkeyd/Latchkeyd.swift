@@ -42,8 +42,8 @@ struct Latchkeyd: ParsableCommand {
 
     func run() throws {
         Hardening.ignoreBrokenPipes()
-        Hardening.forbidCoreDumps()
-        Hardening.becomeNotDumpable()
+        try Hardening.apply()
+        Hardening.raiseDescriptorLimit()
         let configuration = try daemonConfiguration()
         let sink = logSink(configuration.locations)
         let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }

@@ -43,6 +43,9 @@ int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
 int lk_memfd_is_sealed(int32_t fd);
 int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait);   // 0, or -EAGAIN
+// Waits for the lock in a thread of its own and makes the eventfd readable then.
+int lk_ofd_lock_in_thread(int32_t fd, int32_t event);
+int lk_ofd_unlock(int32_t fd);
 int lk_open(const char *path, int32_t flags, uint32_t mode);
 int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode);
 int64_t lk_filesystem_magic(int32_t fd);
@@ -51,6 +54,7 @@ int lk_not_dumpable(void);
 int lk_is_dumpable(void);
 int lk_no_new_privileges(void);
 int lk_no_core_dumps(void);
+void lk_raise_descriptor_limit(void);
 int lk_at_secure(void);
 int lk_parent_death_signal(int32_t signal);
 int lk_close_range(uint32_t first, uint32_t last);
@@ -69,6 +73,7 @@ int lk_wait(int32_t fd, int32_t events, int32_t wake, int64_t nanoseconds);
 // count when the time is over.
 int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds);
 int lk_shutdown(int32_t fd);
+int lk_rename(int32_t dir, const char *from, const char *to);
 
 // epoll, with the caller's number as data.
 int lk_epoll(void);
@@ -84,6 +89,35 @@ int lk_eventfd_drain(int32_t fd);
 // descriptors on /dev/null, all others closed but `keep` (which becomes 3), the
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
+
+// Starts path as a direct child in a session of its own: cwd /, standard
+// descriptors on /dev/null, `third` and `fourth` as 3 and 4, all others closed.
+// Its pid, or -errno of what failed.
+int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int32_t third, int32_t fourth);
+
+// Runs argv[0], looked for in PATH, in this process's own group and terminal and
+// waits for it. Signals sent to this process are handed on; those that a terminal
+// makes reach the command by themselves. Where this process is killed the command
+// gets SIGTERM. On return those signals stay blocked, so that nothing cuts the
+// caller's tidying short. *outcome is the exit status as a shell shows it; the
+// result is 0, or -errno of the exec that failed.
+int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome);
+
+int lk_reap(int32_t pid);   // 0 once the child is gone (or was not ours)
+int lk_kill(int32_t pid);
+int lk_pipe(int32_t out[2]);   // close-on-exec: read end, write end
+
+char *const *lk_environment(void);   // environ(7)
+
+// Opens what is missing of descriptors 0, 1 and 2 so that using it fails, and so
+// that no file or socket of ours takes its number.
+void lk_fill_standard_descriptors(void);
+
+// Prompts on `out` and reads one line from the terminal `in` without echo. The
+// terminal is put back also when a signal comes, which then takes its course.
+// The length without the newline, -ECANCELED at end of file, -E2BIG for a line
+// longer than a terminal takes or the buffer.
+int64_t lk_read_hidden_line(int32_t in, int32_t out, const char *prompt, char *buffer, size_t capacity);
 
 // SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
 int lk_signal_on_termination(int32_t fd);

@@ -74,7 +74,9 @@ extension KeyRing.Found {
         case .key(let classKey): use(classKey)
         case .locked: .locked
         case .noClassKey: .noClassKey
-        case .unknownGeneration: .damaged
+        // A keybag that never had this generation is not this row's: nothing to
+        // call the row damaged for.
+        case .unknownGeneration: .noClassKey
         }
     }
 }

@@ -22,18 +22,12 @@ struct EnclaveDirectory: Sendable {
         } catch {
             throw .directory(error)
         }
-        lock = try Self.take(in: directory)
+        lock = try FileLock.take(Self.lockName, in: directory)
     }
 
-    private static func take(in directory: PrivateDirectory) throws(KeybagError) -> FileLock {
-        let taken: FileLock?
-        do throws(SystemCallError) {
-            taken = try FileLock.take(try directory.openFile(lockName, creating: true))
-        } catch {
-            throw .system(error)
-        }
-        guard let taken else { throw .inUse }
-        return taken
+    /// Says in the lock file where this enclave listens.
+    func announce(_ rendezvous: EnclaveRendezvous) throws(KeybagError) {
+        do throws(SystemCallError) { try lock.write(rendezvous.encoded) } catch { throw .system(error) }
     }
 }
 
@@ -58,10 +52,12 @@ extension EnclaveDirectory {
         let body = try Self.body(of: file, protectors)
 
         let repairs = protectorFiles.repairs(to: protectors.file) + keybag.repairs(to: file)
-        let failures = secrets.repair(with: protectors.secret) + Self.perform(repairs)
+        let secret = protectors.secret
         let kinds = protectors.body.protectors.map(\.kind.name)
         let locked = try Keybag.Locked.open(body, generation: file.generation, root: protectors.takeRoot())
-        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: kinds, unrepaired: failures)
+        let state = try KeybagState(unlockingOpenSlotOf: locked)
+        let failures = secrets.repair(with: secret) + Self.perform(repairs)
+        return EnclaveCore(state, protectors: kinds, unrepaired: failures)
     }
 
     private func keybagFiles() throws(KeybagError) -> AuthenticPair { try pair(.keybag) }

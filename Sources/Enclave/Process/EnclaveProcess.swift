@@ -1,7 +1,5 @@
 package import KeychainModel
 package import KeychainPlatform
-internal import FoundationEssentials
-internal import KeychainMessages
 
 /// What the program `latchkey-enclave` is: hardened, alone on its folder,
 /// listening in the run folder until nobody needs it.
@@ -12,7 +10,10 @@ package struct EnclaveProcess {
     private let limits: EnclaveServer.Limits
     private let ready: ReadySignal?
 
-    /// - Parameter ready: told once that the enclave listens, or why it does not.
+    /// - Parameters:
+    ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
+    ///   - runDirectory: absolute path of the folder of the socket.
+    ///   - ready: told once that the enclave listens, or why it does not.
     package init(
         dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
         ready: ReadySignal?
@@ -24,46 +25,48 @@ package struct EnclaveProcess {
         self.ready = ready
     }
 
-    /// Serves until idle or told to leave; reads no key before it is hardened.
+    /// Serves until idle, told to leave or asked by SIGTERM; reads no key before
+    /// it is hardened.
     ///
     /// - Throws: `errSecNotAvailable`: `storeInUse` where another enclave has one
     ///   of the folders, else what the system refused.
-    package consuming func run() throws(KeychainError) {
+    package func run() throws(KeychainError) {
         do throws(KeybagError) {
-            let (server, socket) = try start()
-            ready?.listening()
-            try serve(server, socket)
+            try Self.harden()
+            let directory = try EnclaveDirectory(inData: dataDirectory)
+            let socket = try EnclaveSocket(inRun: runDirectory)
+            let process = ProcessEnvironment.processID
+            try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
+            let server = try server(socket, directory)
+            ready?.say(.listening(process: process))
+            _ = try server.serve()
+            try socket.remove()
         } catch {
-            ready?.failed(error.asKeychainError)
+            ready?.say(.failed(error.asKeychainError))
             throw error.asKeychainError
         }
     }
 
-    private func start() throws(KeybagError) -> (EnclaveServer, EnclaveSocket) {
-        do throws(SystemCallError) {
-            try Hardening.apply()
-        } catch {
-            throw .system(error)
-        }
+    private static func harden() throws(KeybagError) {
+        do throws(SystemCallError) { try Hardening.apply() } catch { throw .system(error) }
         Hardening.ignoreBrokenPipes()
-        let directory = try EnclaveDirectory(inData: dataDirectory)
-        let socket = try EnclaveSocket(inRun: runDirectory)
+    }
+
+    private func server(_ socket: EnclaveSocket, _ directory: EnclaveDirectory) throws(KeybagError) -> EnclaveServer {
         do throws(SystemCallError) {
-            let server = try EnclaveServer(
-                socket.listener, EnclaveKeeper(directory), userID: ProcessEnvironment.effectiveUserID, clock: clock,
-                limits: limits, socketIsThere: { socket.isThere })
-            return (server, socket)
+            let stop = try EventSignal()
+            try TerminationSignals.notify(stop)
+            return try EnclaveServer(
+                socket, EnclaveKeeper(directory), userID: ProcessEnvironment.effectiveUserID, clock: clock,
+                limits: limits, stop: stop)
         } catch {
             throw .system(error)
         }
     }
+}
 
-    private func serve(_ server: EnclaveServer, _ socket: EnclaveSocket) throws(KeybagError) {
-        do throws(SystemCallError) {
-            _ = try server.run()
-            try socket.remove()
-        } catch {
-            throw .system(error)
-        }
+extension EnclaveServer {
+    fileprivate func serve() throws(KeybagError) -> Ending {
+        do throws(SystemCallError) { return try run() } catch { throw .system(error) }
     }
 }

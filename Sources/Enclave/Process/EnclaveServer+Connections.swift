@@ -18,14 +18,14 @@ final class EnclaveServerConnection {
 
 extension EnclaveServer {
     /// Everybody who waits to be let in.
-    func acceptAll() throws(SystemCallError) {
+    func acceptAll() {
         while true {
             let accepted: PacketSocket?
             do throws(SystemCallError) {
-                accepted = try listener.accept()
+                accepted = try socket.listener.accept()
             } catch {
                 if error.isBrokenConnection || error.isAbortedConnection { continue }
-                return try pauseListening()
+                return pauseListening()
             }
             guard let accepted else { return }
             admit(accepted)
@@ -114,14 +114,14 @@ extension EnclaveServer {
     }
 
     /// The system has no descriptor for another connection: look again in a second.
-    private func pauseListening() throws(SystemCallError) {
-        epoll.remove(listener.descriptor)
+    private func pauseListening() {
+        epoll.remove(socket.listener.descriptor)
         pausedUntil = clock.monotonic + .seconds(1)
     }
 
     func resumeListening() throws(SystemCallError) {
         guard let due = pausedUntil, clock.monotonic >= due else { return }
         pausedUntil = nil
-        try epoll.add(listener.descriptor, as: Watched.listener, oneShot: false)
+        try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
     }
 }

@@ -24,6 +24,6 @@ extension EnclaveServer {
     var endingWithoutConnections: Ending? {
         guard connections.isEmpty else { return nil }
         if clock.monotonic >= idleSince + limits.idle { return .idle }
-        return socketIsThere() ? nil : .socketGone
+        return socket.isThere ? nil : .socketGone
     }
 }

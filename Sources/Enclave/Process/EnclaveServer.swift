@@ -30,18 +30,17 @@ package final class EnclaveServer {
         case stopped
     }
 
-    let listener: PacketSocket
+    let socket: EnclaveSocket
     let keeper: EnclaveKeeper
     let clock: any KeychainClock
     let limits: Limits
     let epoll: Epoll
-    let socketIsThere: () -> Bool
     var admission: Admission
     var connections: [UInt64: EnclaveServerConnection] = [:]
     var nextNumber = Watched.firstConnection
     /// What a hand-moved clock moves next; nil where time passes by itself.
     private(set) var moved: Descriptor?
-    private let stop: EventSignal?
+    private let stop: EventSignal
     var wasToldToLeave = false
     /// Since when there has been no connection.
     var idleSince: Duration
@@ -59,23 +58,20 @@ package final class EnclaveServer {
     /// - Parameters:
     ///   - userID: whose processes are served.
     ///   - stop: ends the loop when signalled.
-    ///   - socketIsThere: whether somebody could still connect.
     init(
-        _ listener: PacketSocket, _ keeper: EnclaveKeeper, userID: UInt32, clock: any KeychainClock,
-        limits: Limits = Limits(), stop: EventSignal? = nil, socketIsThere: @escaping () -> Bool = { true }
+        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, userID: UInt32, clock: any KeychainClock, limits: Limits,
+        stop: EventSignal
     ) throws(SystemCallError) {
-        self.listener = listener
+        self.socket = socket
         self.keeper = keeper
         self.clock = clock
         self.limits = limits
         self.stop = stop
-        self.socketIsThere = socketIsThere
         epoll = try Epoll()
         admission = Admission(userID: userID, limit: limits.connections)
         idleSince = clock.monotonic
-        try listener.setNonBlocking(true)
-        try epoll.add(listener.descriptor, as: Watched.listener, oneShot: false)
-        if let stop { try epoll.add(stop.descriptor, as: Watched.stop, oneShot: false) }
+        try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
+        try epoll.add(stop.descriptor, as: Watched.stop, oneShot: false)
         try watchClock()
     }
 
@@ -87,7 +83,7 @@ package final class EnclaveServer {
             if let ending = endingWithoutConnections { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             switch number {
-            case Watched.listener: try acceptAll()
+            case Watched.listener: acceptAll()
             case Watched.clock: try watchClock()
             case Watched.stop: return .stopped
             default: serve(number)

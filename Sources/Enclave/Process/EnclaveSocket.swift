@@ -13,17 +13,11 @@ struct EnclaveSocket {
         } catch {
             throw .directory(error)
         }
-        let taken: FileLock?
-        do throws(SystemCallError) {
-            taken = try FileLock.take(try folder.openFile(EnclaveProtocol.socketLockName, creating: true))
-        } catch {
-            throw .system(error)
-        }
-        guard let taken else { throw .inUse }
-        lock = taken
+        lock = try FileLock.take(EnclaveProtocol.socketLockName, in: folder)
         do throws(SystemCallError) {
             try folder.remove(EnclaveProtocol.socketName)
             listener = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: folder.descriptor)
+            try listener.setNonBlocking(true)
         } catch {
             throw .system(error)
         }
@@ -32,5 +26,23 @@ struct EnclaveSocket {
     /// Whether somebody could still find us.
     var isThere: Bool { folder.holdsSocket(EnclaveProtocol.socketName) }
 
-    func remove() throws(SystemCallError) { try folder.remove(EnclaveProtocol.socketName) }
+    func remove() throws(KeybagError) {
+        do throws(SystemCallError) { try folder.remove(EnclaveProtocol.socketName) } catch { throw .system(error) }
+    }
+}
+
+extension FileLock {
+    /// The lock on a file, which is made where it is not there.
+    ///
+    /// - Throws: ``KeybagError/inUse`` where another process has it.
+    static func take(_ name: String, in folder: PrivateDirectory) throws(KeybagError) -> FileLock {
+        let taken: FileLock?
+        do throws(SystemCallError) {
+            taken = try take(try folder.openFile(name, creating: true))
+        } catch {
+            throw .system(error)
+        }
+        guard let taken else { throw .inUse }
+        return taken
+    }
 }

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// One answer of the enclave: a header, and a tail of keys that are never in it.
 struct EnclaveAnswer: ~Copyable {
@@ -26,7 +27,7 @@ struct EnclaveAnswer: ~Copyable {
     static func failure(_ error: KeychainError, to number: UInt64) -> EnclaveAnswer {
         var reply = Latchkey_EnclaveReply()
         reply.number = number
-        reply.failure = error.failureMessage
+        reply.failure = Latchkey_Failure(error)
         return EnclaveAnswer(reply, next: .endConnection)
     }
 

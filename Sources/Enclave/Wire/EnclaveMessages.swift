@@ -64,16 +64,6 @@ extension EnclaveDescription {
 }
 
 extension KeychainError {
-    var failureMessage: Latchkey_Failure {
-        var message = Latchkey_Failure()
-        message.status = status.rawValue
-        let form = reason.wireForm
-        message.reason = UInt32(form.code)
-        message.arguments = form.arguments
-        message.underlying = underlying ?? ""
-        return message
-    }
-
     /// What the enclave said. Whatever number it gives, the daemon sees
     /// `errSecNotAvailable`: nothing that comes over this wire may look like the
     /// fate of an item.

@@ -31,7 +31,7 @@ package final class RemoteEnclave: EnclaveConnector {
     ///   enclave from opening the keybag (`keybagUnreadable`, `storeMismatch`,
     ///   `storeNewer`, `versionMismatch` ...).
     package func connect() throws(KeychainError) -> any EnclaveConnection {
-        let socket = try Self.reach(in: runDirectory, userID: userID)
+        let socket = try reach()
         let exchange = try EnclaveExchange(socket, clock)
         let connection = try RemoteEnclaveConnection(exchange, expecting: expected.withLock { $0 })
         expected.withLock { $0 = .named(connection.storeID) }
@@ -40,28 +40,38 @@ package final class RemoteEnclave: EnclaveConnector {
 
     /// Asks the enclave to end; true where one was there and agreed.
     package func askToLeave() throws(KeychainError) {
-        let socket = try Self.reach(in: runDirectory, userID: userID)
+        let socket = try reach()
         let exchange = try EnclaveExchange(socket, clock)
         _ = try exchange.ask(.leave(true))
     }
 
-    /// A connection of which the other end is known to be the right user's.
-    static func reach(in runDirectory: String, userID: UInt32) throws(KeychainError) -> PacketSocket {
-        do throws(DirectoryRefusal) {
-            return try reach(in: try PrivateDirectory(runDirectory, creating: false), userID: userID)
+    /// Whether a process of that user listens; nothing is sent.
+    var isListening: Bool {
+        do throws(KeychainError) {
+            _ = try reach()
+            return true
         } catch {
-            throw .enclaveUnreachable(error.description)
+            return false
         }
     }
 
-    private static func reach(in folder: PrivateDirectory, userID: UInt32) throws(DirectoryRefusal) -> PacketSocket {
-        do throws(SystemCallError) {
-            let socket = try PacketSocket.connectNow(to: EnclaveProtocol.socketName, in: folder.descriptor)
-            let owner = try socket.peerCredentials().uid
-            guard owner == userID else { throw SystemCallError("SO_PEERCRED", errno: 1) }
-            return socket
+    /// A connection of which the other end is known to be the right user's.
+    private func reach() throws(KeychainError) -> PacketSocket {
+        let folder: PrivateDirectory
+        do throws(DirectoryRefusal) {
+            folder = try PrivateDirectory(runDirectory, creating: false)
         } catch {
-            throw .system(path: folder.path, error)
+            throw .enclaveUnreachable(error.description)
         }
+        let listener: UInt32
+        let socket: PacketSocket
+        do throws(SystemCallError) {
+            socket = try PacketSocket.connectNow(to: EnclaveProtocol.socketName, in: folder.descriptor)
+            listener = try socket.peerCredentials().uid
+        } catch {
+            throw .enclaveUnreachable(error.description)
+        }
+        guard listener == userID else { throw .enclaveUnreachable("user \(listener) listens on the enclave's socket") }
+        return socket
     }
 }

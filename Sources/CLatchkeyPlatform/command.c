@@ -1,0 +1,210 @@
+// What the command line needs of the system: children with descriptors of
+// their own, a command run in the foreground, a prompt without echo.
+#define _GNU_SOURCE
+#include "latchkey_platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+static int err(void) { return errno ? -errno : -EIO; }
+#define RETRY(result, call) do { (result) = (call); } while ((result) == -1 && errno == EINTR)
+
+int lk_pipe(int32_t out[2]) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) return err();
+    out[0] = ends[0];
+    out[1] = ends[1];
+    return 0;
+}
+
+char *const *lk_environment(void) { return environ; }
+
+void lk_fill_standard_descriptors(void) {
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+        // Reading from a write-only null and writing to a read-only one fail.
+        (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+    }
+}
+
+// What a failed exec reports comes through a pipe that a successful one closes.
+static int exec_outcome(int fd) {
+    int failure = 0;
+    ssize_t got;
+    RETRY(got, read(fd, &failure, sizeof failure));
+    close(fd);
+    return got == (ssize_t)sizeof failure && failure ? -failure : 0;
+}
+
+static void reset_signals(void) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
+}
+
+// In the child: async-signal-safe calls only.
+static int arrange_descriptors(int report, int third, int fourth) {
+    int null = open("/dev/null", O_RDWR);
+    int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+    int high_third = third >= 0 ? fcntl(third, F_DUPFD, 10) : -1;
+    int high_fourth = fourth >= 0 ? fcntl(fourth, F_DUPFD, 10) : -1;
+    if (null < 0 || high_report < 0 || (third >= 0 && high_third < 0) || (fourth >= 0 && high_fourth < 0)) return errno;
+    for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
+    if (high_third >= 0) dup2(high_third, 3); else close(3);
+    if (high_fourth >= 0) dup2(high_fourth, 4); else close(4);
+    dup3(high_report, 5, O_CLOEXEC);
+    if (syscall(SYS_close_range, 6U, ~0U, 0) != 0) {
+        for (int fd = 6; fd < 4096; fd++) close(fd);
+    }
+    return 0;
+}
+
+int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int32_t third, int32_t fourth) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) return err();
+    signal(SIGCHLD, SIG_DFL);
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        reset_signals();
+        umask(077);
+        int failure = arrange_descriptors(report[1], third, fourth);
+        int channel = failure ? report[1] : 5;
+        if (!failure && chdir("/") < 0) failure = errno;
+        if (!failure) {
+            execve(path, argv, envp);
+            failure = errno;
+        }
+        (void)!write(channel, &failure, sizeof failure);
+        _exit(127);
+    }
+    int failed = child < 0 ? err() : 0;
+    close(report[1]);
+    int outcome = exec_outcome(report[0]);
+    if (failed) return failed;
+    if (outcome == 0) return child;
+    lk_reap(child);
+    return outcome;
+}
+
+int lk_reap(int32_t pid) {
+    int status, r;
+    RETRY(r, waitpid(pid, &status, 0));
+    return r < 0 && errno != ECHILD ? err() : 0;
+}
+
+int lk_kill(int32_t pid) { return kill(pid, SIGKILL) < 0 ? err() : 0; }
+
+// Waits for the child, handing on what other processes send to us.
+static int wait_handing_on(pid_t child, const sigset_t *watched) {
+    for (;;) {
+        int status, r;
+        RETRY(r, waitpid(child, &status, WNOHANG));
+        if (r < 0) return 127;
+        if (r == child) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+        siginfo_t about;
+        int s = sigwaitinfo(watched, &about);
+        // What the kernel makes for a terminal goes to its whole foreground group.
+        if (s > 0 && s != SIGCHLD && about.si_code != SI_KERNEL) kill(child, s);
+    }
+}
+
+int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome) {
+    static const int handed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
+    sigset_t watched, before;
+    sigemptyset(&watched);
+    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++) sigaddset(&watched, handed_on[i]);
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) return err();
+    signal(SIGCHLD, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &watched, &before);
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+        if (getppid() != parent) _exit(128 + SIGTERM);
+        execvpe(argv[0], argv, envp);
+        int failure = errno;
+        (void)!write(report[1], &failure, sizeof failure);
+        _exit(127);
+    }
+    int failed = child < 0 ? err() : 0;
+    close(report[1]);
+    int executed = exec_outcome(report[0]);
+    if (failed) return failed;
+    *outcome = wait_handing_on(child, &watched);
+    return executed;
+}
+
+static volatile sig_atomic_t caught[NSIG];
+static void note_signal(int s) { caught[s] = 1; }
+static const int prompt_signals[] = {SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+enum { prompt_signal_count = sizeof prompt_signals / sizeof *prompt_signals };
+
+// One line, or how it ended: -EINTR where a signal came.
+static int64_t read_line(int in, char *buffer, size_t capacity) {
+    size_t count = 0;
+    for (;;) {
+        char c;
+        ssize_t got = read(in, &c, 1);
+        if (got < 0) return err();
+        if (got == 0) return count ? (int64_t)count : -ECANCELED;
+        if (c == '\n' || c == '\r') return (int64_t)count;
+        if (count == capacity) return -E2BIG;
+        buffer[count++] = c;
+    }
+}
+
+static int64_t prompt_once(int in, int out, const char *prompt, char *buffer, size_t capacity) {
+    struct termios shown, hidden;
+    if (tcgetattr(in, &shown) < 0) return err();
+    hidden = shown;
+    hidden.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK | ECHONL);
+    if (tcsetattr(in, TCSAFLUSH, &hidden) < 0) return err();
+    (void)!write(out, prompt, strlen(prompt));
+    int64_t result = read_line(in, buffer, capacity);
+    (void)!write(out, "\n", 1);
+    int r;
+    RETRY(r, tcsetattr(in, TCSAFLUSH, &shown));
+    return result;
+}
+
+int64_t lk_read_hidden_line(int32_t in, int32_t out, const char *prompt, char *buffer, size_t capacity) {
+    for (;;) {
+        struct sigaction noting, before[prompt_signal_count];
+        memset(&noting, 0, sizeof noting);
+        sigemptyset(&noting.sa_mask);
+        noting.sa_handler = note_signal;   // no SA_RESTART: read returns EINTR
+        for (int i = 0; i < prompt_signal_count; i++) {
+            caught[prompt_signals[i]] = 0;
+            sigaction(prompt_signals[i], &noting, &before[i]);
+        }
+        int64_t result = prompt_once(in, out, prompt, buffer, capacity);
+        for (int i = 0; i < prompt_signal_count; i++) sigaction(prompt_signals[i], &before[i], NULL);
+        int stopped = 0;
+        for (int i = 0; i < prompt_signal_count; i++) {
+            int s = prompt_signals[i];
+            if (!caught[s]) continue;
+            kill(getpid(), s);
+            if (s == SIGTSTP || s == SIGTTIN || s == SIGTTOU) stopped = 1;
+        }
+        if (result != -EINTR) return result;
+        lk_wipe(buffer, capacity);
+        if (!stopped) return -EINTR;   // the signal is ignored or handled elsewhere
+    }
+}

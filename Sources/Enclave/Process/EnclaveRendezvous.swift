@@ -1,0 +1,44 @@
+internal import KeychainPlatform
+
+/// What the lock file of the enclave's folder says: who holds it and in which
+/// run folder it listens. So a daemon from another session (another
+/// XDG_RUNTIME_DIR, or none) finds the enclave that runs.
+///
+/// Three lines: `latchkey-enclave 1`, `pid N`, `run /PATH`. Nothing in it is
+/// secret, and nothing is believed before the kernel has said whose socket it is.
+struct EnclaveRendezvous: Hashable, Sendable {
+    static let sizeLimit = 8192
+
+    let processID: Int32
+    let runDirectory: String
+
+    var encoded: [UInt8] { Array("latchkey-enclave 1\npid \(processID)\nrun \(runDirectory)\n".utf8) }
+
+    init(processID: Int32, runDirectory: String) {
+        self.processID = processID
+        self.runDirectory = runDirectory
+    }
+
+    /// nil for anything that ``encoded`` does not write.
+    init?(encoded bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 4, lines[0] == "latchkey-enclave 1", lines[3].isEmpty,
+            lines[1].hasPrefix("pid "), let pid = Int32(lines[1].dropFirst(4)), pid > 0,
+            lines[2].hasPrefix("run /")
+        else { return nil }
+        processID = pid
+        runDirectory = String(lines[2].dropFirst(4))
+    }
+
+    /// What the last enclave of a data folder wrote; nil where there was none, or
+    /// where its folder cannot be looked at (then it is started, and says why not).
+    static func last(inData path: String) -> EnclaveRendezvous? {
+        do {
+            let folder = try PrivateDirectory("\(path)/\(EnclaveDirectory.name)", creating: false)
+            return try folder.read(EnclaveDirectory.lockName, atMost: sizeLimit).flatMap { Self(encoded: $0) }
+        } catch {
+            return nil
+        }
+    }
+}

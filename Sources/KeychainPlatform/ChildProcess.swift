@@ -1,0 +1,70 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// A program of ours that runs as a direct child, apart from our terminal.
+package struct ChildProcess: Sendable {
+    package let processID: Int32
+
+    /// Session of its own, cwd /, standard descriptors on /dev/null, `third` and
+    /// `fourth` as descriptors 3 and 4, all others closed.
+    package static func start(
+        _ path: String, arguments: [String], environment: [String], third: Descriptor, fourth: Descriptor
+    ) throws(SystemCallError) -> ChildProcess {
+        let result = unsafe withCStrings([path] + arguments) { argv in
+            unsafe withCStrings(environment) { envp in
+                unsafe lk_spawn_child(path, argv, envp, third.raw, fourth.raw)
+            }
+        }
+        return ChildProcess(processID: try checked("start \(path)", result))
+    }
+
+    /// Waits for its end; where the time is over it is killed.
+    package func end(within allowed: Duration, on clock: any KeychainClock) throws(SystemCallError) {
+        let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
+        if try wait(for: gone.raw, to: .receive, until: Deadline(after: allowed, on: clock)) == .timedOut {
+            _ = lk_kill(processID)
+        }
+        _ = try checked("waitpid", lk_reap(processID))
+    }
+}
+
+/// A person's command in the foreground.
+package enum ForegroundCommand {
+    /// Runs a program, looked for in PATH, in our process group and terminal;
+    /// signals sent to us are handed on. The status as a shell shows it.
+    ///
+    /// On return those signals are blocked, so that tidying up is not cut short.
+    package static func run(_ arguments: [String], environment: [String]) throws(SystemCallError) -> Int32 {
+        var outcome: Int32 = 0
+        let result = unsafe withCStrings(arguments) { argv in
+            unsafe withCStrings(environment) { envp in unsafe lk_run_command(argv, envp, &outcome) }
+        }
+        _ = try checked("start", result)
+        return outcome
+    }
+}
+
+/// Lends a NULL-terminated array of C strings.
+private func withCStrings<R>(
+    _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
+) -> R {
+    var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
+    defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+    return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
+}
+
+/// The two ends of a pipe, both close-on-exec.
+package struct PipeEnds: Sendable {
+    package let reading: Descriptor
+    package let writing: Descriptor
+
+    package init() throws(SystemCallError) {
+        var ends: (Int32, Int32) = (-1, -1)
+        let result = unsafe withUnsafeMutableBytes(of: &ends) { raw in
+            unsafe lk_pipe(raw.baseAddress!.assumingMemoryBound(to: Int32.self))
+        }
+        _ = try checked("pipe2", result)
+        reading = Descriptor(owning: ends.0)
+        writing = Descriptor(owning: ends.1)
+    }
+}

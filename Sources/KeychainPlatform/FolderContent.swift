@@ -1,0 +1,48 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// What lies in a folder.
+package enum FolderContent {
+    /// The names in a folder; none where it cannot be read.
+    package static func names(at path: String) -> [String] {
+        let raw = unsafe lk_open(path, O_RDONLY | O_DIRECTORY, 0)
+        guard raw >= 0 else { return [] }
+        return names(owning: raw)
+    }
+
+    private static func names(owning raw: Int32) -> [String] {
+        guard let stream = unsafe fdopendir(raw) else {
+            close(raw)
+            return []
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Removes everything in an open folder but `spared`; never follows a
+    /// symbolic link. What is gone already is no failure.
+    package static func remove(in folder: Descriptor, sparing spared: String? = nil) throws(SystemCallError) {
+        let raw = unsafe lk_openat(folder.raw, ".", O_RDONLY | O_DIRECTORY, 0)
+        if raw == -ENOENT { return }
+        for name in names(owning: try checked("open", raw)) where name != spared {
+            try remove(name, in: folder)
+        }
+    }
+
+    private static func remove(_ name: String, in folder: Descriptor) throws(SystemCallError) {
+        if unsafe unlinkat(folder.raw, name, 0) == 0 || errno == ENOENT { return }
+        guard errno == EISDIR || errno == EPERM else { throw SystemCallError("unlink", errno: errno) }
+        let raw = unsafe lk_openat(folder.raw, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        if raw == -ENOENT { return }
+        try remove(in: Descriptor(owning: try checked("open", raw)))
+        if unsafe unlinkat(folder.raw, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
+        throw SystemCallError("rmdir", errno: errno)
+    }
+}

@@ -1,0 +1,67 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// Standard input, output and error of this process.
+package enum StandardStream: Int32, Sendable {
+    case input = 0
+    case output = 1
+    case error = 2
+
+    /// Makes the use of a stream that was not given fail, and keeps its number
+    /// from a file or socket of ours. The first thing a program does.
+    package static func fillMissing() { lk_fill_standard_descriptors() }
+
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    package func write(_ bytes: [UInt8]) throws(SystemCallError) {
+        try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in try unsafe write(bytes) }
+    }
+
+    package func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {
+        try unsafe secret.withUnsafeBytes { bytes throws(SystemCallError) in try unsafe write(bytes) }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemCallError) {
+        var done = 0
+        while done < bytes.count {
+            let put = unsafe Glibc.write(rawValue, bytes.baseAddress! + done, bytes.count - done)
+            if put < 0 {
+                if errno == EINTR { continue }
+                throw SystemCallError("write", errno: errno)
+            }
+            done += put
+        }
+    }
+
+    /// Everything up to the end, or nil where that is more than `limit` bytes.
+    package func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
+        var secret = SecretBytes(count: min(limit + 1, 64 * 1024))
+        var count = 0
+        while true {
+            if count == secret.count {
+                if count > limit { return nil }
+                secret = Self.enlarged(secret, to: min(limit + 1, 2 * count))
+            }
+            let got = unsafe secret.withUnsafeMutableBytes { space in
+                unsafe read(rawValue, space.baseAddress! + count, space.count - count)
+            }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw SystemCallError("read", errno: errno)
+            }
+            if got == 0 { break }
+            count += got
+        }
+        if count > limit { return nil }
+        secret.truncate(to: count)
+        return secret
+    }
+
+    private static func enlarged(_ secret: borrowing SecretBytes, to count: Int) -> SecretBytes {
+        var larger = SecretBytes(count: count)
+        unsafe larger.withUnsafeMutableBytes { place in
+            unsafe secret.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+        }
+        return larger
+    }
+}

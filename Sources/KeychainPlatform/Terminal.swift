@@ -1,0 +1,53 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// The person at the terminal.
+package enum Terminal {
+    /// A terminal in its usual mode takes lines of 4095 bytes and drops the rest
+    /// in silence (termios(3), "Canonical and noncanonical mode").
+    private static let longestLine = 4095
+
+    /// Why there is no secret.
+    package enum Refusal: Error, Hashable, Sendable {
+        /// End of file instead of a line.
+        case canceled
+        case tooLong
+        case system(SystemCallError)
+    }
+
+    /// One line typed without echo, without its newline.
+    package static func readSecret(prompt: String) throws(Refusal) -> SecretBytes {
+        let terminal = controllingTerminal
+        var line = SecretBytes(count: longestLine)
+        let count = unsafe line.withUnsafeMutableBytes { space in
+            unsafe lk_read_hidden_line(
+                terminal?.raw ?? StandardStream.input.rawValue, terminal?.raw ?? StandardStream.error.rawValue, prompt,
+                space.baseAddress!.assumingMemoryBound(to: CChar.self), space.count)
+        }
+        if count == -Int64(ECANCELED) { throw .canceled }
+        guard count != -Int64(E2BIG), count < longestLine else { throw .tooLong }
+        guard count >= 0 else { throw .system(SystemCallError("read the terminal", errno: Int32(-count))) }
+        line.truncate(to: Int(count))
+        return line
+    }
+
+    /// One line as it was typed, or nil at end of file.
+    package static func readLine(prompt: String) -> String? {
+        let terminal = controllingTerminal
+        let output = terminal?.raw ?? StandardStream.error.rawValue
+        _ = unsafe Array(prompt.utf8).withUnsafeBytes { unsafe write(output, $0.baseAddress, $0.count) }
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while unsafe read(terminal?.raw ?? StandardStream.input.rawValue, &byte, 1) == 1 {
+            if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+            line.append(byte)
+        }
+        return nil
+    }
+
+    /// /dev/tty, so that a prompt is seen also where the output goes elsewhere.
+    private static var controllingTerminal: Descriptor? {
+        let raw = unsafe lk_open("/dev/tty", O_RDWR | O_NOCTTY, 0)
+        return raw >= 0 ? Descriptor(owning: raw) : nil
+    }
+}

@@ -1,0 +1,38 @@
+internal import KeychainModel
+
+/// What to do about a failure: the last line a person reads.
+enum Advice {
+    static func line(for reason: Reason) -> String {
+        switch reason {
+        case .nothingMatches: "`latchkey list` shows what there is."
+        case .tooLarge: "Store a smaller value, or encrypt a file and keep only its key here."
+        case .locked, .passcodeNotSet: "Unlock the keychain and try again."
+        case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction:
+            "`latchkey status` shows the groups that this program has."
+        case .identityRefused, .serverUntrusted: "`latchkey status` in a fresh session shows who answers; ask who changed it."
+        case .storeSuspect, .storeMismatch, .storeUnreadable, .keybagUnreadable:
+            "Copy the data directory away before anything else, then restore it from a backup."
+        default: unavailable(reason)
+        }
+    }
+
+    private static func unavailable(_ reason: Reason) -> String {
+        switch reason {
+        case .busy, .enclaveUnreachable: "Wait a moment and try again."
+        case .noAnswer(mayHaveHappened: true): "Look with `latchkey list` before you try again."
+        case .noAnswer: "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
+        case .versionMismatch:
+            "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
+        case .storeNewer: "Install the newer Latchkey again."
+        case .unsuitableFileSystem: "Name a folder on a local disk: latchkey --data-dir DIR …"
+        case .storeInUse: "End the other process, or name another folder with --data-dir."
+        case .readOnly: "Check owner and mode of the data directory."
+        case .diskFull: "Free some space and try again."
+        case .inputOutput: "Check the disk (`dmesg`), then try again."
+        case .daemonNotInstalled: "Run `make install` in the Latchkey sources, or put latchkeyd beside latchkey."
+        case .daemonUnreachable: "Check the folder named above, then try again; `latchkey status` shows where it looks."
+        case .constraintNotEnforceable, .notImplemented: "Nothing was changed; a later version may offer it."
+        default: "This is a fault of Latchkey: please report it with the line above and `latchkey --version`."
+        }
+    }
+}

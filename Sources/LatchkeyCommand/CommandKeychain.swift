@@ -1,0 +1,141 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// The keychain as the command line uses it: every call names the access group
+/// `latchkey`, where this program may.
+struct CommandKeychain {
+    let session: SessionInformation
+    private let transport: any KeychainTransport
+    private let group: String?
+
+    /// Says hello; after that nobody looks into this process any more.
+    static func open(_ options: StoreOptions, in surroundings: Surroundings) throws(CommandFailure) -> CommandKeychain {
+        surroundings.shield.raise()
+        let transport = surroundings.keychain(options.dataDirectory.map(surroundings.absolute))
+        let session = try asking { () throws(KeychainError) in try transport.session() }
+        surroundings.shield.close()
+        return CommandKeychain(transport, session)
+    }
+
+    private init(_ transport: any KeychainTransport, _ session: SessionInformation) {
+        self.transport = transport
+        self.session = session
+        let own = AccessGroup.latchkey.name
+        // A temporary keychain with entitlements may not have our group: then the
+        // first of its list is used, as for every other program.
+        group = session.groups.contains(own) || session.nameableGroups.contains(own) ? own : nil
+    }
+
+    // MARK: Looking
+
+    /// The items of the first kind that has any of that name, by service and account.
+    func find(_ name: ItemName) throws(CommandFailure) -> [StoredItem] {
+        for kind in name.kinds {
+            let found = try items(kind, service: name.service, account: name.account)
+            if !found.isEmpty { return found }
+        }
+        return []
+    }
+
+    /// All items of both kinds (of one service), sorted by names.
+    func list(service: String?) throws(CommandFailure) -> [StoredItem] {
+        var found: [StoredItem] = []
+        for kind in PasswordKind.allCases { found += try items(kind, service: service, account: nil) }
+        return found.sorted { ($0.service, $0.account, $0.kind.text) < ($1.service, $1.account, $1.kind.text) }
+    }
+
+    private func items(_ kind: PasswordKind, service: String?, account: String?) throws(CommandFailure) -> [StoredItem] {
+        var query = base(kind) + [("sync", .string("syna")), ("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
+        if let service { query.append(("\(kind.nameCode)", .string(service))) }
+        if let account { query.append(("acct", .string(account))) }
+        let answer: KeychainAnswer
+        do throws(KeychainError) {
+            answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+        } catch {
+            if error.status == .itemNotFound { return [] }
+            throw CommandFailure(error)
+        }
+        return answer.rows.map { StoredItem(kind, $0.attributes) }.sorted { $0.account < $1.account }
+    }
+
+    private func base(_ kind: PasswordKind) -> [(String, RawValue)] {
+        var query: [(String, RawValue)] = [("class", .string(kind.itemClass.rawValue))]
+        if let group { query.append(("agrp", .string(group))) }
+        return query
+    }
+
+    /// The value of an item.
+    func value(of item: StoredItem) throws(CommandFailure) -> SharedSecret {
+        let query = exactly(item) + [("r_Data", .bool(true))]
+        let answer = try asking { () throws(KeychainError) in
+            try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+        }
+        // An item without data has an empty value.
+        return answer.rows.first?.value ?? SharedSecret(SecretBytes(count: 0))
+    }
+
+    private func exactly(_ item: StoredItem) -> [(String, RawValue)] {
+        [("class", .string(item.kind.itemClass.rawValue))] + item.exactQuery
+    }
+
+    // MARK: Changing
+
+    enum StoreOutcome: Sendable, Hashable {
+        case added
+        case replaced
+    }
+
+    /// Adds an item, or gives the one that is there already the new value.
+    func store(
+        _ value: SharedSecret, kind: PasswordKind, service: String, account: String, label: String?
+    ) throws(CommandFailure) -> StoreOutcome {
+        let address = address(kind, service: service, account: account)
+        let secret: [(String, RawValue)] = [("v_Data", .secret)] + (label.map { [("labl", .string($0))] } ?? [])
+        do throws(KeychainError) {
+            _ = try transport.perform(KeychainRequest(.add, query: QueryDictionary(address + secret), value: value))
+            return .added
+        } catch {
+            guard error.status == .duplicateItem else { throw CommandFailure(error) }
+        }
+        _ = try asking { () throws(KeychainError) in
+            try transport.perform(
+                KeychainRequest(
+                    .update, query: QueryDictionary(address), changes: QueryDictionary(secret), value: value))
+        }
+        return .replaced
+    }
+
+    /// The item that an add makes, and no other: attributes that are not given
+    /// are their defaults, so that an update leaves neighbours alone.
+    private func address(_ kind: PasswordKind, service: String, account: String) -> [(String, RawValue)] {
+        let given: [AttributeCode: RawValue] = [kind.nameCode: .string(service), .account: .string(account)]
+        let rest = kind.keyAttributes.compactMap { attribute -> (String, RawValue)? in
+            guard attribute.code != .accessGroup else { return nil }
+            let value = given[attribute.code] ?? attribute.defaultValue.map { RawValue($0) }
+            return value.map { ("\(attribute.code)", $0) }
+        }
+        return base(kind) + rest
+    }
+
+    /// Removes one item; false where it is gone already.
+    func remove(_ item: StoredItem) throws(CommandFailure) -> Bool {
+        do throws(KeychainError) {
+            _ = try transport.perform(KeychainRequest(.delete, query: QueryDictionary(exactly(item))))
+            return true
+        } catch {
+            if error.status == .itemNotFound { return false }
+            throw CommandFailure(error)
+        }
+    }
+
+    // MARK: State
+
+    func status() throws(CommandFailure) -> KeychainStatus {
+        let answer = try asking { () throws(KeychainError) in try transport.perform(KeychainRequest(.status)) }
+        guard let status = answer.status else {
+            throw CommandFailure(KeychainError(.internalComponent, reason: .internalFault(what: "no status came")))
+        }
+        return status
+    }
+}

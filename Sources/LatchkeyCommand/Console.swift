@@ -1,0 +1,46 @@
+package import KeychainPlatform
+
+/// Where a command reads and writes: the process's own streams, or a test's.
+package protocol Console: Sendable {
+    var inputIsTerminal: Bool { get }
+    var outputIsTerminal: Bool { get }
+    var errorIsTerminal: Bool { get }
+
+    /// Standard input up to its end; nil where it is longer than `limit`.
+    func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes?
+    /// One line typed without echo.
+    func promptForSecret(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes
+    /// One line typed; nil at end of file.
+    func promptForLine(_ prompt: String) -> String?
+
+    func write(_ text: String) throws(SystemCallError)
+    func write(_ secret: borrowing SecretBytes) throws(SystemCallError)
+    /// A line on standard error.
+    func note(_ line: String)
+}
+
+/// The streams of this process.
+struct SystemConsole: Console {
+    var inputIsTerminal: Bool { StandardStream.input.isTerminal }
+    var outputIsTerminal: Bool { StandardStream.output.isTerminal }
+    var errorIsTerminal: Bool { StandardStream.error.isTerminal }
+
+    func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
+        try StandardStream.input.readSecret(atMost: limit)
+    }
+
+    func promptForSecret(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes {
+        try Terminal.readSecret(prompt: prompt)
+    }
+
+    func promptForLine(_ prompt: String) -> String? { Terminal.readLine(prompt: prompt) }
+
+    func write(_ text: String) throws(SystemCallError) { try StandardStream.output.write(Array(text.utf8)) }
+
+    func write(_ secret: borrowing SecretBytes) throws(SystemCallError) { try StandardStream.output.write(secret) }
+
+    func note(_ line: String) {
+        // Nobody is left to be told that standard error cannot be written.
+        do throws(SystemCallError) { try StandardStream.error.write(Array("\(line)\n".utf8)) } catch { return }
+    }
+}

@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct GetCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Write a secret to standard output.",
+        discussion: """
+            Looks for generic passwords by service, then for internet passwords by server. The secret \
+            is written byte by byte as it was stored; only on a terminal a newline follows. Where \
+            several items match nothing is written: their accounts are listed and the status is 2.
+
+            EXAMPLES
+              token=$(latchkey get mail alice)
+              latchkey get backup-key | openssl enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out a.enc
+              latchkey get mail --json | jq -r .value
+
+            --json writes {"service", "account", "kind", "group", "label", "created", "modified", \
+            "encoding", "value"}. The encoding is "utf8" where the value is text, else "base64".
+            """)
+
+    @Argument(help: "The service, or the server of an internet password.")
+    var service: String
+
+    @Argument(help: "The account; needed where the service has several.")
+    var account: String?
+
+    @Flag(help: "Look for internet passwords only.")
+    var internet = false
+
+    @Flag(help: "Write the item with its attributes as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
+        let found = try keychain.find(name)
+        guard let item = found.first else { throw .noItem }
+        guard found.count == 1 else {
+            throw .several(found, accountGiven: account != nil, then: "Name one account: latchkey get SERVICE ACCOUNT")
+        }
+        let value = try keychain.value(of: item)
+        let console = surroundings.console
+        try printing { () throws(SystemCallError) in
+            if json { return try console.write(item.json(with: value.bytes)) }
+            try console.write(value.bytes)
+            if console.outputIsTerminal { try console.write("\n") }
+        }
+        return .done
+    }
+}
+
+extension CommandFailure {
+    static let noItem = CommandFailure(
+        .noMatch, "no item has that name", "`latchkey list` shows what there is; `latchkey set` stores a secret.")
+
+    /// Several items have the name: which ones, and how to choose.
+    static func several(_ items: [StoredItem], accountGiven: Bool, then advice: String) -> CommandFailure {
+        let accounts = items.map { item in
+            let account = item.account.isEmpty ? "(no account: \"\")" : PrintableText.escaped(item.account)
+            return "  \(account)\(item.isSynchronizable ? " (synchronizable)" : "")"
+        }
+        let last = accountGiven
+            ? "They differ in more than the account: only a program can choose (SecItemCopyMatching)." : advice
+        return CommandFailure(.usage, lines: ["\(items.count) items have that name, with these accounts:"] + accounts + [last])
+    }
+}

@@ -1,0 +1,59 @@
+/// What --json writes, on one line, members in the order given.
+enum JSONValue: Sendable {
+    case string(String)
+    case integer(Int64)
+    case bool(Bool)
+    case null
+    case array([JSONValue])
+    case object([(String, JSONValue)])
+
+    init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+
+    static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+
+    var text: String {
+        switch self {
+        case .string(let text): Self.quoted(text)
+        case .integer(let number): "\(number)"
+        case .bool(let on): on ? "true" : "false"
+        case .null: "null"
+        case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"
+        }
+    }
+
+    /// RFC 8259 section 7; control characters above 0x7e are escaped as well, so
+    /// that a terminal does not obey them.
+    static func quoted(_ text: String) -> String {
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": out += "\\\""
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\t": out += "\\t"
+            case "\r": out += "\\r"
+            default:
+                if scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) {
+                    out += "\\u" + PrintableText.hex(scalar.value, digits: 4)
+                } else {
+                    out.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return out + "\""
+    }
+}
+
+extension StoredItem {
+    var json: JSONValue { .object(jsonMembers) }
+
+    var jsonMembers: [(String, JSONValue)] {
+        [
+            ("service", .string(service)), ("account", .string(account)), ("kind", .string(kind.text)),
+            ("group", JSONValue(group)), ("label", JSONValue(label)), ("created", JSONValue(created?.text)),
+            ("modified", JSONValue(modified?.text)),
+        ]
+    }
+}

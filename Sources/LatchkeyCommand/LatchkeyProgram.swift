@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// The program `latchkey`.
+package enum LatchkeyProgram {
+    package static func main() -> Never {
+        StandardStream.fillMissing()
+        ProcessEnvironment.exit(run(Array(CommandLine.arguments.dropFirst()), in: .system()).rawValue)
+    }
+
+    /// Reads the arguments, does what they say, and tells how it ended.
+    package static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
+        do {
+            var command = try Latchkey.parseAsRoot(arguments)
+            if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
+            try command.run()
+            return .done
+        } catch let failure as CommandFailure {
+            for line in failure.lines { surroundings.console.note("latchkey: \(line)") }
+            return failure.status
+        } catch {
+            return answer(error, on: surroundings.console)
+        }
+    }
+
+    /// What the parser throws: help and version, or a mistake in the arguments.
+    private static func answer(_ error: any Error, on console: any Console) -> ExitStatus {
+        let text = Latchkey.fullMessage(for: error)
+        guard Latchkey.exitCode(for: error).isSuccess else {
+            console.note(text)
+            return .usage
+        }
+        do throws(SystemCallError) { try console.write("\(text)\n") } catch { return .unavailable }
+        return .done
+    }
+}
+
+struct Latchkey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "latchkey",
+        abstract: "Keep secrets: store, read, list and remove passwords from the command line.",
+        discussion: """
+            The keychain is a folder with an encrypted database, by default \
+            $XDG_DATA_HOME/latchkey or ~/.local/share/latchkey. Its daemon starts by itself. \
+            `latchkey status` says what protects it now.
+
+            Secrets are read from standard input or typed at a prompt that does not show them; \
+            they are never arguments, and only `get` writes one. What is stored here belongs to \
+            the access group "latchkey", which every program of this user may read when it names it.
+
+            --json gives every command a stable form for programs, one object or array on one line; \
+            each command's help names its members. Dates are RFC 3339 in UTC.
+
+            EXIT STATUS
+              0   done
+              1   no item matches
+              2   wrong usage, or several items match
+              3   locked, or a person would have to be asked and cannot be
+              4   denied
+              5   the store is damaged
+              69  the keychain cannot be reached or cannot work
+              70  a fault of Latchkey itself
+            `temp` ends with the status of its command, 128 + N where signal N ended it. \
+            The last line of a failure says what to do.
+            """,
+        version: "latchkey \(LatchkeyVersion.text)",
+        subcommands: [
+            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, TempCommand.self,
+        ])
+
+    @OptionGroup var store: StoreOptions
+}

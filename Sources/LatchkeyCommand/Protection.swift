@@ -1,0 +1,43 @@
+internal import KeychainProtocol
+
+/// What protects the secrets now: the weakest link, in plain words
+/// (architecture section 2: said by `status`, the first `set` and the README).
+struct Protection: Sendable {
+    private let status: KeychainStatus
+    private let session: SessionInformation
+
+    init(_ status: KeychainStatus, _ session: SessionInformation) {
+        self.status = status
+        self.session = session
+    }
+
+    var sentence: String {
+        session.isTemporary ? Self.temporary : "\(atRest) \(Self.amongPrograms)"
+    }
+
+    private static let temporary =
+        "This keychain is temporary: it is encrypted only with a key that lies beside it, and `latchkey temp` "
+        + "destroys both when its command ends."
+
+    private static let amongPrograms =
+        "While it is open, any program that runs as you can read what this command stores."
+
+    /// Strength of the whole is the weakest protector and slot.
+    private var atRest: String {
+        let softwareOnly = status.protectors.contains("software-file") || status.protectors.isEmpty
+        switch (softwareOnly, status.hasPasscode) {
+        case (true, false):
+            return "The secrets are encrypted, but their key lies in a file beside them and there is no passcode: "
+                + "whoever gets a copy of \(folder) can open it; only file permissions keep others out."
+        case (true, true):
+            return "A copy of \(folder) opens only with your passcode, and is as strong as that."
+        case (false, false):
+            return "The key is bound to this machine's hardware: a copy of \(folder) opens nowhere else, "
+                + "but there is no passcode, so on this machine it opens by itself."
+        case (false, true):
+            return "A copy of \(folder) opens only on this machine and with your passcode."
+        }
+    }
+
+    private var folder: String { PrintableText.escaped(status.dataDirectory) }
+}

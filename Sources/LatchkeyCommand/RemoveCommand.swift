@@ -1,0 +1,76 @@
+internal import ArgumentParser
+internal import KeychainPlatform
+
+struct RemoveCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "rm",
+        abstract: "Remove an item, or with --all every item of a service.",
+        discussion: """
+            Looks for items as `get` does. One match is removed at once. Several are removed only \
+            with --all, after a question on a terminal or with --yes; otherwise their accounts are \
+            listed and the status is 2.
+
+            EXAMPLES
+              latchkey rm mail alice
+              latchkey rm mail --all --yes
+
+            --json writes {"removed"}: how many items.
+            """)
+
+    @Argument(help: "The service, or the server of an internet password.")
+    var service: String
+
+    @Argument(help: "The account; needed where the service has several.")
+    var account: String?
+
+    @Flag(help: "Look for internet passwords only.")
+    var internet = false
+
+    @Flag(help: "Remove every item that matches.")
+    var all = false
+
+    @Flag(help: "Remove several without asking.")
+    var yes = false
+
+    @Flag(help: "Write how many were removed as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let found = try keychain.find(ItemName(kind: internet ? .internet : nil, service: service, account: account))
+        guard !found.isEmpty else { throw .noItem }
+        if found.count > 1 { try confirm(found, surroundings.console) }
+        var removed = 0
+        for item in found where try keychain.remove(item) { removed += 1 }
+        try report(removed, surroundings.console)
+        return .done
+    }
+
+    private func confirm(_ found: [StoredItem], _ console: any Console) throws(CommandFailure) {
+        guard all else {
+            throw .several(
+                found, accountGiven: account != nil,
+                then: "Name one account, or add --all: latchkey rm SERVICE ACCOUNT")
+        }
+        if yes { return }
+        guard console.inputIsTerminal else {
+            throw CommandFailure(
+                .usage, "\(found.count) items match and nobody can be asked; nothing was removed",
+                "Add --yes to remove them all.")
+        }
+        let answer = console.promptForLine("Remove \(found.count) items of this service? [y/N] ")
+        guard answer == "y" || answer == "Y" || answer == "yes" else {
+            throw CommandFailure(.usage, "nothing was removed", "Answer y, or add --yes.")
+        }
+    }
+
+    private func report(_ removed: Int, _ console: any Console) throws(CommandFailure) {
+        if json {
+            let line = JSONValue.object([("removed", .integer(Int64(removed)))]).text
+            try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
+        }
+        if console.errorIsTerminal { console.note(removed == 1 ? "Removed." : "Removed \(removed) items.") }
+    }
+}

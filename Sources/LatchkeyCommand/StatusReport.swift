@@ -1,0 +1,102 @@
+internal import KeychainModel
+internal import KeychainProtocol
+
+/// What `latchkey status` shows, for people and for programs.
+struct StatusReport: Sendable {
+    let status: KeychainStatus
+    let session: SessionInformation
+
+    private static let classes: [(ItemClass, name: String, one: String, many: String)] = [
+        (.genericPassword, "generic", "generic password", "generic passwords"),
+        (.internetPassword, "internet", "internet password", "internet passwords"),
+        (.certificate, "certificate", "certificate", "certificates"),
+        (.key, "key", "key", "keys"),
+    ]
+
+    private var storeID: String { status.storeID.map { PrintableText.hex(UInt32($0), digits: 2) }.joined() }
+
+    private var openClasses: [String] {
+        ProtectionClass.allCases.filter(status.openClasses.contains).map(\.rawValue)
+    }
+
+    // MARK: For people
+
+    var text: String {
+        var lines = [Protection(status, session).sentence, ""]
+        for (name, value) in fields {
+            lines.append(name + String(repeating: " ", count: max(1, 14 - name.count)) + PrintableText.escaped(value))
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var fields: [(String, String)] {
+        [
+            ("Keychain", session.isTemporary ? "temporary" : "your own"),
+            ("Data", status.dataDirectory),
+            ("Store", "\(storeID) (format \(status.storeFormat))"),
+            ("Passcode", status.hasPasscode ? "set" : "none"),
+            ("Protectors", list(status.protectors)),
+            ("Slots", list(status.slots)),
+            ("Open classes", list(openClasses)),
+            ("Memory", status.memoryLocked ? "locked" : "not locked: secrets can reach the swap"),
+            ("Items", items),
+            ("Damaged", "\(status.damaged)"),
+            ("This program", "\(session.identity), \(strength)"),
+            ("Groups", list(session.groups)),
+            ("May name", list(session.nameableGroups)),
+            ("Kernel", session.missingFeatures.isEmpty ? "has all we check" : "lacks " + list(session.missingFeatures)),
+            ("Daemon", "process \(status.daemonProcess), version \(session.serverVersion)"),
+            ("Enclave", "process \(status.enclaveProcess)"),
+            ("This version", LatchkeyVersion.text),
+        ]
+    }
+
+    private func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
+
+    private var items: String {
+        let counted = Self.classes.compactMap { itemClass, _, one, many -> String? in
+            guard let count = status.items[itemClass], count > 0 else { return nil }
+            return "\(count) \(count == 1 ? one : many)"
+        }
+        return list(counted)
+    }
+
+    private var strength: String {
+        switch session.strength {
+        case .none: "who calls is not certain at all"
+        case .user: "another program of yours could pose as it"
+        case .program: "no other program can pose as it"
+        }
+    }
+
+    // MARK: For programs
+
+    var json: JSONValue {
+        .object([
+            ("protection", .string(Protection(status, session).sentence)), ("temporary", .bool(session.isTemporary)),
+            ("dataDirectory", .string(status.dataDirectory)), ("storeID", .string(storeID)),
+            ("storeFormat", .integer(Int64(status.storeFormat))), ("passcode", .bool(status.hasPasscode)),
+            ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
+            ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
+            ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
+            ("damaged", .integer(Int64(status.damaged))), ("program", program),
+            ("missingKernelFeatures", .strings(session.missingFeatures)),
+            ("daemon", .object([("pid", .integer(Int64(status.daemonProcess))), ("version", .string(session.serverVersion))])),
+            ("enclave", .object([("pid", .integer(Int64(status.enclaveProcess)))])),
+            ("version", .string(LatchkeyVersion.text)),
+        ])
+    }
+
+    private var program: JSONValue {
+        let strength =
+            switch session.strength {
+            case .none: "none"
+            case .user: "user"
+            case .program: "program"
+            }
+        return .object([
+            ("identity", .string(session.identity)), ("strength", .string(strength)),
+            ("groups", .strings(session.groups)), ("nameableGroups", .strings(session.nameableGroups)),
+        ])
+    }
+}

@@ -1,0 +1,58 @@
+internal import KeychainModel
+internal import KeychainProtocol
+
+/// An item as the keychain describes it: its names and dates, never its value.
+struct StoredItem: Sendable {
+    let kind: PasswordKind
+    private let attributes: AttributeMap
+
+    init(_ kind: PasswordKind, _ attributes: AttributeMap) {
+        self.kind = kind
+        self.attributes = attributes
+    }
+
+    var service: String { text(kind.nameCode) ?? "" }
+    var account: String { text(.account) ?? "" }
+    var label: String? { text(.label) }
+    var group: String? { text(.accessGroup) }
+    var isSynchronizable: Bool { attributes[.synchronizable]?.integer ?? 0 != 0 }
+    var created: Timestamp? { date(.creationDate) }
+    var modified: Timestamp? { date(.modificationDate) }
+
+    /// Matches this item and no other.
+    var exactQuery: [(String, RawValue)] {
+        kind.keyAttributes.compactMap { attribute in
+            attributes[attribute.code].map { ("\(attribute.code)", RawValue($0)) }
+        }
+    }
+
+    /// Bytes that are no text show as hex digits.
+    private func text(_ code: AttributeCode) -> String? {
+        switch attributes[code] {
+        case .string(let text): text
+        case .data(let bytes): String(validating: bytes, as: UTF8.self) ?? "0x" + bytes.map(Self.hex).joined()
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .date, nil: nil
+        }
+    }
+
+    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+    private func date(_ code: AttributeCode) -> Timestamp? {
+        if case .date(let seconds) = attributes[code] { Timestamp(secondsSince2001: seconds) } else { nil }
+    }
+}
+
+extension RawValue {
+    init(_ value: AttributeValue) {
+        self =
+            switch value {
+            case .string(let text): .string(text)
+            case .data(let bytes): .data(bytes)
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .date(let seconds): .date(seconds)
+            }
+    }
+}

@@ -1,0 +1,66 @@
+package import KeychainClient
+internal import KeychainPlatform
+package import KeychainProtocol
+
+/// What a command finds around it; a test passes its own.
+package struct Surroundings: Sendable {
+    package var console: any Console
+    /// The way to the keychain in a data directory (nil: the user's own).
+    package var keychain: @Sendable (_ dataDirectory: String?) -> any KeychainTransport
+    package var shield: Shield
+    /// Against which relative paths are read.
+    package var currentDirectory: String
+    /// Where `temp` looks for latchkeyd.
+    package var configuration: ClientConfiguration
+
+    package init(
+        console: any Console, keychain: @escaping @Sendable (String?) -> any KeychainTransport, shield: Shield,
+        currentDirectory: String, configuration: ClientConfiguration
+    ) {
+        self.console = console
+        self.keychain = keychain
+        self.shield = shield
+        self.currentDirectory = currentDirectory
+        self.configuration = configuration
+    }
+
+    /// The user's own.
+    static func system() -> Surroundings {
+        let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
+        return Surroundings(
+            console: SystemConsole(),
+            keychain: { DaemonConnectionPool(configuration.looking(in: $0)) }, shield: .process,
+            currentDirectory: ProcessEnvironment.currentDirectory ?? "/", configuration: configuration)
+    }
+
+    func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)" }
+}
+
+/// What a process does to itself before it holds a secret.
+package struct Shield: Sendable {
+    /// Before anything else.
+    package var raise: @Sendable () -> Void
+    /// After the hello: before it, the daemon must be able to look at us
+    /// (decisions.md, "Who sees what").
+    package var close: @Sendable () -> Void
+
+    package init(raise: @escaping @Sendable () -> Void, close: @escaping @Sendable () -> Void) {
+        self.raise = raise
+        self.close = close
+    }
+
+    static let process = Shield(raise: { Hardening.forbidCoreDumps() }, close: { Hardening.becomeNotDumpable() })
+    /// For tests, whose process goes on afterwards.
+    package static let none = Shield(raise: {}, close: {})
+}
+
+extension ClientConfiguration {
+    /// A store that --data-dir names stands before everything else.
+    func looking(in dataDirectory: String?) -> ClientConfiguration {
+        guard let dataDirectory else { return self }
+        var named = self
+        let run = "\(dataDirectory)/run"
+        named.target = .store(KeychainLocations(dataDirectory: dataDirectory, runDirectory: run), autostart: true)
+        return named
+    }
+}

@@ -1,0 +1,74 @@
+internal import ArgumentParser
+internal import KeychainPlatform
+
+struct TempCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "temp",
+        abstract: "Run a command with a private keychain that is destroyed afterwards.",
+        usage: "latchkey temp [--entitlements <file>] -- <command> [<argument> ...]",
+        discussion: """
+            Starts a keychain of its own in a new folder and runs the command with LATCHKEY_TEMP set \
+            to its socket: every keychain call of the command and of what it starts goes there, this \
+            program's included. Signals sent to `latchkey temp` are handed to the command. When it \
+            ends, the keychain is destroyed, also where `latchkey temp` itself was killed.
+
+            Without --entitlements every client has the access group "latchkey", so that programs and \
+            the command line see the same items. With it, every client has what the file grants: an \
+            XML property list with Apple's keys (keychain-access-groups, application-identifier, \
+            com.apple.security.application-groups and others). Where that does not name "latchkey" \
+            the command line uses the first group.
+
+            The status is the command's own, 128 + N where signal N ended it, 127 where it was not \
+            found and 126 where it could not be started.
+
+            EXAMPLES
+              latchkey temp -- sh -c 'echo pw | latchkey set a; latchkey get a'
+              latchkey temp --entitlements App.entitlements -- swift test
+            """)
+
+    @Option(help: ArgumentHelp("Give every client the entitlements of this property list.", valueName: "file"))
+    var entitlements: String?
+
+    @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.")
+    var command: [String] = []
+
+    /// Taken only to be refused in plain words.
+    @OptionGroup(visibility: .hidden) var store: StoreOptions
+
+    mutating func validate() throws {
+        if command.isEmpty { throw ValidationError("Give the command after --: latchkey temp -- COMMAND") }
+        if store.dataDirectory != nil { throw ValidationError("temp makes a data directory of its own; leave out --data-dir.") }
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let rights = entitlements.map(surroundings.absolute)
+        if let rights { try Self.check(rights) }
+        let keychain = try TemporaryKeychain.start(entitlements: rights, surroundings.configuration)
+        let outcome = Self.run(command, socket: keychain.socket)
+        try keychain.end()
+        return try outcome.get()
+    }
+
+    /// The daemon reads the file; that it can be read at all is said here.
+    private static func check(_ path: String) throws(CommandFailure) {
+        do throws(SystemCallError) { _ = try PrivateFile.readAll(path, atMost: 1 << 20) } catch {
+            throw CommandFailure(
+                .usage, "the entitlements file cannot be read (\(SystemCallError("read", errno: error.errno)))",
+                "Name a property list of at most 1 MiB that you may read.")
+        }
+    }
+
+    private static func run(_ command: [String], socket: String) -> Result<ExitStatus, CommandFailure> {
+        let name = TemporaryKeychain.variable
+        let environment = ProcessEnvironment.variables.filter { !$0.hasPrefix("\(name)=") } + ["\(name)=\(socket)"]
+        do throws(SystemCallError) {
+            return .success(ExitStatus(rawValue: try ForegroundCommand.run(command, environment: environment)))
+        } catch {
+            // The statuses by which shells and env(1) say it.
+            return .failure(
+                CommandFailure(
+                    ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started (\(error))",
+                    "Check its name and mode, or give its whole path after --."))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// A daemon of our own on a folder of its own; both go with us, because the
+/// daemon wipes its folder and leaves when the pipe that only we hold closes.
+final class TemporaryKeychain {
+    static let variable = ClientConfiguration.temporaryVariable
+    private static let folderPrefix = "latchkey-temp"
+    /// A socket's address has room for 107 bytes (unix(7)).
+    private static let longestSocketPath = 107
+    /// How long the daemon may take to leave.
+    private static let patience = Duration.seconds(5)
+
+    private let folder: TemporaryFolder
+    private let daemon: ChildProcess
+    /// The write end of the daemon's pipe; nil once we let go of it.
+    private var lifeline: Descriptor?
+    private let clock: any KeychainClock
+
+    private init(_ folder: TemporaryFolder, _ daemon: ChildProcess, _ lifeline: Descriptor, _ clock: any KeychainClock) {
+        self.folder = folder
+        self.daemon = daemon
+        self.lifeline = lifeline
+        self.clock = clock
+    }
+
+    /// Absolute path of the socket, for LATCHKEY_TEMP.
+    var socket: String { Self.socket(in: folder.path) }
+
+    private static func socket(in folder: String) -> String { "\(folder)/run/\(Rendezvous.socketName)" }
+
+    // MARK: Start
+
+    static func start(
+        entitlements: String?, _ configuration: ClientConfiguration
+    ) throws(CommandFailure) -> TemporaryKeychain {
+        let program = try asking { () throws(KeychainError) in
+            try DaemonProgram.find(in: configuration.programDirectories)
+        }
+        let folder = try makeFolder()
+        do throws(KeychainError) {
+            return try launch(program, entitlements, folder, configuration)
+        } catch {
+            discard(folder)
+            guard error.status == .param, entitlements != nil else { throw CommandFailure(error) }
+            throw CommandFailure(
+                .usage, "the entitlements file cannot be used: \(error.reason.explanation)",
+                "Give an XML property list with Apple's keys; see `latchkey temp --help`.")
+        }
+    }
+
+    /// The first place that takes a folder; folders that nobody uses any more
+    /// are removed there.
+    private static func makeFolder() throws(CommandFailure) -> TemporaryFolder {
+        var refusals: [String] = []
+        for parent in parents {
+            TemporaryFolder.sweep(parent, prefix: folderPrefix)
+            do throws(DirectoryRefusal) {
+                return try TemporaryFolder.make(in: parent, prefix: folderPrefix)
+            } catch {
+                refusals.append("\(error)")
+            }
+        }
+        throw CommandFailure(
+            .unavailable, "no folder for the keychain can be made (\(refusals.joined(separator: "; ")))",
+            "Set TMPDIR to a folder with a short path that you may write.")
+    }
+
+    private static var parents: [String] {
+        var found: [String] = []
+        if let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/"),
+            PrivateDirectory.isUsable(runtime) {
+            found.append(runtime)
+        }
+        if let temporary = ProcessEnvironment.variable("TMPDIR"), temporary.hasPrefix("/") { found.append(temporary) }
+        found.append("/tmp")
+        return found.filter { socket(in: "\($0)/\(folderPrefix)-XXXXXX").utf8.count <= longestSocketPath }
+    }
+
+    private static func launch(
+        _ program: String, _ entitlements: String?, _ folder: TemporaryFolder, _ configuration: ClientConfiguration
+    ) throws(KeychainError) -> TemporaryKeychain {
+        let (keychain, report) = try spawn(program, entitlements, folder, configuration)
+        do throws(KeychainError) {
+            try DaemonReport.wait(
+                on: report, until: Deadline(after: configuration.patience, on: configuration.clock))
+        } catch {
+            // Without an answer the daemon is not to be relied on to leave.
+            keychain.stop()
+            throw error
+        }
+        return keychain
+    }
+
+    private static func spawn(
+        _ program: String, _ entitlements: String?, _ folder: TemporaryFolder, _ configuration: ClientConfiguration
+    ) throws(KeychainError) -> (TemporaryKeychain, report: PacketSocket) {
+        var arguments = [
+            "--temporary", "--data-dir", folder.path, "--run-dir", "\(folder.path)/run", "--report", "--parent-fd", "4",
+        ]
+        if let entitlements { arguments += ["--entitlements", entitlements] }
+        do throws(SystemCallError) {
+            let (ours, theirs) = try PacketSocket.pair()
+            let pipe = try PipeEnds()
+            let daemon = try ChildProcess.start(
+                program, arguments: arguments, environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"],
+                third: theirs.descriptor, fourth: pipe.reading)
+            return (TemporaryKeychain(folder, daemon, pipe.writing, configuration.clock), ours)
+        } catch {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
+        }
+    }
+
+    // MARK: End
+
+    /// Lets the daemon go, and returns when it and the folder are gone.
+    func end() throws(CommandFailure) {
+        stop()
+        do throws(SystemCallError) { try folder.remove() } catch {
+            throw CommandFailure(
+                .unavailable, "the temporary keychain could not be removed (\(error))",
+                "Remove the folder yourself: \(folder.path)")
+        }
+    }
+
+    private func stop() {
+        lifeline = nil
+        // One that is gone already, or that the kernel will not name, is no failure of ours.
+        do throws(SystemCallError) { try daemon.end(within: Self.patience, on: clock) } catch { return }
+    }
+
+    private static func discard(_ folder: TemporaryFolder) {
+        // What could not be started is what is reported; the next `temp` sweeps.
+        do throws(SystemCallError) { try folder.remove() } catch { return }
+    }
+}

@@ -1,0 +1,15 @@
+import Conformance
+import KeychainPlatform
+import Testing
+
+/// The project's own copy of the corpus, or the one that CONFORMANCE_CASES and
+/// CONFORMANCE_FIXTURES name, in process and through a daemon.
+@Suite struct CorpusTests {
+    @Test(arguments: Mode.allCases) func everyCaseThatDoesNotWaitPasses(mode: Mode) throws {
+        let corpus = try Corpus.fromEnvironment(own: OwnCorpus.folder)
+        let programs = try #require(ProcessEnvironment.executableDirectory)
+        let report = ConformanceRun(corpus, modes: [mode], programs: programs).report()
+        print(report)
+        #expect(report.isSuccess, "\(report)")
+    }
+}

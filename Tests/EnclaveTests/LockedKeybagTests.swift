@@ -1,0 +1,92 @@
+import KeychainCrypto
+import KeychainModel
+import KeychainPlatform
+import Testing
+
+@testable import Enclave
+
+/// A keybag of which no slot opens by itself, and one with two generations.
+@Suite struct LockedKeybagTests {
+    private func core(_ change: (KeybagBody) -> KeybagBody) throws -> EnclaveCore {
+        let root = RootKey.random()
+        let body = change(KeybagBody.new(for: .random(), root: root))
+        let locked = try Keybag.Locked.open(body, generation: 1, root: root)
+        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: ["software-file"], unrepaired: [])
+    }
+
+    private func lockedCore() throws -> EnclaveCore {
+        try core { body in
+            body.with(slots: body.slots.map {
+                .init(kind: .unknown("passcode"), identifier: $0.identifier, wrappedBagKey: $0.wrappedBagKey)
+            })
+        }
+    }
+
+    @Test func aSlotOfAnUnknownKindOpensNothing() throws {
+        let core = try lockedCore()
+        let described = core.describe(process: 1)
+        #expect(described.openClasses == [.always, .alwaysThisDeviceOnly])
+        #expect(described.slots == ["passcode"])
+        #expect(described.hasPasscode)
+    }
+
+    @Test(arguments: [
+        ProtectionClass.whenUnlocked, .afterFirstUnlock, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly,
+    ])
+    func lockedKeybagRefusesWhatHangsOnTheBagKey(named: ProtectionClass) throws {
+        let core = try lockedCore()
+        let wrapped = WrappedKey(generation: 1, box: [])
+        #expect(core.makeRowKeys(for: [.row(named)]).map(\.fate) == [.locked])
+        #expect(core.openRowKeys([(.row(named), wrapped)]).map(\.fate) == [.locked])
+        #expect(core.openRowKeys([(.row(named, accessControl: [0]), wrapped)]).map(\.fate) == [.locked])
+        #expect(core.makeMetadataKey(for: named).fate == .locked)
+        #expect(core.openMetadataKey(wrapped, of: named).fate == .locked)
+    }
+
+    @Test func lockedKeybagStillHasIndexKeyAndAlwaysClasses() throws {
+        let core = try lockedCore()
+        #expect(core.indexKey.bytes.count == 32)
+        let row = RowBinding.row(.always)
+        let made = core.makeRowKeys(for: [row])[0]
+        #expect(core.openRowKeys([(row, try #require(made.wrapped))])[0].secret == made.secret)
+        #expect(core.makeRowKeys(for: [.row(.whenPasscodeSetThisDeviceOnly)]).map(\.fate) == [.noClassKey])
+    }
+
+    @Test func theWrongSecretDoesNotUnlock() throws {
+        let root = RootKey.random()
+        let body = KeybagBody.new(for: .random(), root: root)
+        #expect(throws: KeybagError.unreadable(.slotRefuses)) {
+            let keybag = try Keybag.Locked.open(body, generation: 1, root: root.copy())
+            _ = try keybag.unlock(with: SlotSecret(kind: .open, bytes: SecretBytes(count: 1)))
+        }
+        #expect(throws: KeybagError.unreadable(.slotRefuses)) {
+            let keybag = try Keybag.Locked.open(body, generation: 1, root: root.copy())
+            _ = try keybag.unlock(with: SlotSecret(kind: .unknown("passcode"), bytes: SecretBytes(count: 0)))
+        }
+    }
+
+    @Test func newKeysTakeTheNewestGenerationAndOldOnesStillOpen() throws {
+        let root = RootKey.random()
+        let old = KeybagBody.new(for: .random(), root: root)
+        let core = try EnclaveCore.opened(old, root.copy())
+        let row = RowBinding.row(.always)
+        let made = core.makeRowKeys(for: [row])[0]
+        let next = WrappedClassKey(
+            protectionClass: .always, generation: 2, parent: .root,
+            box: root.wrappingKey.seal(
+                SecretBytes.random(count: 32),
+                bound: WrapBinding.classKey(store: old.store, .always, generation: 2, under: .root)))
+        let newer = try EnclaveCore.opened(old.with(classKeys: [next] + old.classKeys), root.copy())
+        #expect(newer.openRowKeys([(row, try #require(made.wrapped))])[0].secret == made.secret)
+        #expect(newer.makeRowKeys(for: [row])[0].wrapped?.generation == 2)
+        #expect(newer.makeMetadataKey(for: .always).wrapped?.generation == 2)
+        #expect(newer.makeMetadataKey(for: .alwaysThisDeviceOnly).wrapped?.generation == 1)
+    }
+}
+
+extension EnclaveCore {
+    fileprivate static func opened(_ body: KeybagBody, _ root: consuming RootKey) throws -> EnclaveCore {
+        let locked = try Keybag.Locked.open(body, generation: 1, root: root)
+        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: [], unrepaired: [])
+    }
+}

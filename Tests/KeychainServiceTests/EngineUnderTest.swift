@@ -1,0 +1,105 @@
+import CSQLite
+import Enclave
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+import KeychainStore
+import KeychainTestSupport
+
+/// The real engine on a real store in a folder of its own.
+final class EngineUnderTest {
+    let folder: TemporaryDirectory
+    let clock = ManualClock()
+    private var opened: KeychainEngine?
+    var entitlements: Entitlements
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        entitlements = Entitlements()
+        entitlements.keychainAccessGroups = ["group.a", "group.b"]
+        opened = try Self.open(folder.path, clock)
+    }
+
+    var engine: KeychainEngine {
+        guard let opened else { preconditionFailure("the test has closed its engine") }
+        return opened
+    }
+
+    func close() throws {
+        try engine.close()
+        opened = nil
+    }
+
+    static func open(_ path: String, _ clock: ManualClock) throws -> KeychainEngine {
+        try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
+            try InProcessEnclave(dataDirectory: path, expecting: expected)
+        }
+    }
+
+    /// Closes the store, lets `change` at its files, and opens it again.
+    func reopen(after change: () throws -> Void = {}) throws {
+        try close()
+        try change()
+        opened = try Self.open(folder.path, clock)
+    }
+
+    func call(
+        _ operation: KeychainRequest.Operation, _ query: [(String, RawValue)], changes: [(String, RawValue)] = [],
+        value: String? = nil
+    ) throws(KeychainError) -> KeychainAnswer {
+        var all = query
+        var changed = changes
+        if value != nil { if operation == .update { changed.append(("v_Data", .secret)) } else { all.append(("v_Data", .secret)) } }
+        return try engine.answer(
+            KeychainRequest(
+                operation, query: QueryDictionary(all), changes: QueryDictionary(changed),
+                value: value.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }),
+            for: entitlements)
+    }
+
+    func add(_ account: String, _ value: String, _ more: [(String, RawValue)] = []) throws {
+        _ = try call(.add, item(account) + more, value: value)
+    }
+
+    func item(_ account: String) -> [(String, RawValue)] {
+        [("class", .string("genp")), ("svce", .string("service")), ("acct", .string(account))]
+    }
+
+    /// The value of an item, or nil where nothing is found.
+    func value(_ account: String, _ more: [(String, RawValue)] = []) throws -> String? {
+        do throws(KeychainError) {
+            let answer = try call(.copy, item(account) + more + [("r_Data", .bool(true))])
+            return answer.rows.first?.value.map { String(decoding: $0.bytes.insecureArray(), as: UTF8.self) }
+        } catch {
+            guard error.status == .itemNotFound else { throw error }
+            return nil
+        }
+    }
+
+    var databasePath: String { folder.path + "/" + Store.fileName }
+
+    /// Runs SQL on the database beside the engine, as whoever can write the file could.
+    func sql(_ statement: String) throws {
+        var db: OpaquePointer?
+        guard unsafe sqlite3_open(databasePath, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
+        defer { unsafe sqlite3_close(db) }
+        unsafe sqlite3_busy_timeout(db, 5000)
+        guard unsafe sqlite3_exec(db, statement, nil, nil, nil) == SQLITE_OK else {
+            throw SQLFailure(text: unsafe String(cString: sqlite3_errmsg(db)))
+        }
+    }
+
+    func number(_ query: String) throws -> Int {
+        var db: OpaquePointer?
+        var statement: OpaquePointer?
+        guard unsafe sqlite3_open(databasePath, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
+        defer { unsafe sqlite3_close(db) }
+        guard unsafe sqlite3_prepare_v2(db, query, -1, &statement, nil) == SQLITE_OK else { throw SQLFailure(text: query) }
+        defer { unsafe sqlite3_finalize(statement) }
+        guard unsafe sqlite3_step(statement) == SQLITE_ROW else { throw SQLFailure(text: query) }
+        return unsafe Int(sqlite3_column_int64(statement, 0))
+    }
+
+    struct SQLFailure: Error { let text: String }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// The programs as they are installed: `latchkey` starts its daemon, the daemon
+/// its enclave.
+@Suite struct LatchkeyEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    @Test func storesFindsListsAndRemoves() throws {
+        #expect(try programs.latchkey("get", "mail").status == 1)
+        #expect(try programs.latchkey("set", "mail", "alice", "--label", "Work", input: Data("pw\n".utf8)).status == 0)
+        let get = try programs.latchkey("get", "mail")
+        #expect(get.status == 0 && get.text == "pw" && get.errors.isEmpty)
+        #expect(try programs.latchkey("set", "mail", "bob", input: Data("pw2".utf8)).status == 0)
+        let several = try programs.latchkey("get", "mail")
+        #expect(several.status == 2 && several.output.isEmpty)
+        #expect(several.errors.contains("alice") && several.errors.contains("bob"))
+        let list = try programs.latchkey("list").text
+        #expect(list.hasPrefix("mail\talice\tgeneric\t20") && list.contains("\tWork\nmail\tbob\t"))
+        #expect(try programs.latchkey("rm", "mail").status == 2)
+        #expect(try programs.latchkey("rm", "mail", "--all", "--yes").status == 0)
+        #expect(try programs.latchkey("list").output.isEmpty)
+    }
+
+    @Test func replacesAndKeepsTheRest() throws {
+        try programs.latchkey("set", "--internet", "host", "a", "--label", "L", input: Data("1".utf8))
+        let again = try programs.latchkey("set", "--internet", "host", "a", "--json", input: Data("2".utf8))
+        #expect(again.text == #"{"service":"host","account":"a","kind":"internet","replaced":true}"# + "\n")
+        let item = try JSONSerialization.jsonObject(with: try programs.latchkey("get", "host", "--json").output)
+        let members = try #require(item as? [String: Any])
+        #expect(members["value"] as? String == "2")
+        #expect(members["label"] as? String == "L")
+        #expect(members["kind"] as? String == "internet")
+        #expect((members["created"] as? String)?.hasSuffix("Z") == true)
+    }
+
+    @Test func keepsEveryByteOfLargeAndBinaryValues() throws {
+        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+        #expect(try programs.latchkey("set", "key", "--raw", input: bytes).status == 0)
+        #expect(try programs.latchkey("get", "key").output == bytes)
+        #expect(try programs.latchkey("set", "none", "--allow-empty").status == 0)
+        #expect(try programs.latchkey("get", "none").output == Data())
+        let json = try JSONSerialization.jsonObject(with: try programs.latchkey("get", "key", "--json").output)
+        let members = try #require(json as? [String: Any])
+        #expect(Data(base64Encoded: members["value"] as? String ?? "") == bytes)
+    }
+
+    @Test func aMissingDaemonIsUnavailableAndSaysHowToInstall() throws {
+        // A copy elsewhere has no daemon beside it; one that is installed may be found.
+        let alone = programs.home + "/alone"
+        try FileManager.default.createDirectory(atPath: alone, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: BuiltPrograms.latchkey, toPath: alone + "/latchkey")
+        let outcome = try programs.run(alone + "/latchkey", ["list"])
+        guard outcome.status != 0 else { return }
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("make install"))
+    }
+
+    @Test func aFolderOpenToOthersIsRefused() throws {
+        let folder = programs.home + "/open"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        let outcome = try programs.latchkey("--data-dir", folder, "list")
+        #expect(outcome.status == 69 || outcome.status == 5)
+        #expect(outcome.errors.contains("chmod 700"))
+    }
+
+    @Test func dataDirectoryHoldsAStoreOfItsOwn() throws {
+        let folder = programs.home + "/second"
+        #expect(try programs.latchkey("--data-dir", folder, "set", "a", input: Data("2".utf8)).status == 0)
+        #expect(try programs.latchkey("get", "a").status == 1)
+        #expect(try programs.latchkey("get", "a", "--data-dir", folder).text == "2")
+    }
+
+    // MARK: The daemon's life
+
+    @Test func commandSubstitutionReturnsAtOnceOnAColdStart() throws {
+        let clock = SystemClock()
+        let start = clock.monotonic
+        let outcome = try programs.shell("x=$(latchkey get a 2>/dev/null); echo \"$? $x\"; latchkey list 2>&1 | cat")
+        #expect(outcome.text == "1 \n")
+        #expect(clock.monotonic - start < .seconds(5))
+        #expect(programs.processes("latchkeyd").count == 1)
+    }
+
+    @Test func theDaemonOutlivesItsStartersGroup() throws {
+        let outcome = try programs.run("/usr/bin/setsid", ["-w", "/bin/sh", "-c", "latchkey list; kill -9 0"])
+        #expect(outcome.status != 0)
+        let daemons = programs.processes("latchkeyd")
+        #expect(daemons.count == 1)
+        #expect(try programs.daemonProcess() == daemons.first)
+    }
+
+    @Test func twentyClientsAtOnceGetOneDaemon() throws {
+        let clients = (0..<20).map { programs.start("/bin/sh", ["-c", "echo pw\($0) | latchkey set s\($0)"]) }
+        for client in clients { try client.run() }
+        for client in clients { client.waitUntilExit() }
+        #expect(clients.allSatisfy { $0.terminationStatus == 0 })
+        #expect(programs.processes("latchkeyd").count == 1)
+        #expect(programs.processes("latchkey-enclave").count == 1)
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 20)
+        for number in 0..<20 { #expect(try programs.latchkey("get", "s\(number)").text == "pw\(number)") }
+    }
+
+    @Test(arguments: [true, false])
+    func sessionsWithAndWithoutARuntimeFolderMeetOneDaemon(first: Bool) throws {
+        let home = try BuiltPrograms(runtime: true)
+        let without: [String: String?] = ["XDG_RUNTIME_DIR": .none]
+        let one = try home.daemonProcess(changing: first ? [:] : without)
+        let other = try home.daemonProcess(changing: first ? without : [:])
+        #expect(one > 0 && one == other)
+        #expect(home.processes("latchkeyd") == [one])
+    }
+}

@@ -1,0 +1,91 @@
+import KeychainClient
+import KeychainModel
+import KeychainProtocol
+import LatchkeyCommand
+import Synchronization
+import Testing
+
+@Suite struct LatchkeyProgramTests {
+    let keychain = FakeKeychain()
+
+    @Test(arguments: [
+        (Status.itemNotFound, Reason.nothingMatches, 1), (.interactionNotAllowed, .locked(class: "ak"), 3),
+        (.missingEntitlement, .groupNotEntitled(group: "g"), 4), (.notAvailable, .serverUntrusted, 4),
+        (.decode, .storeUnreadable, 5), (.notAvailable, .storeMismatch, 5), (.notAvailable, .daemonNotInstalled, 69),
+        (.diskFull, .diskFull, 69), (.notAvailable, .noAnswer(mayHaveHappened: true), 69),
+        (.param, .malformed(key: "k"), 70), (.internalComponent, .internalFault(what: "x"), 70),
+    ])
+    func failuresHaveTheirStatusAndSayWhatToDo(status: Status, reason: Reason, exit: Int32) {
+        keychain.fail(status, reason, "below")
+        let run = CommandRun("status", on: keychain)
+        #expect(run.status.rawValue == exit)
+        #expect(run.notes.count == 2)
+        #expect(run.notes[0].contains("below"))
+        #expect(run.lastNote.hasPrefix("latchkey: ") && run.lastNote.hasSuffix(".") || run.lastNote.contains("DIR"))
+    }
+
+    @Test func usageMistakesAreStatusTwoAndPointToHelp() {
+        for arguments in [["get"], ["frobnicate"], ["get", "a", "b", "c"], ["list", "--nonsense"], ["temp"], ["temp", "ls"]] {
+            let console = RecordingConsole()
+            let status = LatchkeyProgram.run(arguments, in: surroundings(console))
+            #expect(status == .usage, "\(arguments)")
+            #expect(console.notes.last?.contains("--help") == true)
+            #expect(console.text.isEmpty)
+        }
+    }
+
+    @Test func helpAndVersionGoToStandardOutput() {
+        for (arguments, expected) in [
+            (["--version"], "latchkey \(LatchkeyVersion.text)\n"), (["--help"], "EXIT STATUS"), ([], "SUBCOMMANDS"),
+            (["get", "--help"], "--json"), (["help", "temp"], "LATCHKEY_TEMP"), (["set", "-h"], "--raw"),
+        ] {
+            let console = RecordingConsole()
+            #expect(LatchkeyProgram.run(arguments, in: surroundings(console)) == .done)
+            #expect(console.text.contains(expected), "\(arguments)")
+            #expect(console.notes.isEmpty)
+        }
+    }
+
+    @Test(arguments: [["--data-dir", "d", "list"], ["list", "--data-dir", "d"], ["list", "--data-dir=/work/d"]])
+    func dataDirectoryStandsAnywhereAndIsMadeAbsolute(arguments: [String]) {
+        let asked = Mutex<[String?]>([])
+        var surroundings = surroundings(RecordingConsole())
+        surroundings.keychain = { [keychain] directory in
+            asked.withLock { $0.append(directory) }
+            return keychain
+        }
+        #expect(LatchkeyProgram.run(arguments, in: surroundings) == .done)
+        #expect(asked.withLock { $0 } == ["/work/d"])
+    }
+
+    @Test func nobodyLooksInAfterTheHello() {
+        let steps = Mutex<[String]>([])
+        var surroundings = surroundings(RecordingConsole())
+        surroundings.shield = Shield(
+            raise: { steps.withLock { $0.append("raise") } }, close: { steps.withLock { $0.append("close") } })
+        surroundings.keychain = { [keychain] _ in
+            steps.withLock { $0.append("connect") }
+            return keychain
+        }
+        _ = LatchkeyProgram.run(["list"], in: surroundings)
+        #expect(steps.withLock { $0 } == ["raise", "connect", "close"])
+    }
+
+    @Test func statusIsHonestForPeopleAndPrograms() {
+        let text = CommandRun("status", on: keychain).text
+        #expect(text.contains("whoever gets a copy of /home/a/.local/share/latchkey can open it"))
+        #expect(text.contains("Store         0aff (format 1)"))
+        #expect(text.contains("Items         1 generic password"))
+        #expect(text.contains("Kernel        lacks pidfs"))
+        let json = CommandRun("status", "--json", on: keychain).text
+        #expect(json.contains(#""openClasses":["ak","dk"]"#))
+        #expect(json.contains(#""items":{"generic":1,"internet":0,"certificate":0,"key":0}"#))
+        #expect(json.contains(#""daemon":{"pid":11,"version":"0.1.0"},"enclave":{"pid":12}"#))
+    }
+
+    private func surroundings(_ console: RecordingConsole) -> Surroundings {
+        Surroundings(
+            console: console, keychain: { [keychain] _ in keychain }, shield: .none, currentDirectory: "/work",
+            configuration: ClientConfiguration(target: .nowhere))
+    }
+}

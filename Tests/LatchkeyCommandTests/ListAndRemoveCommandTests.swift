@@ -1,0 +1,70 @@
+import KeychainModel
+import LatchkeyCommand
+import Testing
+
+@Suite struct ListCommandTests {
+    let keychain = FakeKeychain()
+
+    @Test func programsGetFieldsAndPeopleATable() {
+        keychain.set(["mail", "zoe"], "secret1")
+        keychain.set(["--internet", "a.example", "b\tb"], "secret2")
+        let fields = CommandRun("list", on: keychain).text
+        #expect(fields == "a.example\tb\\u{9}b\tinternet\t2026-05-09T06:13:22Z\t\nmail\tzoe\tgeneric\t2026-05-09T06:13:21Z\t\n")
+        let table = CommandRun("list", on: keychain, console: RecordingConsole(terminal: true)).text
+        #expect(table.hasPrefix("SERVICE    ACCOUNT   KIND      MODIFIED"))
+        #expect(!table.contains("secret") && !table.contains("\t"))
+    }
+
+    @Test func jsonIsAnArrayWithoutValues() {
+        #expect(CommandRun("list", "--json", on: keychain).text == "[]\n")
+        keychain.set(["mail", "zoe"], "hunter2")
+        let text = CommandRun("list", "--json", on: keychain).text
+        #expect(text.hasPrefix(#"[{"service":"mail","account":"zoe","kind":"generic","group":"latchkey","label":null"#))
+        #expect(!text.contains("hunter2") && !text.contains("value"))
+    }
+
+    @Test func anEmptyKeychainIsNoFailureAMissingServiceIs() {
+        #expect(CommandRun("list", on: keychain).status == .done)
+        #expect(CommandRun("list", "mail", on: keychain).status == .noMatch)
+    }
+}
+
+@Suite struct RemoveCommandTests {
+    let keychain = FakeKeychain()
+
+    init() {
+        keychain.set(["a", "one"], "1")
+        keychain.set(["a", "two"], "2")
+        keychain.set(["b"], "3")
+    }
+
+    @Test func removesTheOneThatMatches() {
+        #expect(CommandRun("rm", "b", on: keychain).status == .done)
+        #expect(CommandRun("rm", "b", on: keychain).status == .noMatch)
+        #expect(CommandRun("rm", "a", "one", "--json", on: keychain).text == "{\"removed\":1}\n")
+        #expect(keychain.items.count == 1)
+    }
+
+    @Test func severalNeedAllAndAWord() {
+        #expect(CommandRun("rm", "a", on: keychain).status == .usage)
+        let all = CommandRun("rm", "a", "--all", on: keychain)
+        #expect(all.status == .usage)
+        #expect(all.lastNote.contains("--yes"))
+        #expect(keychain.items.count == 3)
+        #expect(CommandRun("rm", "a", "--all", "--yes", on: keychain).status == .done)
+        #expect(keychain.items.count == 1)
+    }
+
+    @Test(arguments: [("y", 1), ("n", 3), (nil, 3)])
+    func aTerminalIsAsked(answer: String?, left: Int) {
+        let console = RecordingConsole(terminal: true, typed: answer)
+        _ = CommandRun("rm", "a", "--all", on: keychain, console: console)
+        #expect(console.prompts == ["Remove 2 items of this service? [y/N] "])
+        #expect(keychain.items.count == left)
+    }
+
+    @Test func yesWithoutAllRemovesNothing() {
+        #expect(CommandRun("rm", "a", "--yes", on: keychain).status == .usage)
+        #expect(keychain.items.count == 3)
+    }
+}

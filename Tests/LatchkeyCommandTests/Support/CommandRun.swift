@@ -1,0 +1,34 @@
+import KeychainClient
+import KeychainProtocol
+import LatchkeyCommand
+
+/// One run of `latchkey` on a keychain and a console of the test.
+struct CommandRun {
+    let status: ExitStatus
+    let console: RecordingConsole
+
+    init(_ arguments: String..., on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
+        self.console = console
+        status = LatchkeyProgram.run(
+            arguments,
+            in: Surroundings(
+                console: console, keychain: { _ in keychain }, shield: .none, currentDirectory: "/work",
+                configuration: ClientConfiguration(target: .nowhere)))
+    }
+
+    var text: String { console.text }
+    var notes: [String] { console.notes }
+    var lastNote: String { console.notes.last ?? "" }
+}
+
+extension FakeKeychain {
+    /// Stores a secret through the command line.
+    @discardableResult
+    func set(_ arguments: [String], _ secret: String) -> ExitStatus {
+        LatchkeyProgram.run(
+            ["set"] + arguments,
+            in: Surroundings(
+                console: RecordingConsole(input: Array(secret.utf8)), keychain: { [self] _ in self }, shield: .none,
+                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere)))
+    }
+}

@@ -1,0 +1,63 @@
+import KeychainPlatform
+import LatchkeyCommand
+import Synchronization
+
+/// A console that gives what it was made with and keeps what it is told.
+final class RecordingConsole: Console {
+    private struct Record {
+        var output: [UInt8] = []
+        var notes: [String] = []
+        var prompts: [String] = []
+    }
+
+    let inputIsTerminal: Bool
+    let outputIsTerminal: Bool
+    let errorIsTerminal: Bool
+    private let input: [UInt8]
+    private let typed: String?
+    private let record = Mutex(Record())
+
+    /// - Parameters:
+    ///   - terminal: all three streams are one.
+    ///   - typed: what a person types at a prompt; nil: end of file.
+    init(input: [UInt8] = [], terminal: Bool = false, typed: String? = nil) {
+        self.input = input
+        self.typed = typed
+        inputIsTerminal = terminal
+        outputIsTerminal = terminal
+        errorIsTerminal = terminal
+    }
+
+    var output: [UInt8] { record.withLock(\.output) }
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var notes: [String] { record.withLock(\.notes) }
+    var prompts: [String] { record.withLock(\.prompts) }
+
+    func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
+        input.count > limit ? nil : SecretBytes(copying: input)
+    }
+
+    func promptForSecret(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes {
+        record.withLock { $0.prompts.append(prompt) }
+        guard let typed else { throw .canceled }
+        return SecretBytes(copying: Array(typed.utf8))
+    }
+
+    func promptForLine(_ prompt: String) -> String? {
+        record.withLock { $0.prompts.append(prompt) }
+        return typed
+    }
+
+    func write(_ text: String) throws(SystemCallError) {
+        record.withLock { $0.output += Array(text.utf8) }
+    }
+
+    func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {
+        let bytes = secret.insecureArray()
+        record.withLock { $0.output += bytes }
+    }
+
+    func note(_ line: String) {
+        record.withLock { $0.notes.append(line) }
+    }
+}

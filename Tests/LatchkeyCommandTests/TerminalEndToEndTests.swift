@@ -1,0 +1,102 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// The programs on a terminal: a pseudo-terminal of the test, made the
+/// controlling one of a session of its own.
+@Suite struct TerminalEndToEndTests {
+    let programs: BuiltPrograms
+    let terminal: PseudoTerminal
+
+    init() throws {
+        programs = try BuiltPrograms()
+        terminal = try PseudoTerminal()
+    }
+
+    private func start(_ arguments: String...) throws -> Process {
+        let process = programs.start("/usr/bin/setsid", ["-c", "-w", BuiltPrograms.latchkey] + arguments)
+        process.standardInput = terminal.side
+        process.standardOutput = terminal.side
+        process.standardError = terminal.side
+        try process.run()
+        return process
+    }
+
+    @Test func theSecretIsTypedUnseen() throws {
+        let process = try start("set", "mail", "alice")
+        #expect(terminal.shows("Secret for mail/alice: "))
+        #expect(!terminal.echoes)
+        terminal.type("hunter2\n")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(terminal.shows("can open it"))
+        #expect(!terminal.shown.contains("hunter2"))
+        #expect(terminal.echoes)
+        #expect(try programs.latchkey("get", "mail").text == "hunter2")
+    }
+
+    @Test func interruptingThePromptRestoresTheTerminal() throws {
+        let process = try start("set", "mail")
+        #expect(terminal.shows("Secret for mail: "))
+        terminal.type("\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130 || process.terminationReason == .uncaughtSignal)
+        #expect(terminal.echoes)
+        #expect(try programs.latchkey("get", "mail").status == 1)
+    }
+
+    @Test func interruptFromTheTerminalReachesTheCommandOfTempOnce() throws {
+        let count = programs.home + "/count"
+        let process = try start(
+            "temp", "--", "sh", "-c", "trap 'echo x >> \(count); exit 9' INT; echo ready; while :; do sleep 0.1; done")
+        #expect(terminal.shows("ready\r\n"))
+        terminal.type("\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 9)
+        #expect(try String(contentsOfFile: count, encoding: .utf8) == "x\n")
+        #expect(programs.temporaryFolders.isEmpty)
+    }
+
+    @Test func getEndsItsLineOnATerminal() throws {
+        try programs.latchkey("set", "a", input: Data("pw".utf8))
+        let process = try start("get", "a")
+        process.waitUntilExit()
+        #expect(terminal.shows("pw\r\n"))
+    }
+}
+
+/// A pseudo-terminal: one side for the program, the other for the test.
+final class PseudoTerminal {
+    let side: FileHandle
+    private let master: Int32
+    private(set) var shown = ""
+
+    init() throws {
+        master = posix_openpt(O_RDWR | O_NOCTTY)
+        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = unsafe ptsname(master) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        _ = fcntl(master, F_SETFL, O_NONBLOCK)
+        _ = fcntl(master, F_SETFD, FD_CLOEXEC)
+        side = FileHandle(fileDescriptor: unsafe open(name, O_RDWR | O_NOCTTY | O_CLOEXEC), closeOnDealloc: true)
+    }
+
+    deinit { close(master) }
+
+    func type(_ text: String) { _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) } }
+
+    var echoes: Bool {
+        var settings = termios()
+        return unsafe tcgetattr(side.fileDescriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    /// Whether the text comes within a few seconds.
+    func shows(_ text: String) -> Bool {
+        BuiltPrograms.eventually {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe read(master, &bytes, bytes.count)
+            if count > 0 { shown += String(decoding: bytes[..<count], as: UTF8.self) }
+            return shown.replacing("\r\n", with: " ").contains(text.replacing("\r\n", with: " "))
+        }
+    }
+}

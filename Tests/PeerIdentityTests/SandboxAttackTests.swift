@@ -1,0 +1,143 @@
+import KeychainModel
+import Glibc
+import KeychainPlatform
+import Testing
+
+@testable import PeerIdentity
+
+/// Peers that see other files, users or processes than the daemon does.
+struct SandboxAttackTests {
+    private let door: Doorway
+    private let puppet: String
+
+    init() throws {
+        door = try Doorway()
+        puppet = try Workshop.shared.get().program
+    }
+
+    /// In namespaces of its own a program can put libraries of its choice under
+    /// an executable that is the real one, file and all.
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func aTrustedProgramInForeignNamespacesHasNoExecutableRung(_ features: KernelFeatures) throws {
+        let attacker = try Puppet(inside: "/usr/bin/true", steps: ["foreign", "connect", door.path, "nonce", "answer", "hear"])
+        let (peer, _) = try door.greet(features)
+        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
+        #expect(peer.identity.strength == .user)
+        withExtendedLifetime(attacker) {}
+    }
+
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func aForeignUserNamespaceAloneIsForeign(_ features: KernelFeatures) throws {
+        let attacker = try Puppet(inside: "/usr/bin/true", steps: ["foreign-user", "connect", door.path, "hear"])
+        #expect(try door.identify(features).rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
+        withExtendedLifetime(attacker) {}
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
+    func aForeignMountNamespaceAloneIsForeign(_ features: KernelFeatures) throws {
+        let attacker = try Puppet(inside: "/usr/bin/true", steps: ["foreign-mount", "connect", door.path, "hear"])
+        #expect(try door.identify(features).rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
+        withExtendedLifetime(attacker) {}
+    }
+
+    /// Any program of the user can enter a folder with a .flatpak-info in it.
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func aForgedFlatpakContainsButDoesNotAuthenticate(_ features: KernelFeatures) throws {
+        let root = try door.folder.makeFolder("root")
+        try door.folder.write("root/.flatpak-info", "[Application]\nname=org.mozilla.firefox\n")
+        let attacker = try Puppet(["connect", door.path, "foreign", "enter", root, "nonce", "answer", "say", "in", "hear"])
+        let (peer, _) = try greetInside(attacker, root, features)
+        #expect(peer.identity.rungs.first == .flatpak(application: "org.mozilla.firefox"))
+        #expect(peer.identity.contains)
+        #expect(!peer.identity.authenticates)
+        #expect(peer.identity.strength == .user)
+        // What it is called inside reaches nothing outside.
+        #expect(peer.identity.rungs.count == 2)
+        #expect(!peer.identity.rungs.contains(AdHocNaming.rung(forPath: puppet)))
+    }
+
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func aFlatpakInfoThatIsNoPlainFileIsNoEvidence(_ features: KernelFeatures) throws {
+        let root = try door.folder.makeFolder("root")
+        try #require(unsafe mkfifo(root + "/.flatpak-info", 0o644) == 0)
+        let attacker = try Puppet(["connect", door.path, "foreign", "enter", root, "nonce", "answer", "say", "in", "hear"])
+        let (peer, _) = try greetInside(attacker, root, features)
+        #expect(peer.identity.rungs.count == 1 && !peer.identity.contains)
+    }
+
+    /// A daemon in a pid namespace cannot see who connects from outside: the
+    /// kernel gives the number 0. The daemon is this test program, started again
+    /// in such a namespace with the accepted connection as its input.
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func aPeerOutsideThePidNamespaceIsRefused(_ features: KernelFeatures) throws {
+        let client = try Puppet(["connect", door.path, "hear"])
+        let report = try door.folder.write("report", "")
+        let own = try Descriptor.look(at: FilePath("/proc/self"), .folder).linkTarget(FilePath("exe"))
+        let status = try Puppet.run(
+            "/usr/bin/unshare",
+            (geteuid() == 0 ? [] : ["--user", "--map-root-user"]) + [
+                "--pid", "--fork", "--mount-proc", "--", try #require(own.printable), "--testing-library", "swift-testing",
+                "--filter", "InnerDaemon",
+            ],
+            environment: ["\(InnerDaemon.report)=\(report)", "\(InnerDaemon.features)=\(features.present.count)"],
+            input: door.accept().descriptor)
+        #expect(status == 0)
+        #expect(try door.folder.read("report") == "\(PeerRefusal.foreignProcessNamespace)")
+        withExtendedLifetime(client) {}
+    }
+
+    /// The other way about the number is good: a namespace below ours is in view.
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func aPeerInAPidNamespaceBelowIsSeenAndStamped(_ features: KernelFeatures) throws {
+        let client = try Puppet(
+            running: "/usr/bin/unshare",
+            ["--user", "--map-root-user", "--pid", "--fork", "--", puppet, "connect", door.path, "nonce", "answer", "hear"])
+        let (peer, _) = try door.greet(features)
+        #expect(peer.process.processID != client.processID && peer.process.processID > 0)
+        #expect(peer.identity.userID == geteuid())
+        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
+    }
+
+    /// Looks only once the peer is in its root.
+    private func greetInside(_ peer: Puppet, _ root: String, _ features: KernelFeatures) throws -> (
+        peer: GreetedPeer, Puppet
+    ) {
+        let folder = try Descriptor.look(at: FilePath("/proc/\(peer.processID)"), .folder)
+        while try folder.linkTarget(FilePath("root")) != FilePath(root) { sched_yield() }
+        return (try door.greet(features).peer, peer)
+    }
+}
+
+/// What the machine lets a test do.
+enum Machine {
+    static let noNamespaces: Comment = "this kernel forbids user namespaces: the attack cannot be mounted here"
+
+    static let allowsNamespaces: Bool = {
+        guard let probe = try? Puppet(["foreign", "say", "allowed"]) else { return false }
+        return (try? probe.listen()) == "allowed"
+    }()
+}
+
+/// The part of ``SandboxAttackTests`` that runs inside: alone it does nothing.
+struct InnerDaemon {
+    static let report = "LATCHKEY_TEST_REPORT"
+    static let features = "LATCHKEY_TEST_FEATURES"
+
+    @Test(.enabled(if: ProcessEnvironment.variable(report) != nil, "started by aPeerOutsideThePidNamespaceIsRefused"))
+    func looksAtItsInput() throws {
+        let socket = PacketSocket(owning: Descriptor(owning: 0))
+        let features = ProcessEnvironment.variable(Self.features) == "0" ? KernelFeatures.linux61 : try .probed()
+        let report = try #require(ProcessEnvironment.variable(Self.report))
+        var text = "identified"
+        do {
+            _ = try PeerProcess.identify(socket, features: features, proc: .system())
+        } catch {
+            text = "\(error)"
+        }
+        try writeAll(PrivateDirectory(report.dropLastComponent, creating: false).openFile("report", creating: false), Array(text.utf8))
+    }
+}
+
+extension String {
+    fileprivate var dropLastComponent: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? self }
+}

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import Synchronization
+
+/// Runs a corpus in both modes, a few cases at a time.
+package struct ConformanceRun: Sendable {
+    private let corpus: Corpus
+    private let modes: [Mode]
+    private let programs: String
+
+    /// - Parameter programs: the folder with the daemon for tests and the enclave.
+    package init(_ corpus: Corpus, modes: [Mode] = Mode.allCases, programs: String) {
+        self.corpus = corpus
+        self.modes = modes
+        self.programs = programs
+    }
+
+    package func report() -> ConformanceReport {
+        let outcomes = Mutex([[Mode: ConformanceReport.Outcome]](repeating: [:], count: corpus.cases.count))
+        DispatchQueue.concurrentPerform(iterations: corpus.cases.count) { index in
+            let found = self.outcomes(of: corpus.cases[index])
+            outcomes.withLock { $0[index] = found }
+        }
+        var report = ConformanceReport(modes: modes, unreadable: corpus.unreadable)
+        for (one, found) in zip(corpus.cases, outcomes.withLock({ $0 })) { report.add(one, found) }
+        return report
+    }
+
+    private func outcomes(of conformanceCase: ConformanceCase) -> [Mode: ConformanceReport.Outcome] {
+        if let reason = Pending(conformanceCase) {
+            return Dictionary(uniqueKeysWithValues: modes.map { ($0, .pending(reason)) })
+        }
+        return Dictionary(uniqueKeysWithValues: modes.map { ($0, outcome(of: conformanceCase, $0)) })
+    }
+
+    private func outcome(of conformanceCase: ConformanceCase, _ mode: Mode) -> ConformanceReport.Outcome {
+        guard let difference = difference(in: conformanceCase, mode) else { return .passed }
+        return Disputed.reason(for: conformanceCase.id).map { .disputed(reason: $0, difference: difference) }
+            ?? .failed(difference)
+    }
+
+    /// nil: the case passes.
+    private func difference(in conformanceCase: ConformanceCase, _ mode: Mode) -> String? {
+        do {
+            let keychain = try keychain(for: conformanceCase.context, mode)
+            defer { keychain.close() }
+            var run = CaseRun(conformanceCase, keychain, corpus.fixtures)
+            return run.run(conformanceCase.steps).map {
+                "step \($0.step) (\($0.call)): expected \($0.expected), got \($0.got)"
+            }
+        } catch {
+            return "the keychain did not start: \(error)"
+        }
+    }
+
+    private func keychain(for context: CaseContext, _ mode: Mode) throws -> any KeychainUnderTest {
+        switch mode {
+        case .inProcess: try InProcessKeychain(context)
+        case .daemon: try DaemonKeychain(context, programs: programs)
+        }
+    }
+}

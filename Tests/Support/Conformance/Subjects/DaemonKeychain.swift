@@ -1,0 +1,70 @@
+internal import Foundation
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainTesting
+
+/// A daemon of its own with its own enclave, as separate processes; the calls
+/// take the way of every program, over the socket.
+final class DaemonKeychain: KeychainUnderTest {
+    private let folder: TemporaryFolder
+    private let programs: String
+    private var context: CaseContext
+    private var daemon: DaemonProcess
+    private var pool: DaemonConnectionPool
+
+    init(_ context: CaseContext, programs: String) throws {
+        self.context = context
+        self.programs = programs
+        folder = try TemporaryFolder()
+        daemon = try DaemonProcess(in: folder.path, programs: programs, context)
+        pool = Self.connect(folder.path)
+    }
+
+    private static func connect(_ folder: String) -> DaemonConnectionPool {
+        let locations = KeychainLocations(dataDirectory: folder + "/data", runDirectory: folder + "/run")
+        return DaemonConnectionPool(ClientConfiguration(target: .store(locations, autostart: false)))
+    }
+
+    var now: Date { Date() }
+
+    func calling<R>(_ body: () throws -> R) throws -> R {
+        try CurrentKeychain.$scoped.withValue(pool, operation: body)
+    }
+
+    func become(_ context: CaseContext) throws {
+        self.context = context
+        try daemon.tell(.become(context))
+        pool = Self.connect(folder.path)
+    }
+
+    func corrupt(_ references: [Data]) throws {
+        try daemon.tell(.corruptItems(references.map(\.hex)))
+    }
+
+    func corruptMetadataKey(of protection: String) throws {
+        try daemon.tell(.corruptMetadataKey(protection))
+    }
+
+    func corruptDatabase() throws {
+        daemon.stop()
+        try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path + "/data")
+        try start()
+    }
+
+    func restart() throws {
+        daemon.stop()
+        try start()
+    }
+
+    private func start() throws {
+        daemon = try DaemonProcess(in: folder.path, programs: programs, context)
+        pool = Self.connect(folder.path)
+    }
+
+    func close() {
+        daemon.stop()
+        folder.remove()
+    }
+}

@@ -1,0 +1,31 @@
+internal import Foundation
+internal import KeychainTesting
+
+/// The engine in this process, as KeychainTesting offers it.
+final class InProcessKeychain: KeychainUnderTest {
+    private let keychain: TestKeychain
+    private var program: TestEntitlements
+
+    init(_ context: CaseContext) throws {
+        program = context.entitlements
+        keychain = try TestKeychain(entitlements: program)
+    }
+
+    var now: Date { keychain.clock.now }
+
+    func calling<R>(_ body: () throws -> R) throws -> R { try keychain.withScope(as: program, body) }
+
+    func become(_ context: CaseContext) { program = context.entitlements }
+
+    func corrupt(_ references: [Data]) throws { try keychain.insecureCorruptItems(references) }
+
+    func corruptMetadataKey(of protection: String) throws {
+        try keychain.insecureCorruptMetadataKey(of: protection as NSString)
+    }
+
+    func corruptDatabase() throws { try keychain.insecureCorruptDatabase() }
+
+    func restart() throws { try keychain.restart() }
+
+    func close() { keychain.close() }
+}

@@ -1,0 +1,34 @@
+internal import Foundation
+
+/// An empty keychain, and the hooks of the schema on it. Used by one thread.
+protocol KeychainUnderTest: AnyObject {
+    /// Its time now.
+    var now: Date { get }
+
+    /// Runs calls as the program that calls at the moment.
+    func calling<R>(_ body: () throws -> R) throws -> R
+
+    /// Another program calls from here on.
+    func become(_ context: CaseContext) throws
+
+    /// Damages the sealed bytes of rows, named by their persistent references.
+    func corrupt(_ references: [Data]) throws
+
+    /// Damages the metadata key of a protection class ("ak").
+    func corruptMetadataKey(of protection: String) throws
+
+    /// Makes the database something that SQLite calls malformed.
+    func corruptDatabase() throws
+
+    /// The daemon goes and comes back.
+    func restart() throws
+
+    /// Stops it and removes what it left.
+    func close()
+}
+
+/// Where the same calls are made twice.
+package enum Mode: String, Sendable, CaseIterable {
+    case inProcess = "in process"
+    case daemon = "daemon"
+}
