@@ -82,13 +82,16 @@ let package = Package(
             "KeychainClient",
             ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", protobuf]),
 
+        // SQLite by its C functions, for what damages or measures a store from outside.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
             ["CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
-             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave"]),
+             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave", "CSQLite"]),
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
@@ -106,7 +109,6 @@ let package = Package(
         executable("latchkey", ["LatchkeyCommand"]),
 
         // Measures the whole beside its raw parts; not a product.
-        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         executable(
             "latchkey-bench",
             ["KeychainServices", "KeychainClient", "KeychainStore", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
@@ -162,6 +164,8 @@ let package = Package(
                 "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
             ],
             exclude: ["Corpus"], swiftSettings: house),
+        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave"]),
+        tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(
             "LatchkeyCommandTests",

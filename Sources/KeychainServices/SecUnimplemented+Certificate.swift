@@ -6,6 +6,9 @@ public import Foundation
 ///
 /// - Returns: Nil for now.
 @discardableResult
+#if !LATCHKEY_PREBUILT
+@_weakLinked
+#endif
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     nil
 }
@@ -14,6 +17,9 @@ public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFDa
 ///
 /// - Returns: Empty data for now.
 @discardableResult
+#if !LATCHKEY_PREBUILT
+@_weakLinked
+#endif
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
     NSData()
 }

@@ -1,0 +1,3 @@
+import KeychainServices
+
+roundTrip(account: "plain")

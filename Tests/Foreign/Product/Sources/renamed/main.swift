@@ -1,0 +1,3 @@
+import Security
+
+roundTrip(account: "renamed")

@@ -1,0 +1,1 @@
+roundTrip(account: "toolset")
