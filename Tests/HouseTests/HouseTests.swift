@@ -79,7 +79,7 @@ import Testing
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let program = try Data(contentsOf: folder.appendingPathComponent(name), options: .alwaysMapped)
-        for hook in ["StoreSabotage", "insecureCorrupt", "insecureSpoil", "ManualClock", "TestKeychain"] {
+        for hook in ["StoreSabotage", "insecureCorrupt", "insecureSpoil", "ManualClock", "TestMachine"] {
             #expect(program.range(of: Data(hook.utf8)) == nil, "\(name) holds \(hook)")
         }
     }
