@@ -121,6 +121,28 @@ import Testing
         #expect(try daemon.serves())
     }
 
+    /// One key said twice could say one group to the check and another to the store.
+    @Test(arguments: ["agrp", "sync", "class"]) func repeatedKeyEndsItsConnection(_ key: String) throws {
+        var own = Entitlements()
+        own.keychainAccessGroups = ["own"]
+        let daemon = try DaemonUnderTest(rights: .fixed(own))
+        let rogue = try Rogue(daemon)
+        try rogue.greet()
+        var request = Latchkey_WireRequest()
+        request.number = 1
+        request.operation = .add
+        let said = [("class", "genp"), ("agrp", "own"), ("sync", "0"), (key, key == "agrp" ? "victim" : "inet")]
+        request.query = said.map { key, text in
+            var entry = Latchkey_WireEntry()
+            entry.key = key
+            entry.value.text = text
+            return entry
+        }
+        try rogue.channel.send(request.wireBytes, until: rogue.deadline)
+        try rogue.expectEnd()
+        #expect(try daemon.serves())
+    }
+
     @Test func descriptorWithARequestEndsItsConnection() throws {
         let daemon = try DaemonUnderTest()
         let rogue = try Rogue(daemon)
