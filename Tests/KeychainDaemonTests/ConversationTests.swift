@@ -1,3 +1,4 @@
+import KeychainDaemon
 import KeychainMessages
 import KeychainModel
 import KeychainPlatform
