@@ -1,3 +1,4 @@
+import Glibc
 import KeychainClient
 import KeychainDaemon
 import KeychainModel
@@ -20,6 +21,8 @@ import Testing
         _ = try victim.daemon.client().perform(Bait.store)
         #expect(try ExecAttack.honestClient(of: victim) == "told", "the question is one that gets the value")
         #expect(try attack.mount(on: victim) == "refused")
+        let log = victim.daemon.lines.all
+        #expect(log.contains { $0.contains(attack.verdict) }, "\(log)")
         #expect(try ExecAttack.honestClient(of: victim) == "told")
         #expect(try victim.daemon.serves())
     }
@@ -30,6 +33,42 @@ import Testing
         let victim = try VictimUnderTest(features)
         _ = try victim.daemon.client().perform(Bait.store)
         #expect(try ExecAttack.attributesAfterTheHello(of: victim) == "told", "it is refused now: tell THREAT_MODEL.md")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be two users"), arguments: features)
+    func anotherUserIsRefused(_ features: KernelFeatures) throws {
+        let victim = try VictimUnderTest(features)
+        _ = try victim.daemon.client().perform(Bait.store)
+        let run = victim.daemon.locations.runDirectory
+        // What keeps others out first are the folders; without them the daemon itself does.
+        for path in [victim.daemon.folder.path, run, victim.socketPath] { try #require(unsafe chmod(path, 0o777) == 0) }
+        #expect(try ExecAttack.client(ofUser: 0, of: victim) == "told", "the way there is open")
+        #expect(try ExecAttack.client(ofUser: 65534, of: victim) == "refused")
+        try #require(unsafe chmod(run, 0o700) == 0)
+        #expect(try victim.daemon.serves())
+    }
+
+    @Test(arguments: SquattedFolder.possible, features)
+    func theDaemonRefusesASquattedRunFolder(_ squat: SquattedFolder, _ features: KernelFeatures) throws {
+        let error = #expect(throws: KeychainError.self) {
+            try DaemonUnderTest(features: features) { configuration in
+                let run = configuration.locations.runDirectory
+                try? squat.lay(at: run, target: run + "-elsewhere")
+            }
+        }
+        #expect(error?.status == .notAvailable)
+        #expect(error?.underlying?.contains(squat.complaint) == true, "\(error.debugDescription)")
+    }
+
+    @Test(arguments: SquattedFolder.possible, features)
+    func theClientRefusesARunFolderThatWasSquattedLater(_ squat: SquattedFolder, _ features: KernelFeatures) throws {
+        let daemon = try DaemonUnderTest(features: features)
+        let run = daemon.locations.runDirectory
+        try #require(unsafe rename(run, run + "-real") == 0)
+        try squat.lay(at: run, target: run + "-real")
+        let error = #expect(throws: KeychainError.self) { try DaemonFinder(daemon.configuration).connect() }
+        #expect(error?.status == .notAvailable)
+        #expect(error?.underlying?.contains(squat.complaint) == true, "\(error.debugDescription)")
     }
 }
 

@@ -28,6 +28,8 @@ import Testing
     func noValueComesAndOthersAreServed(_ attack: ExecAttack) throws {
         #expect(try ExecAttack.honestClient(of: daemon) == "told", "the question is one that gets the value")
         #expect(try attack.mount(on: daemon) == "refused")
+        let log = try daemon.log()
+        #expect(log.contains(attack.verdict), "\(log)")
         try expectOthersAreServed()
     }
 
@@ -49,15 +51,8 @@ import Testing
 
     // MARK: The squatted run folder
 
-    enum Squat: CaseIterable, Sendable {
-        case symbolicLink, openMode, foreignOwner, file
-
-        /// Only root makes folders of other users.
-        static let possible = geteuid() == 0 ? allCases : allCases.filter { $0 != .foreignOwner }
-    }
-
-    @Test(arguments: Squat.possible)
-    func theDaemonRefusesASquattedRunFolder(_ squat: Squat) throws {
+    @Test(arguments: SquattedFolder.possible)
+    func theDaemonRefusesASquattedRunFolder(_ squat: SquattedFolder) throws {
         let folder = try TemporaryDirectory("squat")
         let locations = KeychainLocations(dataDirectory: folder.path("data"), runDirectory: folder.path("run"))
         try squat.lay(at: locations.runDirectory, target: folder.path("elsewhere"))
@@ -70,8 +65,8 @@ import Testing
         #expect(elsewhere?.isEmpty != false, "nothing is put where the link leads")
     }
 
-    @Test(arguments: Squat.possible)
-    func theClientRefusesARunFolderThatWasSquattedLater(_ squat: Squat) throws {
+    @Test(arguments: SquattedFolder.possible)
+    func theClientRefusesARunFolderThatWasSquattedLater(_ squat: SquattedFolder) throws {
         let run = daemon.locations.runDirectory
         try FileManager.default.moveItem(atPath: run, toPath: daemon.folder.path("real"))
         try squat.lay(at: run, target: daemon.folder.path("real"))
@@ -80,36 +75,6 @@ import Testing
         }
         #expect(error?.status == .notAvailable)
         #expect(error?.underlying?.contains(squat.complaint) == true, "\(error.debugDescription)")
-    }
-}
-
-extension ShippedAttackTests.Squat {
-    var complaint: String {
-        switch self {
-        case .symbolicLink, .file: "symbolic link"
-        case .openMode: "mode 755"
-        case .foreignOwner: "belongs to user 65534"
-        }
-    }
-
-    func lay(at path: String, target: String) throws {
-        let files = FileManager.default
-        switch self {
-        case .symbolicLink:
-            if !files.fileExists(atPath: target) {
-                try files.createDirectory(
-                    atPath: target, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            }
-            try files.createSymbolicLink(atPath: path, withDestinationPath: target)
-        case .file: try #require(files.createFile(atPath: path, contents: nil))
-        case .openMode:
-            try files.createDirectory(atPath: path, withIntermediateDirectories: false)
-            try setMode(0o755, path)
-        case .foreignOwner:
-            try files.createDirectory(
-                atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            try #require(unsafe chown(path, 65534, 65534) == 0)
-        }
     }
 }
 

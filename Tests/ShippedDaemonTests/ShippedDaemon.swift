@@ -46,6 +46,10 @@ final class ShippedDaemon: Victim {
         try body()
     }
 
+    func log() throws -> String {
+        try String(contentsOfFile: "\(locations.dataDirectory)/latchkeyd.log", encoding: .utf8)
+    }
+
     /// SIGTERM to both, and the wait for their end.
     func end() throws {
         for process in [daemonProcess, enclaveProcess] {

@@ -68,6 +68,18 @@ package enum ExecAttack: String, CaseIterable, Sendable {
         try execAfterTheHello(victim, asking(Bait.copyAttributes, for: Bait.account))
     }
 
+    /// What the daemon's log says of it: that it failed for the reason it has to.
+    package var verdict: String {
+        switch self {
+        case .swap: "answered by another process"
+        case .through: "executed another program"
+        case .inherited: "message of another process"
+        case .echo: "malformed message"
+        case .cat: "carried no descriptor"
+        case .afterTheHello: "the program has changed"
+        }
+    }
+
     /// Mounts the attack.
     ///
     /// - Returns: "refused" where the connection ended without the value, "told"
@@ -78,8 +90,8 @@ package enum ExecAttack: String, CaseIterable, Sendable {
         case .through: try through(victim)
         case .inherited:
             try Puppet(["connect", victim.socketPath] + Self.greeting + ["fork"] + Self.asking()).listen()
-        case .echo: try standardOutput(of: ["/bin/echo", "-n", "hello"], victim)
-        case .cat: try standardOutput(of: ["/bin/cat"], victim)
+        case .echo: try throughFlock(victim, ["spectate", Bait.value, "stdio"], ["/bin/echo", "-n", "hello"])
+        case .cat: try cat(victim)
         case .afterTheHello: try Self.execAfterTheHello(victim, Self.asking())
         }
     }
@@ -95,14 +107,21 @@ package enum ExecAttack: String, CaseIterable, Sendable {
     }
 
     private func through(_ victim: some Victim) throws -> String? {
+        let itself = try Workshop.shared.get().program
+        return try throughFlock(
+            victim, [], ["/usr/bin/env", "--", itself, "adopt", "3"] + Self.greeting + Self.asking())
+    }
+
+    /// The connector is flock(1) while it is looked at, and becomes the command
+    /// once it was asked.
+    private func throughFlock(_ victim: some Victim, _ before: [String], _ command: [String]) throws -> String? {
         let folder = try WorkFolder()
         let lock = try LockFile(folder.file("lock"))
         var attacker: Puppet?
         try victim.whileItLooksAway {
-            let itself = try Workshop.shared.get().program
             attacker = try Puppet(
-                ["connect", victim.socketPath, "watch", "exec", "/usr/bin/flock", "--no-fork", lock.path]
-                    + ["/usr/bin/env", "--", itself, "adopt", "3"] + Self.greeting + Self.asking())
+                ["connect", victim.socketPath, "watch"] + before
+                    + ["exec", "/usr/bin/flock", "--no-fork", lock.path] + command)
             try attacker?.waitUntilItRuns("/usr/bin/flock")
         }
         try attacker?.expect("challenged")
@@ -110,8 +129,16 @@ package enum ExecAttack: String, CaseIterable, Sendable {
         return try attacker?.listen()
     }
 
-    private func standardOutput(of command: [String], _ victim: some Victim) throws -> String? {
-        try Puppet(["connect", victim.socketPath, "spectate", Bait.value, "stdio", "exec"] + command).listen()
+    /// The connector is cat(1) from before the look to its end.
+    private func cat(_ victim: some Victim) throws -> String? {
+        var attacker: Puppet?
+        try victim.whileItLooksAway {
+            attacker = try Puppet([
+                "connect", victim.socketPath, "spectate", Bait.value, "stdio", "exec", "/usr/bin/cat",
+            ])
+            try attacker?.waitUntilItRuns("/usr/bin/cat")
+        }
+        return try attacker?.listen()
     }
 
     private static func execAfterTheHello(_ victim: some Victim, _ question: [String]) throws -> String? {
