@@ -118,14 +118,21 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        .target(
+            name: "Puppets", dependencies: ["KeychainPlatform", "KeychainModel", "KeychainProtocol"],
+            path: "Tests/Support/Puppets", swiftSettings: house),
         .executableTarget(
             name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform"],
             path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
-             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
-             logging]),
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Puppets",
+             protobuf, logging]),
+        tests(
+            "ShippedDaemonTests",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets",
+             "latchkeyd", "latchkey-enclave"]),
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
@@ -137,7 +144,7 @@ let package = Package(
             resources: [.copy("Fixtures")]),
         tests(
             "PeerIdentityTests",
-            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
+            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets"]),
         .target(
             name: "Conformance",
             dependencies: [

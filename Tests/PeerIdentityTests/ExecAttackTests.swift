@@ -3,6 +3,7 @@ import Glibc
 import KeychainPlatform
 import KeychainProtocol
 import KeychainTestSupport
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -44,7 +45,7 @@ struct ExecAttackTests {
     /// needs it to, and `env` takes part.
     @Test(arguments: KernelFeatures.tried)
     func anExecThroughALauncherIsRefused(_ features: KernelFeatures) throws {
-        let lock = try Lock(door.folder.file("lock"))
+        let lock = try LockFile(door.folder.file("lock"))
         let attacker = try Puppet([
             "connect", door.path, "exec", "/usr/bin/flock", "--no-fork", lock.path, "/usr/bin/env", "--", puppet,
             "adopt",
@@ -189,22 +190,6 @@ struct ExecAttackTests {
         try attacker.expect("orphan")
         #expect(try door.refusal(features) == .gone)
     }
-}
-
-/// A lock file that flock(1) waits for.
-private final class Lock: Sendable {
-    let path: String
-    private let descriptor: Int32
-
-    init(_ path: String) throws {
-        self.path = path
-        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(flock(descriptor, LOCK_EX) == 0)
-    }
-
-    func release() { flock(descriptor, LOCK_UN) }
-
-    deinit { close(descriptor) }
 }
 
 /// The number that the next process gets (CONFIG_CHECKPOINT_RESTORE).

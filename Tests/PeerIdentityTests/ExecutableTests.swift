@@ -1,6 +1,7 @@
 import KeychainModel
 import Glibc
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -44,7 +45,7 @@ struct ExecutableTests {
     @Test(
         .enabled(if: geteuid() == 0, "only root makes folders that are root's alone"), arguments: KernelFeatures.tried)
     func theExecutableRungNeedsEveryFolderToBeRootsAlone(_ features: KernelFeatures) throws {
-        let place = try TemporaryFolder(in: "/var/lib", mode: 0o755)
+        let place = try WorkFolder(in: "/var/lib", mode: 0o755)
         let inner = try place.makeFolder("inner")
         let program = inner + "/program"
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
@@ -69,7 +70,7 @@ struct ExecutableTests {
     /// The program that runs is not the one that its path leads to now.
     @Test(arguments: KernelFeatures.tried)
     func aReplacedExecutableHasNoExecutableRung(_ features: KernelFeatures) throws {
-        let place = try TemporaryFolder(in: geteuid() == 0 ? "/var/lib" : TemporaryFolder.parent, mode: 0o755)
+        let place = try WorkFolder(in: geteuid() == 0 ? "/var/lib" : WorkFolder.parent, mode: 0o755)
         let program = place.file("program")
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
         #expect(try Puppet.run("/bin/cp", ["/usr/bin/true", place.file("other")]) == 0)

@@ -2,6 +2,7 @@ import KeychainModel
 import Glibc
 import KeychainPlatform
 import KeychainTestSupport
+import Puppets
 import Testing
 
 @testable import PeerIdentity

@@ -1,6 +1,7 @@
 import Glibc
 import KeychainModel
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
