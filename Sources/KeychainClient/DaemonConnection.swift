@@ -35,7 +35,7 @@ package final class DaemonConnection: @unchecked Sendable {
         _ channel: MessageChannel, _ deadline: Deadline, _ version: String
     ) throws(KeychainError) -> SessionInformation {
         do throws(FrameError) {
-            guard let greeting = try channel.receive(until: deadline) else { throw FrameError.malformed }
+            guard let greeting = try channel.receive(until: deadline) else { throw FrameError.closed }
             guard greeting.header.isEmpty, greeting.tail.count == 32 else {
                 return try refusal(greeting)
             }
@@ -47,7 +47,7 @@ package final class DaemonConnection: @unchecked Sendable {
             // write(2) into an inherited standard output.
             let proof = try proofDescriptor()
             try channel.send(hello.wireBytes, greeting.tail, descriptor: proof, until: deadline)
-            guard let answer = try channel.receive(until: deadline) else { throw FrameError.malformed }
+            guard let answer = try channel.receive(until: deadline) else { throw FrameError.closed }
             return try refusal(answer)
         } catch {
             throw fault(error, mayHaveHappened: false)
@@ -74,9 +74,9 @@ package final class DaemonConnection: @unchecked Sendable {
             KeychainError(
                 .dataTooLarge, reason: .tooLarge(what: "the request", limit: WireLimit.message, size: WireLimit.message + 1))
         default:
-            mayHaveHappened
-                ? KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: true), underlying: "\(error)")
-                : KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
+            KeychainError(
+                .notAvailable, reason: mayHaveHappened ? .noAnswer(mayHaveHappened: true) : .daemonUnreachable,
+                underlying: error == .closed ? "the daemon ended the connection" : "\(error)")
         }
     }
 
@@ -124,7 +124,7 @@ package final class DaemonConnection: @unchecked Sendable {
         while true {
             do throws(FrameError) {
                 guard let frame = try channel.receive(until: Deadline(after: patience, on: clock)) else {
-                    throw FrameError.malformed
+                    throw FrameError.closed
                 }
                 do throws(KeychainError) {
                     if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer) }

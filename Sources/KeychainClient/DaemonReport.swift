@@ -13,7 +13,7 @@ package enum DaemonReport {
     package static func wait(on socket: PacketSocket, until deadline: Deadline) throws(KeychainError) {
         do throws(FrameError) {
             let channel = try channel(socket)
-            guard let frame = try channel.receive(until: deadline) else { throw FrameError.malformed }
+            guard let frame = try channel.receive(until: deadline) else { throw FrameError.closed }
             let report: Latchkey_ServerHello
             do throws(WireFault) { report = try decodeMessage(frame.header) } catch { throw .malformed }
             if report.hasFailure { throw FrameError.refused(report.failure.keychainError) }

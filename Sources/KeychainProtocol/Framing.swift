@@ -25,6 +25,8 @@ package enum FrameError: Error, Hashable, Sendable {
     case truncated
     case unexpectedDescriptor
     case timedOut
+    /// The other end went away where a message was due.
+    case closed
     case system(SystemCallError)
     /// The other end said why it refuses.
     case refused(KeychainError)

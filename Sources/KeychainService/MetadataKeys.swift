@@ -48,8 +48,9 @@ final class MetadataKeys: Sendable {
         return try open(record, protectionClass)
     }
 
-    private func open(_ record: MetadataKeyRecord, _ protectionClass: ProtectionClass) throws(KeychainError) -> Outcome
-    {
+    private func open(
+        _ record: MetadataKeyRecord, _ protectionClass: ProtectionClass, keeping: Bool = true
+    ) throws(KeychainError) -> Outcome {
         let wrapped = WrappedKey(generation: record.generation, box: record.wrapped)
         let outcome = try enclave.use { enclave throws(KeychainError) in
             try enclave.openMetadataKey(wrapped, of: protectionClass)
@@ -57,7 +58,7 @@ final class MetadataKeys: Sendable {
         switch outcome {
         case .key(let secret, _):
             guard check(secret.bytes, protectionClass) == record.check else { return .damaged }
-            return .key(keep(secret, protectionClass))
+            return .key(keeping ? keep(secret, protectionClass) : MetadataKey(SealingKey(secret.bytes.copy())))
         case .locked, .needsAuthentication: return .locked
         case .noClassKey: return .noClassKey
         case .damaged: return .damaged
@@ -123,10 +124,16 @@ final class MetadataKeys: Sendable {
         at moment: Double, replacingDamaged: Bool
     ) throws(KeychainError) -> Bool {
         if let present = try transaction.reader.metadataKey(of: protectionClass) {
-            guard replacingDamaged, case .damaged = try open(present, protectionClass) else { return false }
-            for (itemClass, rowid) in try transaction.rowids(protectedBy: protectionClass) {
-                try transaction.setAside(rowid, in: itemClass, cause: .metadataKey, at: moment)
-            }
+            // Not kept: what this transaction sees may yet be rolled back.
+            guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else { return false }
+        }
+        let orphans = try transaction.rowids(protectedBy: protectionClass)
+        // Rows without any key in the whole store: nothing is written over that.
+        if !orphans.isEmpty {
+            guard try transaction.reader.hasMetadataKeys() else { throw Self.mismatch }
+        }
+        for (itemClass, rowid) in orphans {
+            try transaction.setAside(rowid, in: itemClass, cause: .metadataKey, at: moment)
         }
         try transaction.put(record, of: protectionClass)
         return true

@@ -32,10 +32,16 @@ struct RowOpener: Sendable {
                 return .damaged(.metadata)
             }
         case .locked: return .locked(protectionClass)
-        case .noClassKey where protectionClass == .whenPasscodeSetThisDeviceOnly: return .locked(protectionClass)
+        // No key was ever made for this class: its code in the column is not
+        // what the row was sealed under.
+        case .noClassKey where protectionClass == .whenPasscodeSetThisDeviceOnly: return .damaged(.metadata)
         case .damaged: return .damaged(.metadataKey)
-        // Rows of a class without a key: database and keybag are not of one store.
-        case .absent, .noClassKey: throw MetadataKeys.mismatch
+        // The same, as long as other classes have theirs; a store that lost all
+        // of them is no row's damage, and neither is a key of another keybag.
+        case .absent:
+            guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
+            return .damaged(.metadata)
+        case .noClassKey: throw MetadataKeys.mismatch
         }
     }
 }

@@ -39,7 +39,10 @@ struct DoorDictionary {
         return SharedSecret(bytes)
     }
 
-    private static func plain(_ value: Any) -> RawValue {
+    /// Deeper lists mean nothing to any call; one that holds itself has no end.
+    private static let deepestList = 3
+
+    private static func plain(_ value: Any, depth: Int = 0) -> RawValue {
         switch value {
         case let flag as Bool where isBoolean(value): .bool(flag)
         case let text as String: .string(text)
@@ -49,7 +52,7 @@ struct DoorDictionary {
         case let uuid as UUID: .uuid(unsafe withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) })
         case is NSNull: .null
         case let access as SecAccessControl: .accessControl(access.accessControl)
-        case let list as NSArray: .array(list.map(plain))
+        case let list as NSArray where depth < deepestList: .array(list.map { plain($0, depth: depth + 1) })
         case is NSDictionary: .dictionary
         default: .foreign(type: "\(type(of: value))")
         }

@@ -87,6 +87,9 @@ package final class Store: Sendable {
         guard found.application == StoreSchema.applicationID else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
         }
+        guard found.format >= 1 else {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the store names no format")
+        }
         guard found.format <= StoreSchema.format else {
             throw KeychainError(.notAvailable, reason: .storeNewer(version: found.format))
         }

@@ -54,18 +54,26 @@ package struct StoreReader {
     }
 
     private static func decode(_ row: Row, _ withSecrets: Bool) -> SealedRow {
-        func bytes(_ index: Int) -> [UInt8]? { (row[index] as Data?).map { Array($0) } }
+        // Any cell may hold anything where the file was damaged: what is of
+        // another type becomes a value that no seal was bound to.
+        func bytes(_ index: Int) -> [UInt8]? { Data.fromDatabaseValue(row[index]).map { Array($0) } }
+        func integer(_ index: Int) -> Int? { Int.fromDatabaseValue(row[index]) }
         return SealedRow(
-            rowid: row[0], uuid: bytes(1) ?? [], persistref: bytes(2) ?? [], format: row[3] as Int? ?? 0,
-            generation: row[4] as UInt32? ?? 0, protection: row[5] as String? ?? "",
-            isSynchronizable: (row[6] as Int? ?? 0) != 0, isTombstone: (row[7] as Int? ?? 0) != 0,
+            rowid: Int64.fromDatabaseValue(row[0]) ?? 0, uuid: bytes(1) ?? [], persistref: bytes(2) ?? [],
+            format: integer(3) ?? -1, generation: integer(4).flatMap { UInt32(exactly: $0) } ?? .max,
+            protection: String.fromDatabaseValue(row[5]) ?? "", isSynchronizable: (integer(6) ?? 0) != 0,
+            isTombstone: (integer(7) ?? 0) != 0,
             metadata: bytes(8) ?? [], wrappedKey: withSecrets ? bytes(9) : nil, secret: withSecrets ? bytes(10) : nil)
     }
 
     /// 16 bytes, or nil in a database whose first opening did not finish.
     package func storeID() throws(KeychainError) -> [UInt8]? {
         try translating {
-            try Data.fetchOne(db, sql: "SELECT value FROM store WHERE name = 'id'").map { Array($0) }
+            guard let row = try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = 'id'") else { return nil }
+            guard let id = Data.fromDatabaseValue(row[0]), id.count == 16 else {
+                throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the store's id")
+            }
+            return Array(id)
         }
     }
 
@@ -76,10 +84,17 @@ package struct StoreReader {
                 arguments: [Int(protectionClass.number)])
             return row.map { row in
                 MetadataKeyRecord(
-                    generation: row[0] as UInt32? ?? 0, wrapped: Array(row[1] as Data? ?? Data()),
-                    check: Array(row[2] as Data? ?? Data()))
+                    generation: Int.fromDatabaseValue(row[0]).flatMap { UInt32(exactly: $0) } ?? 0,
+                    wrapped: Array(Data.fromDatabaseValue(row[1]) ?? Data()),
+                    check: Array(Data.fromDatabaseValue(row[2]) ?? Data()))
             }
         }
+    }
+
+    /// Whether any class has a metadata key: a store that was written to and has
+    /// none has lost more than a row.
+    package func hasMetadataKeys() throws(KeychainError) -> Bool {
+        try translating { try Int.fetchOne(db, sql: "SELECT count(*) FROM metadata_keys") ?? 0 } > 0
     }
 
     /// How many rows, tombstones left out, lie in any of the groups.

@@ -85,4 +85,49 @@ import Testing
         try keychain.add("a", "new")
         #expect(try keychain.value("a") == "new")
     }
+
+    /// A cell of another type, a number that does not fit: the row's damage, and
+    /// nothing that ends the process.
+    @Test(arguments: [
+        "gen = -1", "gen = 'x'", "metadata = 5", "metadata = NULL || x''", "fmt = 'x'", "pdmn = 5", "pdmn = 'ck'",
+        "pdmn = 'akpu'", "pdmn = 'zz'", "sync = x'00'", "uuid = 'text'", "wrapped_key = NULL", "secret = 7",
+    ])
+    func strangeCellIsThatRowsDamageAlone(_ edit: String) throws {
+        let keychain = try EngineUnderTest()
+        for account in ["a", "b", "c"] { try keychain.add(account, "value of \(account)") }
+        try keychain.sql("UPDATE OR IGNORE genp SET \(edit) WHERE rowid = 2")
+        try keychain.reopen()
+        let answer = try keychain.call(
+            .copy,
+            [("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)), ("r_Attributes", .bool(true))])
+        let found = answer.rows.compactMap { $0.attributes[.account]?.string }
+        #expect(found.contains("a") && found.contains("c"))
+        try? keychain.add("b", "again")
+        #expect(try keychain.value("a") == "value of a")
+        #expect(try keychain.value("c") == "value of c")
+        #expect(try keychain.value("b") != nil)
+    }
+
+    @Test(arguments: ["gen = -1", "gen = 'x'", "wrapped = 5", "\"check\" = NULL || x''"])
+    func strangeMetadataKeyEndsNothing(_ edit: String) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.add("always", "2", [("pdmn", .string("dk"))])
+        try keychain.reopen { try keychain.sql("UPDATE metadata_keys SET \(edit) WHERE class = 6") }
+        _ = try? keychain.value("a")
+        #expect(try keychain.value("always") == "2")
+    }
+
+    /// All keys gone is no row's damage: nothing is written, nothing set aside.
+    @Test func storeWithoutAnyMetadataKeyIsLeftAlone() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<20 { try keychain.add("\(index)", "v") }
+        try keychain.reopen { try keychain.sql("DELETE FROM metadata_keys") }
+        let read = #expect(throws: KeychainError.self) { try keychain.value("1") }
+        #expect(read?.reason == .storeMismatch)
+        let written = #expect(throws: KeychainError.self) { try keychain.add("other", "w") }
+        #expect(written?.reason == .storeMismatch)
+        #expect(try keychain.number("SELECT count(*) FROM genp") == 20)
+        #expect(try keychain.number("SELECT count(*) FROM damaged") == 0)
+    }
 }

@@ -112,7 +112,8 @@ extension PeerRefusal {
     init(_ error: FrameError) {
         self =
             switch error {
-            case .timedOut: .tooLate
+            case .closed: .closedEarly
+        case .timedOut: .tooLate
             case .unexpectedDescriptor: .tooManyDescriptors
             case .system(let error) where error.isBrokenConnection: .closedEarly
             case .system(let error): .system(error)
