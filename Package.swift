@@ -82,13 +82,16 @@ let package = Package(
             "KeychainClient",
             ["KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainMessages", protobuf]),
 
+        // SQLite by its C functions, for what damages or measures a store from outside.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
             ["CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
-             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave"]),
+             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave", "CSQLite"]),
         room(
             "KeychainDaemon",
             ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
@@ -106,7 +109,6 @@ let package = Package(
         executable("latchkey", ["LatchkeyCommand"]),
 
         // Measures the whole beside its raw parts; not a product.
-        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         executable(
             "latchkey-bench",
             ["KeychainServices", "KeychainClient", "KeychainStore", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
@@ -116,11 +118,21 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        .target(
+            name: "Puppets", dependencies: ["KeychainPlatform", "KeychainModel", "KeychainProtocol"],
+            path: "Tests/Support/Puppets", swiftSettings: house),
+        .executableTarget(
+            name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform"],
+            path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",
             ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
-             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", protobuf,
-             logging]),
+             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Puppets",
+             protobuf, logging]),
+        tests(
+            "ShippedDaemonTests",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets",
+             "latchkeyd", "latchkey-enclave"]),
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
@@ -128,10 +140,11 @@ let package = Package(
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
-             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave"]),
+             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"],
+            resources: [.copy("Fixtures")]),
         tests(
             "PeerIdentityTests",
-            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport"]),
+            ["PeerIdentity", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets"]),
         .target(
             name: "Conformance",
             dependencies: [
@@ -151,10 +164,15 @@ let package = Package(
             ],
             path: "Tests/Support/latchkeyd-testing", swiftSettings: house),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
-        tests(
-            "ConformanceTests",
-            ["Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave"],
-            resources: [.copy("Corpus")]),
+        // The corpus is read where it lies, not copied into a bundle.
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: [
+                "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
+            ],
+            exclude: ["Corpus"], swiftSettings: house),
+        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave"]),
+        tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(
             "LatchkeyCommandTests",

@@ -140,20 +140,12 @@ package struct DaemonProcess {
     /// The starter may have gone; it is told all the same.
     private func tellStarter(_ error: KeychainError?) {
         guard let report else { return }
-        var message = Latchkey_ServerHello()
-        if let error { message.failure = Latchkey_Failure(error) }
         do throws(FrameError) {
-            let channel: MessageChannel
-            do throws(SystemCallError) { channel = try MessageChannel(report) } catch {
-                throw .system(error)
-            }
-            try channel.send(
-                message.wireBytes,
-                until: Deadline(after: configuration.limits.patience, on: configuration.clock))
+            try StarterReport.send(
+                error, on: report, until: Deadline(after: configuration.limits.patience, on: configuration.clock))
         } catch {
             logger.notice("the starter is gone", metadata: ["cause": "\(error)"])
         }
-        report.shutDown()
     }
 
     private func wipe(_ data: PrivateDirectory) {

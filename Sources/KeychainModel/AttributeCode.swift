@@ -1,6 +1,7 @@
 /// The four characters that name an attribute in dictionaries and columns
 /// ("acct", "svce"), packed into a number.
-package struct AttributeCode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+package struct AttributeCode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -70,7 +70,8 @@ package struct QueryParser {
 
     private init(_ role: Role, _ dictionary: QueryDictionary, _ entitlements: Entitlements) throws(KeychainError) {
         let target = try Self.target(of: dictionary, role)
-        self.init(role: role, entitlements: entitlements, query: Query(target: target), schema: Schema.of(target.itemClass))
+        self.init(
+            role: role, entitlements: entitlements, query: Query(target: target), schema: Schema.of(target.itemClass))
         if role == .delete || role == .updateQuery { query.limit = .all }
     }
 
@@ -303,7 +304,6 @@ package struct QueryParser {
             throw .parameter(.notAllowedHere(key: "kSecValuePersistentRef"))
         }
         try checkAccess()
-        try checkRole()
     }
 
     /// kSecAttrSynchronizableAny narrows nothing and does not count (spec section 6).
@@ -316,7 +316,8 @@ package struct QueryParser {
     /// asked for and not stored.
     private mutating func checkAccess() throws(KeychainError) {
         if let accessControl = query.accessControl, let bareAccess,
-            accessControl != AccessControl(unconstrained: bareAccess) {
+            accessControl != AccessControl(unconstrained: bareAccess)
+        {
             throw .parameter(.notAllowedHere(key: "kSecAttrAccessible"))
         }
         guard role == .add else { return }
@@ -327,32 +328,6 @@ package struct QueryParser {
         } else if let value = query.attributes[.accessible], ProtectionClass(rawValue: value.string ?? "") == nil {
             throw .parameter(.malformed(key: "kSecAttrAccessible"))
         }
-    }
-
-    private func checkRole() throws(KeychainError) {
-        switch role {
-        case .add:
-            if query.hasMatchLimit { throw .parameter(.notAllowedHere(key: "kSecMatchLimit")) }
-            if query.otherMatchKey != nil { throw .parameter(.notAllowedHere(key: "kSecMatch…")) }
-            if query.hasItemList { throw .parameter(.notAllowedHere(key: "kSecUseItemList")) }
-            try refuseSkip()
-        case .copy:
-            if query.hasItemList { throw .parameter(.notAllowedHere(key: "kSecUseItemList")) }
-        case .updateQuery:
-            if query.hasMatchLimit { throw .parameter(.notAllowedHere(key: "kSecMatchLimit")) }
-            if let key = query.otherMatchKey { throw .parameter(.notAllowedHere(key: key)) }
-            if !query.returns.isEmpty { throw .parameter(.notAllowedHere(key: "kSecReturn…")) }
-            if query.hasItemList { throw .parameter(.notAllowedHere(key: "kSecUseItemList")) }
-            try refuseSkip()
-        case .delete:
-            if let key = query.otherMatchKey { throw .parameter(.notAllowedHere(key: key)) }
-            if case .count = query.limit { throw .parameter(.notAllowedHere(key: "kSecMatchLimit")) }
-            try refuseSkip()
-        }
-    }
-
-    private func refuseSkip() throws(KeychainError) {
-        if query.interaction == .skipped { throw .parameter(.notAllowedHere(key: "kSecUseAuthenticationUISkip")) }
     }
 }
 

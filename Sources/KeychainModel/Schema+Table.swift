@@ -27,7 +27,9 @@ private let common: [SchemaAttribute] = [
     A("accc", "AccessControl", .accessControl, [.returned, .returnedByAdd]),
     A("sync", "Synchronizable", .number, tuple, default: zero),
     A("tomb", "Tombstone", .number, [.returned, .queryable, .keptByTombstone], default: zero),
-    A("musr", "MultiUser", .uuid, [.returned, .queryable, .primaryKey, .keptByTombstone, .updateIgnored], default: noBytes),
+    A(
+        "musr", "MultiUser", .uuid, [.returned, .queryable, .primaryKey, .keptByTombstone, .updateIgnored],
+        default: noBytes),
     A("vwht", "SyncViewHint", .string, tuple),
     A("tkid", "TokenID", .string, tuple),
     A("ggrp", "SharingGroup", .string, tuple, entitlement: sharing),

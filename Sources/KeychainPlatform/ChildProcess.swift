@@ -49,7 +49,7 @@ private func withCStrings<R>(
     _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {
     var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+    defer { unsafe pointers.forEach { unsafe free($0) } }
     return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
 }
 

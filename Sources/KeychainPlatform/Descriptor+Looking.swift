@@ -36,13 +36,13 @@ extension Descriptor {
 
     /// Where the symbolic link `name` in this folder points.
     package func linkTarget(_ name: FilePath) throws(SystemCallError) -> FilePath {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = unsafe buffer.withUnsafeMutableBytes { space in
-            unsafe name.withCString { unsafe readlinkat(raw, $0, space.baseAddress!, space.count) }
+        // One more than any target has, so that a full buffer shows a longer one.
+        let limit = Int(PATH_MAX) + 1
+        let bytes = try unsafe collect("readlinkat", atMost: limit) { start in
+            unsafe name.withCString { unsafe readlinkat(raw, $0, start, limit) }
         }
-        guard count >= 0 else { throw SystemCallError("readlinkat", errno: errno) }
-        guard count < buffer.count else { throw SystemCallError("readlinkat", errno: ENAMETOOLONG) }
-        return FilePath(bytes: Array(buffer[..<count]))
+        guard bytes.count < limit else { throw SystemCallError("readlinkat", errno: ENAMETOOLONG) }
+        return FilePath(bytes: bytes)
     }
 
     /// The first `limit` bytes at the most, from the start.
@@ -61,6 +61,27 @@ extension Descriptor {
         }
         buffer.removeLast(limit - done)
         return buffer
+    }
+
+    /// What one read from the start brings, `limit` bytes at the most: the whole
+    /// of a file that the kernel writes when it is read (`/proc/PID/status`).
+    package func readOnce(atMost limit: Int) throws(SystemCallError) -> [UInt8] {
+        try unsafe collect("pread", atMost: limit) { unsafe pread(raw, $0, limit, 0) }
+    }
+
+    /// What one call puts into a buffer of `limit` bytes; retries EINTR.
+    private func collect(
+        _ name: String, atMost limit: Int, _ call: (UnsafeMutableRawPointer) -> Int
+    ) throws(SystemCallError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = unsafe withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { space in
+            var count = 0
+            repeat { count = unsafe call(space.baseAddress!) } while count < 0 && errno == EINTR
+            failure = count < 0 ? errno : 0
+            return unsafe Array(space[..<max(count, 0)])
+        }
+        guard failure == 0 else { throw SystemCallError(name, errno: failure) }
+        return bytes
     }
 
     /// Whether there is a first byte. False also where it cannot be read.

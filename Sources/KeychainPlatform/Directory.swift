@@ -143,6 +143,10 @@ package final class FileLock: Sendable {
 
     private init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
+    /// Unlocked by name, not only closed: a child that was forked elsewhere and
+    /// has not come to its exec yet holds a copy of the descriptor.
+    deinit { _ = lk_ofd_unlock(descriptor.raw) }
+
     /// The lock, or nil where another process has it.
     package static func take(_ file: Descriptor) throws(SystemCallError) -> FileLock? {
         let result = lk_ofd_lock(file.raw, 1, 0)

@@ -23,25 +23,33 @@ package final class TemporaryFolder: Sendable {
 
     /// A new folder `prefix-XXXXXX` in `parent`.
     package static func make(in parent: String, prefix: String) throws(DirectoryRefusal) -> TemporaryFolder {
-        // A sweeper can take the lock of a folder that is one moment old.
-        for _ in 0..<16 {
-            let directory = try makeDirectory(in: parent, prefix: prefix)
-            do throws(SystemCallError) {
-                if let lock = try take(directory) { return TemporaryFolder(directory, lock) }
+        // A sweeper can remove a folder that is one moment old.
+        for _ in 0..<64 {
+            let path = try makeDirectory(in: parent, prefix: prefix)
+            do throws(DirectoryRefusal) {
+                if let folder = try settle(path) { return folder }
             } catch {
-                guard error.isNoSuchFile else { throw .system(path: directory.path, error) }
+                guard case .system(_, let below) = error, below.isNoSuchFile else { throw error }
             }
         }
         throw .system(path: parent, SystemCallError("mkdtemp", errno: EBUSY))
     }
 
-    private static func makeDirectory(in parent: String, prefix: String) throws(DirectoryRefusal) -> PrivateDirectory {
+    private static func settle(_ path: String) throws(DirectoryRefusal) -> TemporaryFolder? {
+        let directory = try PrivateDirectory(path, creating: false)
+        do throws(SystemCallError) {
+            return try take(directory).map { TemporaryFolder(directory, $0) }
+        } catch {
+            throw .system(path: path, error)
+        }
+    }
+
+    private static func makeDirectory(in parent: String, prefix: String) throws(DirectoryRefusal) -> String {
         var template = Array("\(parent)/\(prefix)-\(String(repeating: "X", count: randomLetters))".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw .system(path: parent, SystemCallError("mkdtemp", errno: errno))
         }
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return try PrivateDirectory(path, creating: false)
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// The folder's lock, or nil where somebody has it or has just swept it.

@@ -24,12 +24,15 @@ struct Authorization {
         guard !scope(for: request.operation).isEmpty else {
             throw KeychainError(.missingEntitlement, reason: .noAccessGroups)
         }
-        if request.operation != .copy, request.operation != .add { try checkRawGroup(request.query, for: request.operation) }
+        if request.operation != .copy, request.operation != .add {
+            try checkRawGroup(request.query, for: request.operation)
+        }
     }
 
     private static func checkForbidden(_ dictionary: QueryDictionary) throws(KeychainError) {
         if dictionary["clip"] != nil { throw .parameter(.notAllowedHere(key: "clip")) }
-        if dictionary["ggrp"] != nil, isTrue(dictionary["sync"]) {
+        let isOfAllUsers = dictionary["ggrp"] != nil || dictionary["u_SystemKeychainAlways"] == .bool(true)
+        if isOfAllUsers, isTrue(dictionary["sync"]) {
             throw .parameter(.notAllowedHere(key: "kSecAttrSynchronizable"))
         }
     }
@@ -46,7 +49,8 @@ struct Authorization {
     /// An app clip has its application identifier and nothing else.
     private func checkAppClip(_ request: KeychainRequest) throws(KeychainError) {
         let own = entitlements.applicationIdentifier.map { [AccessGroup($0)] } ?? []
-        let writesSynced = request.operation == .add && Self.isTrue(request.query["sync"])
+        let writesSynced =
+            request.operation == .add && Self.isTrue(request.query["sync"])
             || request.operation == .update && Self.isTrue(request.changes["sync"])
         guard groups.filter({ $0 != .token }) == own, !writesSynced else {
             throw KeychainError(.restrictedAPI, reason: .appClipRestriction)

@@ -11,6 +11,7 @@ extension KeychainEngine {
     ) throws(KeychainError) {
         let query = try QueryParser.parse(request.query, for: .add, entitlements: authorization.entitlements)
         let group = try authorization.groupForAdd(query, raw: request)
+        try query.checkKeys(for: .add)
         guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
         let draft = try draft(query, group, request)
         let protectionClass = try protectionClass(of: draft)
@@ -52,7 +53,8 @@ extension KeychainEngine {
             if let value = attribute.defaultValue { attributes.append(attribute.code, value) }
         }
         let draft = ItemDraft(
-            itemClass: query.itemClass, uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
+            itemClass: query.itemClass,
+            uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
             persistref: Random.bytes(16), attributes: attributes, accessControl: query.accessControl, extras: extras,
             value: request.value, dataCode: request.value.map { blind.dataCode($0.bytes) } ?? [])
         try ItemLimit.check(draft)

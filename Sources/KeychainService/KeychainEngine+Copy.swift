@@ -23,6 +23,7 @@ extension KeychainEngine {
     ) throws(KeychainError) {
         let query = try QueryParser.parse(request.query, for: .copy, entitlements: authorization.entitlements)
         let authorized = try authorization.authorize(query, for: .copy)
+        try query.checkKeys(for: .copy)
         // Identities are a join that comes with certificates and keys.
         guard query.itemClass != .identity else {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
@@ -47,9 +48,12 @@ extension KeychainEngine {
     /// Opens the secrets of rows in one round trip to the enclave.
     func openSecrets(_ candidates: [Candidate], _ itemClass: ItemClass) throws(KeychainError) -> [OpenedSecret] {
         let sealed = candidates.filter { $0.row.secret != nil }
-        let outcomes = sealed.isEmpty ? [] : try enclave.use { enclave throws(KeychainError) in
-            try enclave.openRowKeys(sealed.map { (Self.binding($0), Self.wrapped($0.row)) })
-        }
+        let outcomes =
+            sealed.isEmpty
+            ? []
+            : try enclave.use { enclave throws(KeychainError) in
+                try enclave.openRowKeys(sealed.map { (Self.binding($0), Self.wrapped($0.row)) })
+            }
         guard outcomes.count == sealed.count else {
             throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
         }
@@ -96,7 +100,8 @@ extension KeychainEngine {
     func quarantine(_ reports: [DamageReport]) throws(KeychainError) {
         guard !reports.isEmpty else { return }
         let moment = clock.wallClock
-        let classes = Set(reports.filter { $0.cause == .metadataKey }.compactMap { ProtectionClass(rawValue: $0.row.protection) })
+        let classes = Set(
+            reports.filter { $0.cause == .metadataKey }.compactMap { ProtectionClass(rawValue: $0.row.protection) })
         for protectionClass in classes { try keys.replaceDamaged(protectionClass, at: moment) }
         let single = reports.filter { $0.cause != .metadataKey }
         guard !single.isEmpty else { return }

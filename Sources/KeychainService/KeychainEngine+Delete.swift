@@ -9,6 +9,7 @@ extension KeychainEngine {
     func delete(_ request: KeychainRequest, _ authorization: Authorization) throws(KeychainError) {
         let query = try QueryParser.parse(request.query, for: .delete, entitlements: authorization.entitlements)
         let authorized = try authorization.authorize(query, for: .delete)
+        try query.checkKeys(for: .delete)
         guard query.itemClass != .identity else {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }

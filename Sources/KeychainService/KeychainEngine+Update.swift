@@ -11,10 +11,12 @@ extension KeychainEngine {
         let changes = try QueryParser.parseChanges(
             request.changes, of: query.itemClass, entitlements: authorization.entitlements)
         try authorization.checkRawGroup(request.changes, for: .update)
+        try query.checkKeys(for: .updateQuery)
         if let group = changes.group { try authorization.check(explicit: group, for: .update) }
         guard query.itemClass != .identity else {
             throw KeychainError(
-                query.reference == nil ? .itemNotFound : .internal, reason: .notImplemented(what: "the class of identities"))
+                query.reference == nil ? .itemNotFound : .internal,
+                reason: .notImplemented(what: "the class of identities"))
         }
         try checkAccessControl(changes.accessControl, rawSynchronizable: request.changes["sync"])
         if let target = changes.targetProtection {
@@ -86,7 +88,8 @@ struct Revision: Sendable {
             extras: AttributeMap(), value: nil, dataCode: candidate.metadata.dataCode)
         try refuseConstrained(draft.accessControl)
         changeAttributes(of: &draft)
-        let movesKey = engine.blind.primaryKey(of: draft.attributes, in: itemClass)
+        let movesKey =
+            engine.blind.primaryKey(of: draft.attributes, in: itemClass)
             != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
         if movesKey { try clearTheWay(for: draft, from: candidate.row, transaction) }
         // The tombstone of the old key keeps the uuid.
@@ -195,7 +198,9 @@ struct Revision: Sendable {
             try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
         case .item(let metadata):
             if present.isTombstone { return try transaction.delete(present.rowid, in: draft.itemClass) }
-            if present.secret != nil, case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0] {
+            if present.secret != nil,
+                case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0]
+            {
                 _ = try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
                 return
             }

@@ -96,8 +96,8 @@ package final class KeychainEngine: Sendable {
         lock.release()
     }
 
-    /// Drops what was unwrapped, as a restart would (tests).
-    package func insecureForgetMetadataKeys() { keys.forget() }
+    /// Drops the unwrapped metadata keys; the next call unwraps them anew.
+    package func forgetMetadataKeys() { keys.forget() }
 
     // MARK: Calls
 

@@ -48,7 +48,8 @@ final class MetadataKeys: Sendable {
         return try open(record, protectionClass)
     }
 
-    private func open(_ record: MetadataKeyRecord, _ protectionClass: ProtectionClass) throws(KeychainError) -> Outcome {
+    private func open(_ record: MetadataKeyRecord, _ protectionClass: ProtectionClass) throws(KeychainError) -> Outcome
+    {
         let wrapped = WrappedKey(generation: record.generation, box: record.wrapped)
         let outcome = try enclave.use { enclave throws(KeychainError) in
             try enclave.openMetadataKey(wrapped, of: protectionClass)

@@ -4,7 +4,7 @@ package import KeychainModel
 
 /// Reads rows on one connection; valid inside ``Store/read(_:)`` or a transaction.
 package struct StoreReader {
-    let db: Database
+    private let db: Database
 
     init(_ db: Database) { self.db = db }
 

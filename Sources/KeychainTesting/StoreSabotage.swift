@@ -1,3 +1,4 @@
+internal import CSQLite
 package import Foundation
 package import KeychainModel
 package import KeychainService
@@ -22,29 +23,57 @@ package struct StoreSabotage {
     }
 
     private func insecureCorrupt(_ reference: PersistentReference) throws(KeychainError) {
-        let found = try engine.store.read { reader throws(KeychainError) in try reader.rowid(of: reference) }
-        guard let rowid = found else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
-        for column: Store.SealedColumn in [.metadata, .secret] {
-            try engine.store.insecureFlipByte(table: reference.itemClass, rowid: rowid, column: column)
+        guard case .identifier(let identifier) = reference.target else {
+            throw KeychainError(.itemNotFound, reason: .nothingMatches)
+        }
+        for column in ["metadata", "secret"] {
+            try insecureSpoil(column, of: reference.itemClass.rawValue, where: "persistref = x'\(Self.hex(identifier))'")
         }
     }
 
     /// The metadata key of a class; what the engine had of it in memory is
     /// forgotten, as by a restart.
     package func insecureCorruptMetadataKey(of protectionClass: ProtectionClass) throws(KeychainError) {
-        try engine.store.insecureFlipMetadataKey(of: protectionClass)
-        engine.insecureForgetMetadataKeys()
+        try insecureSpoil("wrapped", of: "metadata_keys", where: "class = \(protectionClass.number)")
+        engine.forgetMetadataKeys()
     }
 
-    /// The database file's first pages; the engine must be closed.
-    package static func insecureCorruptDatabase(inDataDirectory folder: String) throws {
-        for name in [Store.fileName, Store.fileName + "-wal"] {
-            let file = URL(fileURLWithPath: folder + "/" + name)
-            guard FileManager.default.fileExists(atPath: file.path) else { continue }
-            var bytes = try Data(contentsOf: file)
-            let start = min(bytes.count, 16)
-            bytes.replaceSubrange(start..<bytes.count, with: Data(repeating: 0xA5, count: bytes.count - start))
-            try bytes.write(to: file)
+    /// Changes the last byte of a column, through a connection of its own: the
+    /// programs that we ship hold nothing that could.
+    private func insecureSpoil(_ column: String, of table: String, where condition: String) throws(KeychainError) {
+        let sql = """
+            UPDATE \(table) SET \(column) = CAST(substr(\(column), 1, length(\(column)) - 1) || \
+            CASE WHEN substr(\(column), -1) = x'00' THEN x'01' ELSE x'00' END AS BLOB) \
+            WHERE \(condition) AND \(column) IS NOT NULL
+            """
+        var db: OpaquePointer?
+        let opened = unsafe sqlite3_open(engine.dataDirectory + "/" + Store.fileName, &db)
+        defer { unsafe sqlite3_close(db) }
+        unsafe sqlite3_busy_timeout(db, 5000)
+        guard opened == SQLITE_OK, unsafe sqlite3_exec(db, sql, nil, nil, nil) == SQLITE_OK else {
+            throw KeychainError(.io, reason: .inputOutput, underlying: "SQLite")
         }
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// Overwrites the database and its companions where they lie, also under a
+    /// running engine, which finds out with its next call.
+    package static func insecureCorruptDatabase(inDataDirectory folder: String) throws(KeychainError) {
+        for suffix in ["", "-wal", "-shm"] {
+            do { try overwrite(folder + "/" + Store.fileName + suffix) } catch {
+                throw KeychainError(.io, reason: .inputOutput, underlying: "\(error)")
+            }
+        }
+    }
+
+    private static func overwrite(_ path: String) throws {
+        guard let file = FileHandle(forUpdatingAtPath: path) else { return }
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size)))
+        try file.close()
     }
 }

@@ -54,9 +54,10 @@ final class TestFolder: Sendable {
     // MARK: Sweeping
 
     /// Runs at most once in a process.
-    private static let sweepOnce: Void = sweep(FileManager.default.temporaryDirectory.path)
+    private static let sweepOnce: Void = sweep()
 
-    static func sweep(_ parent: String) {
+    static func sweep() {
+        let parent = FileManager.default.temporaryDirectory.path
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: parent) } catch { return }
         for name in names where name.hasPrefix(prefix) && !name.hasSuffix(newSuffix) {

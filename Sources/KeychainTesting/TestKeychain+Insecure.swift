@@ -63,9 +63,7 @@ extension TestKeychain {
     ///
     /// - Warning: Every item is lost.
     public func insecureCorruptDatabase() throws(TestKeychainError) {
-        do { try machine.insecureCorruptDatabase() } catch let error as TestKeychainError { throw error } catch {
-            throw TestKeychainError(status: errSecIO, "the database was not damaged: \(error)")
-        }
+        try TestKeychainError.translating { () throws(KeychainError) in try machine.insecureCorruptDatabase() }
     }
 
     /// Stops the engine and starts it anew over what it stored, as a restart of

@@ -51,6 +51,13 @@ public final class TestKeychain: Sendable {
         machine = try TestKeychainError.translating { () throws(KeychainError) in try TestMachine(clock: clock) }
     }
 
+    /// Where its files are.
+    package var folder: String { machine.path }
+
+    /// Removes what killed test processes left behind; done once in a process
+    /// anyway.
+    package static func sweep() { TestFolder.sweep() }
+
     func program(_ entitlements: TestEntitlements) -> ProgramKeychain { ProgramKeychain(machine, entitlements) }
 
     /// Stops the keychain: every later call answers errSecNotAvailable. Without

@@ -8,12 +8,8 @@ public struct TestKeychainError: Error, Hashable, CustomStringConvertible {
     /// What failed, why, and what to do next.
     public let description: String
 
-    init(status: OSStatus, _ description: String) {
-        self.status = status
-        self.description = description
-    }
-
     package init(_ error: KeychainError) {
-        self.init(status: error.status.rawValue, "\(error)")
+        status = error.status.rawValue
+        description = "\(error)"
     }
 }

@@ -10,13 +10,16 @@ final class TestMachine: Sendable {
     private let clock: TestClock
     private let enclave: InProcessEnclave
     private let folder: TestFolder
-    private let running: Mutex<KeychainEngine?>
+    /// The engine, or why there is none.
+    private let running: Mutex<Result<KeychainEngine, KeychainError>>
+
+    var path: String { folder.path }
 
     init(clock: TestClock) throws(KeychainError) {
         self.clock = clock
         enclave = try InProcessEnclave.ephemeral()
         folder = try TestFolder()
-        running = Mutex(try Self.start(folder, enclave, clock))
+        running = Mutex(.success(try Self.start(folder, enclave, clock)))
     }
 
     private static func start(
@@ -28,37 +31,35 @@ final class TestMachine: Sendable {
     deinit { close() }
 
     /// - Throws: `errSecNotAvailable` once the keychain is closed.
-    func engine() throws(KeychainError) -> KeychainEngine {
-        guard let engine = running.withLock({ $0 }) else {
-            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "this TestKeychain is closed")
-        }
-        return engine
-    }
+    func engine() throws(KeychainError) -> KeychainEngine { try running.withLock { $0 }.get() }
 
     /// Stops the engine; what it stored is still there for ``restart()``.
-    ///
-    /// A database that cannot be closed is left behind with its folder.
     func close() {
-        let engine = running.withLock { engine in
-            defer { engine = nil }
-            return engine
+        let reason = KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "this TestKeychain is closed")
+        let before = running.withLock { running in
+            defer { running = .failure(reason) }
+            return running
         }
-        do throws(KeychainError) { try engine?.close() } catch {
+        guard case .success(let engine) = before else { return }
+        // A database that cannot be closed is left behind with its folder.
+        do throws(KeychainError) { try engine.close() } catch {
             StandardError.write("latchkey: a test keychain was not closed: \(error)\n")
         }
     }
 
+    /// Where the engine does not start, every later call answers why.
     func restart() throws(KeychainError) {
         close()
-        let fresh = try Self.start(folder, enclave, clock)
-        running.withLock { $0 = fresh }
+        do throws(KeychainError) {
+            let fresh = try Self.start(folder, enclave, clock)
+            running.withLock { $0 = .success(fresh) }
+        } catch {
+            running.withLock { $0 = .failure(error) }
+            throw error
+        }
     }
 
-    /// Restarts over a database whose pages were overwritten; where that does not
-    /// open, every later call says so.
-    func insecureCorruptDatabase() throws {
-        close()
+    func insecureCorruptDatabase() throws(KeychainError) {
         try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path)
-        try restart()
     }
 }

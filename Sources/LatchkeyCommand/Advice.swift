@@ -9,7 +9,8 @@ enum Advice {
         case .locked, .passcodeNotSet: "Unlock the keychain and try again."
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction:
             "`latchkey status` shows the groups that this program has."
-        case .identityRefused, .serverUntrusted: "`latchkey status` in a fresh session shows who answers; ask who changed it."
+        case .identityRefused, .serverUntrusted:
+            "`latchkey status` in a fresh session shows who answers; ask who changed it."
         case .storeSuspect, .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
         default: unavailable(reason)
@@ -20,7 +21,8 @@ enum Advice {
         switch reason {
         case .busy, .enclaveUnreachable: "Wait a moment and try again."
         case .noAnswer(mayHaveHappened: true): "Look with `latchkey list` before you try again."
-        case .noAnswer: "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
+        case .noAnswer:
+            "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
         case .versionMismatch:
             "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
         case .storeNewer: "Install the newer Latchkey again."

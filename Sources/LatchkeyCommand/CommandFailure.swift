@@ -32,6 +32,7 @@ func asking<R: ~Copyable>(_ call: () throws(KeychainError) -> R) throws(CommandF
 func printing<R: ~Copyable>(_ write: () throws(SystemCallError) -> R) throws(CommandFailure) -> R {
     do throws(SystemCallError) { return try write() } catch {
         throw CommandFailure(
-            .unavailable, "the output could not be written (\(error))", "Check where standard output goes and try again.")
+            .unavailable, "the output could not be written (\(error))",
+            "Check where standard output goes and try again.")
     }
 }

@@ -45,8 +45,10 @@ struct CommandKeychain {
         return found.sorted { ($0.service, $0.account, $0.kind.text) < ($1.service, $1.account, $1.kind.text) }
     }
 
-    private func items(_ kind: PasswordKind, service: String?, account: String?) throws(CommandFailure) -> [StoredItem] {
-        var query = base(kind) + [("sync", .string("syna")), ("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
+    private func items(_ kind: PasswordKind, service: String?, account: String?) throws(CommandFailure) -> [StoredItem]
+    {
+        var query =
+            base(kind) + [("sync", .string("syna")), ("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
         if let service { query.append(("\(kind.nameCode)", .string(service))) }
         if let account { query.append(("acct", .string(account))) }
         let answer: KeychainAnswer

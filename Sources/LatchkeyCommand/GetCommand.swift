@@ -63,8 +63,10 @@ extension CommandFailure {
             let account = item.account.isEmpty ? "(no account: \"\")" : PrintableText.escaped(item.account)
             return "  \(account)\(item.isSynchronizable ? " (synchronizable)" : "")"
         }
-        let last = accountGiven
+        let last =
+            accountGiven
             ? "They differ in more than the account: only a program can choose (SecItemCopyMatching)." : advice
-        return CommandFailure(.usage, lines: ["\(items.count) items have that name, with these accounts:"] + accounts + [last])
+        return CommandFailure(
+            .usage, lines: ["\(items.count) items have that name, with these accounts:"] + accounts + [last])
     }
 }

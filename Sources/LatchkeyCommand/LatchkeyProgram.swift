@@ -20,19 +20,29 @@ package enum LatchkeyProgram {
             for line in failure.lines { surroundings.console.note("latchkey: \(line)") }
             return failure.status
         } catch {
-            return answer(error, on: surroundings.console)
+            return answer(error, to: arguments, on: surroundings.console)
         }
     }
 
     /// What the parser throws: help and version, or a mistake in the arguments.
-    private static func answer(_ error: any Error, on console: any Console) -> ExitStatus {
+    private static func answer(_ error: any Error, to arguments: [String], on console: any Console) -> ExitStatus {
         let text = Latchkey.fullMessage(for: error)
         guard Latchkey.exitCode(for: error).isSuccess else {
-            console.note(text)
+            console.note(withoutSecrets(text, arguments))
             return .usage
         }
         do throws(SystemCallError) { try console.write("\(text)\n") } catch { return .unavailable }
         return .done
+    }
+
+    /// Somebody may have given `set` a secret as an argument: a message that
+    /// repeats it would carry it into a log.
+    private static func withoutSecrets(_ text: String, _ arguments: [String]) -> String {
+        guard arguments.contains("set") else { return text }
+        return arguments.reduce(text) { text, argument in
+            let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
+            return value.isEmpty ? text : text.replacing("'\(value)'", with: "'…'")
+        }
     }
 }
 
@@ -66,7 +76,8 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, TempCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            TempCommand.self,
         ])
 
     @OptionGroup var store: StoreOptions

@@ -35,7 +35,9 @@ struct ListCommand: Verb {
         }
         if items.isEmpty {
             guard service == nil else { throw .noItem }
-            if console.errorIsTerminal { console.note("Nothing is stored yet. `latchkey set SERVICE` stores a secret.") }
+            if console.errorIsTerminal {
+                console.note("Nothing is stored yet. `latchkey set SERVICE` stores a secret.")
+            }
         }
         return .done
     }

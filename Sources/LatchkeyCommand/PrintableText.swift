@@ -4,7 +4,11 @@ enum PrintableText {
     static func escaped(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            if isHarmless(scalar) { out.append(scalar) } else { out += "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars }
+            if isHarmless(scalar) {
+                out.append(scalar)
+            } else {
+                out += "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars
+            }
         }
         return String(out)
     }

@@ -46,9 +46,7 @@ enum SecretJSON {
 
     private static func escapedCount(_ value: borrowing SecretBytes) -> Int {
         unsafe value.withUnsafeBytes { bytes in
-            var count = 0
-            for unsafe byte in unsafe bytes { count += escape(byte)?.utf8.count ?? 1 }
-            return count
+            unsafe bytes.reduce(0) { $0 + (escape($1)?.utf8.count ?? 1) }
         }
     }
 

@@ -94,7 +94,8 @@ struct SetCommand: Verb {
     private func piped(_ console: any Console) throws(CommandFailure) -> SecretBytes {
         let read: SecretBytes?
         do throws(SystemCallError) { read = try console.readSecret(atMost: WireLimit.value + 1) } catch {
-            throw CommandFailure(.usage, "standard input cannot be read (\(error))", "Pipe the secret into `latchkey set`.")
+            throw CommandFailure(
+                .usage, "standard input cannot be read (\(error))", "Pipe the secret into `latchkey set`.")
         }
         guard var secret = read else { throw Self.tooLarge }
         if !raw { secret.dropOneNewline() }

@@ -81,7 +81,10 @@ struct StatusReport: Sendable {
             ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
             ("damaged", .integer(Int64(status.damaged))), ("program", program),
             ("missingKernelFeatures", .strings(session.missingFeatures)),
-            ("daemon", .object([("pid", .integer(Int64(status.daemonProcess))), ("version", .string(session.serverVersion))])),
+            (
+                "daemon",
+                .object([("pid", .integer(Int64(status.daemonProcess))), ("version", .string(session.serverVersion))])
+            ),
             ("enclave", .object([("pid", .integer(Int64(status.enclaveProcess)))])),
             ("version", .string(LatchkeyVersion.text)),
         ])

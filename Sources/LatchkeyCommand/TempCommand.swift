@@ -37,7 +37,9 @@ struct TempCommand: Verb {
 
     mutating func validate() throws {
         if command.isEmpty { throw ValidationError("Give the command after --: latchkey temp -- COMMAND") }
-        if store.dataDirectory != nil { throw ValidationError("temp makes a data directory of its own; leave out --data-dir.") }
+        if store.dataDirectory != nil {
+            throw ValidationError("temp makes a data directory of its own; leave out --data-dir.")
+        }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {

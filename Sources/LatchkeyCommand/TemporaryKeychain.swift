@@ -19,7 +19,8 @@ final class TemporaryKeychain {
     private var lifeline: Descriptor?
     private let clock: any KeychainClock
 
-    private init(_ folder: TemporaryFolder, _ daemon: ChildProcess, _ lifeline: Descriptor, _ clock: any KeychainClock) {
+    private init(_ folder: TemporaryFolder, _ daemon: ChildProcess, _ lifeline: Descriptor, _ clock: any KeychainClock)
+    {
         self.folder = folder
         self.daemon = daemon
         self.lifeline = lifeline
@@ -71,7 +72,8 @@ final class TemporaryKeychain {
     private static var parents: [String] {
         var found: [String] = []
         if let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/"),
-            PrivateDirectory.isUsable(runtime) {
+            PrivateDirectory.isUsable(runtime)
+        {
             found.append(runtime)
         }
         if let temporary = ProcessEnvironment.variable("TMPDIR"), temporary.hasPrefix("/") { found.append(temporary) }

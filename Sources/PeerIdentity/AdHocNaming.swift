@@ -51,7 +51,8 @@ package struct AdHocNaming: Sendable {
     /// X.app/Contents/Linux, and else beside it (X.app/Info.plist included).
     private static func bundleFolders(of executable: FilePath) -> [FilePath] {
         guard let folder = executable.folder else { return [] }
-        if folder.name.elementsEqual("Linux".utf8), let contents = folder.folder, contents.name.elementsEqual("Contents".utf8),
+        if folder.name.elementsEqual("Linux".utf8), let contents = folder.folder,
+            contents.name.elementsEqual("Contents".utf8),
             let bundle = contents.folder, bundle.name.reversed().starts(with: ".app".utf8.reversed())
         {
             return [contents, folder]
@@ -63,6 +64,7 @@ package struct AdHocNaming: Sendable {
         let digits = Array("0123456789abcdef".utf8)
         let value = digest(bytes)
         precondition(value.count >= 16, "a digest of 16 bytes or more")
-        return String(decoding: value.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return String(
+            decoding: value.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

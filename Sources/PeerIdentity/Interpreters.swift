@@ -19,7 +19,9 @@ enum Interpreters {
         }
     }
 
-    private static let stems: [[UInt8]] = (shells + languages + machines + launchers + inspectors).map { Array($0.utf8) }
+    private static let stems: [[UInt8]] = (shells + languages + machines + launchers + inspectors).map {
+        Array($0.utf8)
+    }
 
     private static let shells = [
         "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "lksh", "posh", "yash", "csh", "tcsh",
@@ -46,5 +48,7 @@ enum Interpreters {
         "make", "gmake", "ninja", "socat", "nc", "ncat",
     ]
 
-    private static let inspectors = ["gdb", "gdbserver", "lldb", "lldb-server", "strace", "ltrace", "valgrind", "rr", "perf"]
+    private static let inspectors = [
+        "gdb", "gdbserver", "lldb", "lldb-server", "strace", "ltrace", "valgrind", "rr", "perf",
+    ]
 }

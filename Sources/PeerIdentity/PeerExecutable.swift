@@ -53,7 +53,9 @@ extension FilePath {
     /// is really called so has a link.
     fileprivate func withoutDeletionNote(linkCount: UInt64) -> FilePath {
         let note = Array(" (deleted)".utf8)
-        guard linkCount == 0, bytes.count > note.count, bytes.suffix(note.count).elementsEqual(note) else { return self }
+        guard linkCount == 0, bytes.count > note.count, bytes.suffix(note.count).elementsEqual(note) else {
+            return self
+        }
         return FilePath(bytes: Array(bytes.dropLast(note.count)))
     }
 }

@@ -44,7 +44,9 @@ package struct PeerIdentity: Hashable, Sendable {
 }
 
 extension PeerIdentity {
-    private static func rungs(of evidence: PeerEvidence, _ process: PeerProcess, _ naming: AdHocNaming) -> [IdentityRung] {
+    private static func rungs(
+        of evidence: PeerEvidence, _ process: PeerProcess, _ naming: AdHocNaming
+    ) -> [IdentityRung] {
         var rungs = containing(evidence, process)
         if let path = evidence.executable.path.printable, evidence.executable.isRootsAlone,
             !Interpreters.contains(evidence.executable.path)

@@ -38,7 +38,8 @@ package enum PeerRefusal: Error, Hashable, Sendable {
         switch self {
         case .foreignProcessNamespace: "it runs in a pid namespace that the daemon cannot see; run one daemon inside it"
         case .gone: "the process ended before it was identified; try again"
-        case .replacedItself: "the process executed another program while it was connected; connect again from the new one"
+        case .replacedItself:
+            "the process executed another program while it was connected; connect again from the new one"
         case .credentialsChanged: "the process changed its user after it connected; connect afterwards"
         case .spokeFirst: "data came before the daemon's question; the client is not one of ours"
         case .closedEarly: "the connection was closed before the hello was answered; try again"

@@ -20,7 +20,7 @@ struct Pin {
             features = features.without(.peerPidfd)
             (handle, folder) = try Self.byNumber(connector.pid, proc)
         }
-        if !handle.isOnPidfs { features = features.without(.pidfs) }
+        if allowed.contains(.pidfs), !handle.isOnPidfs { features = features.without(.pidfs) }
         // The folder was opened by number: alive now means it was the peer's then.
         guard handle.isAlive else { throw .gone }
     }
@@ -37,7 +37,9 @@ struct Pin {
     /// after the pidfd was opened. Whether that is the connector or somebody who
     /// got its number later shows when it answers: only a holder of the
     /// connection can, and its message is stamped.
-    private static func byNumber(_ number: Int32, _ proc: ProcRoot) throws(PeerRefusal) -> (ProcessHandle, ProcessFolder) {
+    private static func byNumber(
+        _ number: Int32, _ proc: ProcRoot
+    ) throws(PeerRefusal) -> (ProcessHandle, ProcessFolder) {
         let before = try ProcessFolder(of: number, in: proc).startTime()
         let handle: ProcessHandle
         do throws(SystemCallError) {

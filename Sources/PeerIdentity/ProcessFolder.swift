@@ -35,7 +35,9 @@ struct ProcessFolder {
     /// The memory map, kept to notice an exec: the open file belongs to the
     /// address space, and is empty once nobody uses that any more.
     func openMaps() throws(PeerRefusal) -> Descriptor? {
-        try Self.looking { () throws(SystemCallError) in try Descriptor.look(at: FilePath("maps"), in: folder, .reading) }
+        try Self.looking { () throws(SystemCallError) in
+            try Descriptor.look(at: FilePath("maps"), in: folder, .reading)
+        }
     }
 
     func namespaces() throws(PeerRefusal) -> Namespaces? {
@@ -50,10 +52,10 @@ struct ProcessFolder {
         }
     }
 
-    /// The whole of a small file of the kernel's.
+    /// The whole of a small file that the kernel writes when it is read.
     private func read(_ name: String, atMost limit: Int) throws(PeerRefusal) -> [UInt8]? {
         try Self.looking { () throws(SystemCallError) in
-            try Descriptor.look(at: FilePath(name), in: folder, .reading).readStart(atMost: limit)
+            try Descriptor.look(at: FilePath(name), in: folder, .reading).readOnce(atMost: limit)
         }
     }
 
@@ -64,7 +66,9 @@ struct ProcessFolder {
 
     /// When the process started, in clock ticks since boot (proc_pid_stat(5), field 22).
     func startTime() throws(PeerRefusal) -> UInt64 {
-        guard let text = try read("stat", atMost: 4 * 1024), let ticks = ProcessStatus.startTime(text) else { throw .gone }
+        guard let text = try read("stat", atMost: 4 * 1024), let ticks = ProcessStatus.startTime(text) else {
+            throw .gone
+        }
         return ticks
     }
 

@@ -10,23 +10,61 @@ struct ProcessStatus: Hashable, Sendable {
     let tracerID: Int32
 
     init?(_ text: [UInt8]) {
-        guard let users = Self.numbers(of: "Uid:", in: text), users.count == 4,
-            let groups = Self.numbers(of: "Gid:", in: text), groups.count == 4,
-            let tracer = Self.numbers(of: "TracerPid:", in: text), tracer.count == 1
-        else { return nil }
+        var users: [UInt32] = []
+        var groups: [UInt32] = []
+        var tracer: [UInt32] = []
+        var rest = text[...]
+        while users.isEmpty || groups.isEmpty || tracer.isEmpty {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            let line = rest[..<end]
+            rest = rest[(end + 1)...]
+            guard let label = line.first.flatMap(Label.init(rawValue:)), line.starts(with: label.text) else { continue }
+            guard let numbers = Self.numbers(in: line.dropFirst(label.text.count)), numbers.count == label.count else {
+                return nil
+            }
+            switch label {
+            case .users: users = numbers
+            case .groups: groups = numbers
+            case .tracer: tracer = numbers
+            }
+        }
         credentials = ProcessCredentials(
             realUser: users[0], effectiveUser: users[1], realGroup: groups[0], effectiveGroup: groups[1])
-        tracerID = Int32(bitPattern: tracer[0])
+        tracerID = Int32(truncatingIfNeeded: tracer[0])
     }
 
-    private static func numbers(of label: StaticString, in text: [UInt8]) -> [UInt32]? {
-        let label = Array("\(label)".utf8)
-        guard let line = text.split(separator: UInt8(ascii: "\n")).first(where: { $0.starts(with: label) }) else {
-            return nil
+    /// The lines that matter, known by their first letters.
+    private enum Label: UInt8 {
+        case users = 0x55  // U
+        case groups = 0x47  // G
+        case tracer = 0x54  // T
+
+        var text: String.UTF8View {
+            switch self {
+            case .users: "Uid:\t".utf8
+            case .groups: "Gid:\t".utf8
+            case .tracer: "TracerPid:\t".utf8
+            }
         }
-        let fields = line.dropFirst(label.count).split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") })
-        let numbers = fields.compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
-        return numbers.count == fields.count ? numbers : nil
+
+        var count: Int { self == .tracer ? 1 : 4 }
+    }
+
+    /// Numbers with tabs between them, or nil where anything else is there.
+    private static func numbers(in line: ArraySlice<UInt8>) -> [UInt32]? {
+        var numbers: [UInt32] = []
+        for field in line.split(separator: UInt8(ascii: "\t")) {
+            var value: UInt32 = 0
+            for byte in field {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                let (shifted, overflow) = value.multipliedReportingOverflow(by: 10)
+                let (sum, carry) = shifted.addingReportingOverflow(UInt32(byte - UInt8(ascii: "0")))
+                guard !overflow, !carry else { return nil }
+                value = sum
+            }
+            numbers.append(value)
+        }
+        return numbers
     }
 
     /// Field 22 of `/proc/PID/stat`. The second field is a name in parentheses
@@ -34,8 +72,17 @@ struct ProcessStatus: Hashable, Sendable {
     /// last parenthesis, at field 3.
     static func startTime(_ text: [UInt8]) -> UInt64? {
         guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "))
-        guard fields.count > 19 else { return nil }
-        return UInt64(String(decoding: fields[19], as: UTF8.self))
+        var field = 2
+        var ticks: UInt64?
+        for byte in text[(end + 1)...] {
+            if byte == UInt8(ascii: " ") {
+                field += 1
+                if field > 22 { return ticks }
+            } else if field == 22 {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                ticks = (ticks ?? 0) &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
+            }
+        }
+        return nil
     }
 }

@@ -21,9 +21,15 @@ struct LatchkeyBench {
         let folder = NSTemporaryDirectory() + "latchkey-bench-\(ProcessEnvironment.processID)"
         _ = try PrivateDirectory(folder, creating: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let comparisons = try measure(program, folder)
-        try Report.write(comparisons)
-        guard comparisons.allSatisfy(\.isWithin) else { throw BenchFailure("a threshold") }
+        do {
+            let comparisons = try measure(program, folder)
+            try Report.write(comparisons)
+            guard comparisons.allSatisfy(\.isWithin) else { throw BenchFailure("a threshold") }
+        } catch {
+            StandardError.write("\(error)\n")
+            try? FileManager.default.removeItem(atPath: folder)
+            exit(1)
+        }
     }
 
     private static func measure(_ program: String, _ folder: String) throws -> [Comparison] {

@@ -71,7 +71,11 @@ import KeychainStore
     }
 
     func measureInsert(count: Int) throws -> Measurement {
-        try Measurement.take("raw insert, WAL, FULL", count: count) { try insert(rows + 1_000_000 + $0) }
+        var next = rows
+        return try Measurement.take("raw insert, WAL, FULL", count: count) { _ in
+            next += 1
+            try insert(next)
+        }
     }
 
     func measureSelect(count: Int) throws -> Measurement {

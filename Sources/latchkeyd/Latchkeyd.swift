@@ -44,15 +44,25 @@ struct Latchkeyd: ParsableCommand {
         Hardening.ignoreBrokenPipes()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
-        let configuration = try daemonConfiguration()
+        let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
+        let configuration = try daemonConfiguration(tellingOf: starter)
         let sink = logSink(configuration.locations)
         let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }
-        let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
         switch DaemonProcess(configuration, logger: logger, report: starter).run() {
         case .served, .notNeeded: return
         case .failed(let error):
             StandardError.write("latchkeyd: \(error)\n")
             throw ExitCode(69)  // sysexits.h EX_UNAVAILABLE
+        }
+    }
+
+    /// A starter hears of a property list that cannot be used.
+    private func daemonConfiguration(tellingOf starter: PacketSocket?) throws -> DaemonConfiguration {
+        do { return try daemonConfiguration() } catch let error as KeychainError {
+            if let starter {
+                try StarterReport.send(error, on: starter, until: Deadline(after: .seconds(5), on: SystemClock()))
+            }
+            throw error
         }
     }
 

@@ -5,7 +5,8 @@ import Testing
 @Suite struct NamedConstantsTests {
     /// The table names every text constant of the C-shaped door.
     @Test func nameEveryConstantOfTheDoor() throws {
-        let door = URL(fileURLWithPath: OwnCorpus.folder + "/../../../Sources/KeychainServices").standardizedFileURL.path
+        let door = URL(fileURLWithPath: OwnCorpus.folder + "/../../../Sources/KeychainServices").standardizedFileURL
+            .path
         let files = try FileManager.default.contentsOfDirectory(atPath: door).filter { $0.hasPrefix("Constants+") }
         try #require(!files.isEmpty)
         for file in files {

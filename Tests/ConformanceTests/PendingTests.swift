@@ -17,7 +17,8 @@ import Testing
         #expect(try pending(query: #""kSecValueRef": {"key": "ecP256", "kind": "private"}"#) == .key)
         #expect(try pending(query: #""kSecValueRef": {"identity": {"cert": "a", "key": "b"}}"#) == .identity)
         #expect(try pending(query: #""kSecMatchPolicy": {"policy": "ssl"}"#, call: "copy") == .policy)
-        #expect(try pending(#"{"call": "copy", "query": {}, "status": 0, "result": {"each": {"type": "key"}}}"#) == .key)
+        #expect(
+            try pending(#"{"call": "copy", "query": {}, "status": 0, "result": {"each": {"type": "key"}}}"#) == .key)
     }
 
     @Test func waitsForReferencesAndIdentitiesThatMustBeFound() throws {
@@ -26,7 +27,8 @@ import Testing
         #expect(try pending(query: reference, call: "copy", status: "-25300") == nil)
         #expect(try pending(query: reference, call: "update", status: "-50") == nil)
         #expect(try pending(query: #""kSecClass": {"const": "kSecClassIdentity"}"#, call: "copy") == .identity)
-        #expect(try pending(query: #""kSecClass": {"const": "kSecClassIdentity"}"#, call: "copy", status: "-25303") == nil)
+        #expect(
+            try pending(query: #""kSecClass": {"const": "kSecClassIdentity"}"#, call: "copy", status: "-25303") == nil)
         let password = #""kSecClass": {"const": "kSecClassGenericPassword"}, "kSecReturnRef": {"bool": true}"#
         #expect(try pending(query: password, call: "copy") == nil)
     }
@@ -44,7 +46,8 @@ import Testing
         #expect(try pending(step, context: #""deviceState": "locked""#) == .deviceState)
         #expect(try pending(step, context: #""platform": "macos-file""#) == .fileKeychain)
         #expect(try pending(step, context: #""platform": "macos-dp", "passcodeSet": false"#) == nil)
-        #expect(try pending(#"{"call": "setContext", "context": {"deviceState": "locked"}, "status": 0}"#) == .deviceState)
+        #expect(
+            try pending(#"{"call": "setContext", "context": {"deviceState": "locked"}, "status": 0}"#) == .deviceState)
     }
 
     @Test func waitsForConstraintsThatMustBeMet() throws {
@@ -68,6 +71,7 @@ import Testing
 
     @Test func doesNotWaitForBytesOfAFixture() throws {
         #expect(try pending(query: #""kSecValueData": {"certDER": "leafRSA"}"#) == nil)
-        #expect(try pending(query: #""kSecMatchIssuers": {"array": [{"certIssuerDER": "leafRSA"}]}"#, call: "copy") == nil)
+        #expect(
+            try pending(query: #""kSecMatchIssuers": {"array": [{"certIssuerDER": "leafRSA"}]}"#, call: "copy") == nil)
     }
 }

@@ -23,10 +23,11 @@ import Testing
     }
 
     private func failure(ofResult matcher: String, asking keys: String = "") throws -> String? {
-        try failure(of: """
-            \(Self.add), {"call": "copy", "query": {\(Self.item), "kSecReturnData": {"bool": true}\(keys)}, \
-            "status": 0, "result": \(matcher)}
-            """)
+        try failure(
+            of: """
+                \(Self.add), {"call": "copy", "query": {\(Self.item), "kSecReturnData": {"bool": true}\(keys)}, \
+                "status": 0, "result": \(matcher)}
+                """)
     }
 
     @Test(arguments: [
@@ -37,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"data": "0103"}"#, #"{"dataLength": 3}"#, #"{"dataPrefix": "02"}"#, #"{"type": "array"}"#, #"{"none": true}"#,
+        #"{"data": "0103"}"#, #"{"dataLength": 3}"#, #"{"dataPrefix": "02"}"#, #"{"type": "array"}"#,
+        #"{"none": true}"#,
         #"{"count": 1}"#, #"{"dict": {}}"#, #"{"each": {"type": "data"}}"#, #"{"present": ["kSecAttrAccount"]}"#,
         #"{"string": "x"}"#, #"{"int": 1}"#, #"{"dataLength": 2, "dataPrefix": "02"}"#, #"{"sameAs": "nothing"}"#,
         #"{"certDER": "leafRSA"}"#,
@@ -53,7 +55,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"dict": {"kSecAttrAccount": {"string": "a"}}}"#, #"{"present": ["kSecAttrAccount"], "absent": ["kSecClass"]}"#,
+        #"{"dict": {"kSecAttrAccount": {"string": "a"}}}"#,
+        #"{"present": ["kSecAttrAccount"], "absent": ["kSecClass"]}"#,
         #"{"dict": {"kSecAttrSynchronizable": {"bool": false}}}"#, #"{"dict": {"raw:sync": {"int": 0}}}"#,
         #"{"equalKeys": ["kSecAttrCreationDate", "kSecAttrModificationDate"]}"#,
         #"{"equalKeys": {"kSecAttrCreationDate": "kSecAttrModificationDate"}}"#,
@@ -99,12 +102,14 @@ import Testing
     }
 
     @Test func keepsValuesForLaterSteps() throws {
-        #expect(try failure(of: """
-            \(Self.add), {"call": "copy", "query": {\(Self.item), "kSecReturnAttributes": {"bool": true}}, "status": 0, \
-            "save": "d"}, {"call": "copy", "query": {"kSecClass": {"const": "kSecClassGenericPassword"}, \
-            "kSecReturnAttributes": {"bool": true}}, "merge": "d", "status": 0, "result": \
-            {"sameAs": "d", "dict": {"kSecAttrAccount": {"var": "d", "path": "kSecAttrAccount"}}, \
-            "sameKeys": {"var": "d", "keys": ["kSecAttrAccount"]}}}
-            """) == nil)
+        #expect(
+            try failure(
+                of: """
+                    \(Self.add), {"call": "copy", "query": {\(Self.item), "kSecReturnAttributes": {"bool": true}}, "status": 0, \
+                    "save": "d"}, {"call": "copy", "query": {"kSecClass": {"const": "kSecClassGenericPassword"}, \
+                    "kSecReturnAttributes": {"bool": true}}, "merge": "d", "status": 0, "result": \
+                    {"sameAs": "d", "dict": {"kSecAttrAccount": {"var": "d", "path": "kSecAttrAccount"}}, \
+                    "sameKeys": {"var": "d", "keys": ["kSecAttrAccount"]}}}
+                    """) == nil)
     }
 }

@@ -106,6 +106,10 @@ extension KeyOutcome {
     var wrapped: WrappedKey? { if case .key(_, let wrapped) = self { wrapped } else { nil } }
 }
 
+extension EnclaveConnection {
+    var indexBytes: [UInt8] { indexKey.bytes.insecureArray() }
+}
+
 /// A row key that was made, with everything that opens it again.
 struct MadeKey {
     let binding: RowBinding
@@ -136,5 +140,14 @@ struct SeededGenerator: RandomNumberGenerator {
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
+    }
+}
+
+extension ProcessHandle {
+    /// Waits for the end of the process, 20 s at the most.
+    var hasEndedSoon: Bool {
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        while isAlive, !soon.hasPassed { sched_yield() }
+        return !isAlive
     }
 }

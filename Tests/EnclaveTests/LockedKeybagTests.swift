@@ -16,9 +16,10 @@ import Testing
 
     private func lockedCore() throws -> EnclaveCore {
         try core { body in
-            body.with(slots: body.slots.map {
-                .init(kind: .unknown("passcode"), identifier: $0.identifier, wrappedBagKey: $0.wrappedBagKey)
-            })
+            body.with(
+                slots: body.slots.map {
+                    .init(kind: .unknown("passcode"), identifier: $0.identifier, wrappedBagKey: $0.wrappedBagKey)
+                })
         }
     }
 

@@ -18,7 +18,8 @@ import Testing
         }
         let kind: AuthenticatedFile.Kind = name.hasPrefix("keybag") ? .keybag : .protectors
         return try home.withProtectors { protectors in
-            Array(bytes.dropLast(32)) + KeyDerivation.authenticationCode(
+            Array(bytes.dropLast(32))
+                + KeyDerivation.authenticationCode(
                     Array(bytes.dropLast(32)), key: protectors.root.authenticationKey(of: kind))
         }
     }

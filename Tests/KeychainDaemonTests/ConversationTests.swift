@@ -1,3 +1,4 @@
+import KeychainDaemon
 import KeychainMessages
 import KeychainModel
 import KeychainPlatform
@@ -116,6 +117,28 @@ import Testing
         var request = Latchkey_WireRequest()
         request.number = 1
         request.operation = .UNRECOGNIZED(77)
+        try rogue.channel.send(request.wireBytes, until: rogue.deadline)
+        try rogue.expectEnd()
+        #expect(try daemon.serves())
+    }
+
+    /// One key said twice could say one group to the check and another to the store.
+    @Test(arguments: ["agrp", "sync", "class"]) func repeatedKeyEndsItsConnection(_ key: String) throws {
+        var own = Entitlements()
+        own.keychainAccessGroups = ["own"]
+        let daemon = try DaemonUnderTest(rights: .fixed(own))
+        let rogue = try Rogue(daemon)
+        try rogue.greet()
+        var request = Latchkey_WireRequest()
+        request.number = 1
+        request.operation = .add
+        let said = [("class", "genp"), ("agrp", "own"), ("sync", "0"), (key, key == "agrp" ? "victim" : "inet")]
+        request.query = said.map { key, text in
+            var entry = Latchkey_WireEntry()
+            entry.key = key
+            entry.value.text = text
+            return entry
+        }
         try rogue.channel.send(request.wireBytes, until: rogue.deadline)
         try rogue.expectEnd()
         #expect(try daemon.serves())

@@ -109,4 +109,27 @@ import Testing
             answer.rows.map { $0.value.map { String(decoding: $0.bytes.insecureArray(), as: UTF8.self) } }
                 == (0..<1000).map { "v\($0)" })
     }
+
+    /// Attributes count towards the size of a message as values do.
+    @Test func manyLargeAttributesComeInSeveralMessages() throws {
+        let daemon = try DaemonUnderTest()
+        let client = daemon.client()
+        let comment = String(repeating: "c", count: 60_000)
+        for index in 0..<80 {
+            let query = QueryDictionary([
+                ("class", .string("genp")), ("svce", .string("large")), ("acct", .string("\(index)")),
+                ("icmt", .string(comment)),
+            ])
+            _ = try client.perform(KeychainRequest(.add, query: query))
+        }
+        let answer = try client.perform(
+            KeychainRequest(
+                .copy,
+                query: QueryDictionary([
+                    ("class", .string("genp")), ("svce", .string("large")), ("m_Limit", .string("m_LimitAll")),
+                    ("r_Attributes", .bool(true)),
+                ])))
+        #expect(answer.rows.count == 80)
+        #expect(answer.rows.allSatisfy { $0.attributes["icmt"]?.byteCount == 60_000 })
+    }
 }

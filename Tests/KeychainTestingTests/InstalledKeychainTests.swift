@@ -11,7 +11,8 @@ import Testing
     @Test func refusesCallsOutsideAnyScope() {
         #expect(Passwords.add("a") == errSecNotAvailable)
         #expect(Passwords.status("a") == errSecNotAvailable)
-        #expect(SecItemUpdate(Passwords.query("a"), [kSecAttrLabel as String: "l"] as CFDictionary) == errSecNotAvailable)
+        #expect(
+            SecItemUpdate(Passwords.query("a"), [kSecAttrLabel as String: "l"] as CFDictionary) == errSecNotAvailable)
         #expect(SecItemDelete(Passwords.query("a")) == errSecNotAvailable)
     }
 

@@ -12,7 +12,8 @@ import Testing
         try keychain.withScope {
             #expect(Passwords.add("a") == errSecSuccess)
             clock.advance(by: .seconds(60))
-            #expect(SecItemUpdate(Passwords.query("a"), [kSecAttrLabel as String: "l"] as CFDictionary) == errSecSuccess)
+            #expect(
+                SecItemUpdate(Passwords.query("a"), [kSecAttrLabel as String: "l"] as CFDictionary) == errSecSuccess)
             let attributes = try #require(Passwords.attributes("a"))
             #expect(attributes[kSecAttrCreationDate] as? Date == start)
             #expect(attributes[kSecAttrModificationDate] as? Date == start.addingTimeInterval(60))
@@ -25,7 +26,8 @@ import Testing
         try keychain.withScope {
             #expect(Passwords.add("a") == errSecSuccess)
             clock.now = clock.now.addingTimeInterval(-3600)
-            #expect(SecItemUpdate(Passwords.query("a"), [kSecAttrLabel as String: "l"] as CFDictionary) == errSecSuccess)
+            #expect(
+                SecItemUpdate(Passwords.query("a"), [kSecAttrLabel as String: "l"] as CFDictionary) == errSecSuccess)
             let attributes = try #require(Passwords.attributes("a"))
             let created = try #require(attributes[kSecAttrCreationDate] as? Date)
             let modified = try #require(attributes[kSecAttrModificationDate] as? Date)

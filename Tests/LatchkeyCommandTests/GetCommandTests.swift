@@ -52,11 +52,14 @@ import Testing
     @Test(arguments: [("//8=", [255, 255]), ("/w==", [255]), ("AP+A", [0, 255, 128])] as [(String, [UInt8])])
     func jsonHoldsBytesAsBase64(text: String, bytes: [UInt8]) {
         _ = CommandRun("set", "a", "--raw", on: keychain, console: RecordingConsole(input: bytes))
-        #expect(CommandRun("get", "a", "--json", on: keychain).text.contains(#""encoding":"base64","value":"\#(text)""#))
+        #expect(
+            CommandRun("get", "a", "--json", on: keychain).text.contains(#""encoding":"base64","value":"\#(text)""#))
     }
 
     @Test func synchronizableItemsAreFoundToo() {
-        keychain.plant(.genericPassword, ["svce": .string("a"), "acct": .string("x"), "sync": .integer(1), "agrp": .string("latchkey")], "s")
+        keychain.plant(
+            .genericPassword,
+            ["svce": .string("a"), "acct": .string("x"), "sync": .integer(1), "agrp": .string("latchkey")], "s")
         #expect(CommandRun("get", "a", on: keychain).text == "s")
         #expect(CommandRun("rm", "a", on: keychain).status == .done)
         #expect(keychain.items.isEmpty)

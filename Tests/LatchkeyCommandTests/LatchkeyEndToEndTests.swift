@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func keepsEveryByteOfLargeAndBinaryValues() throws {
-        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+        let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: ($0 &* 7) >> 3) })
         #expect(try programs.latchkey("set", "key", "--raw", input: bytes).status == 0)
         #expect(try programs.latchkey("get", "key").output == bytes)
         #expect(try programs.latchkey("set", "none", "--allow-empty").status == 0)
@@ -75,6 +75,20 @@ import Testing
         #expect(try programs.latchkey("get", "a", "--data-dir", folder).text == "2")
     }
 
+    @Test(arguments: ["latchkey get a >/dev/full", "latchkey get a >&-"])
+    func outputThatCannotBeWrittenIsAFailure(script: String) throws {
+        try programs.latchkey("set", "a", input: Data("pw".utf8))
+        let outcome = try programs.shell(script)
+        #expect(outcome.status == 69)
+        #expect(outcome.errors.contains("could not be written"))
+    }
+
+    @Test func inputThatIsNotThereStoresNothing() throws {
+        let outcome = try programs.shell("latchkey set a <&-")
+        #expect(outcome.status == 2)
+        #expect(try programs.latchkey("get", "a").status == 1)
+    }
+
     // MARK: The daemon's life
 
     @Test func commandSubstitutionReturnsAtOnceOnAColdStart() throws {
@@ -96,7 +110,7 @@ import Testing
 
     @Test func twentyClientsAtOnceGetOneDaemon() throws {
         let clients = (0..<20).map { programs.start("/bin/sh", ["-c", "echo pw\($0) | latchkey set s\($0)"]) }
-        for client in clients { try client.run() }
+        for client in clients { try client.runUnmasked() }
         for client in clients { client.waitUntilExit() }
         #expect(clients.allSatisfy { $0.terminationStatus == 0 })
         #expect(programs.processes("latchkeyd").count == 1)

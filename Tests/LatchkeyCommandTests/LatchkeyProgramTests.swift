@@ -8,13 +8,15 @@ import Testing
 @Suite struct LatchkeyProgramTests {
     let keychain = FakeKeychain()
 
-    @Test(arguments: [
-        (Status.itemNotFound, Reason.nothingMatches, 1), (.interactionNotAllowed, .locked(class: "ak"), 3),
-        (.missingEntitlement, .groupNotEntitled(group: "g"), 4), (.notAvailable, .serverUntrusted, 4),
-        (.decode, .storeUnreadable, 5), (.notAvailable, .storeMismatch, 5), (.notAvailable, .daemonNotInstalled, 69),
-        (.diskFull, .diskFull, 69), (.notAvailable, .noAnswer(mayHaveHappened: true), 69),
-        (.param, .malformed(key: "k"), 70), (.internalComponent, .internalFault(what: "x"), 70),
-    ])
+    @Test(
+        arguments: [
+            (Status.itemNotFound, Reason.nothingMatches, 1), (.interactionNotAllowed, .locked(class: "ak"), 3),
+            (.missingEntitlement, .groupNotEntitled(group: "g"), 4), (.notAvailable, .serverUntrusted, 4),
+            (.decode, .storeUnreadable, 5), (.notAvailable, .storeMismatch, 5),
+            (.notAvailable, .daemonNotInstalled, 69),
+            (.diskFull, .diskFull, 69), (.notAvailable, .noAnswer(mayHaveHappened: true), 69),
+            (.param, .malformed(key: "k"), 70), (.internalComponent, .internalFault(what: "x"), 70),
+        ] as [(Status, Reason, Int32)])
     func failuresHaveTheirStatusAndSayWhatToDo(status: Status, reason: Reason, exit: Int32) {
         keychain.fail(status, reason, "below")
         let run = CommandRun("status", on: keychain)
@@ -25,7 +27,9 @@ import Testing
     }
 
     @Test func usageMistakesAreStatusTwoAndPointToHelp() {
-        for arguments in [["get"], ["frobnicate"], ["get", "a", "b", "c"], ["list", "--nonsense"], ["temp"], ["temp", "ls"]] {
+        for arguments in [
+            ["get"], ["frobnicate"], ["get", "a", "b", "c"], ["list", "--nonsense"], ["temp"], ["temp", "ls"],
+        ] {
             let console = RecordingConsole()
             let status = LatchkeyProgram.run(arguments, in: surroundings(console))
             #expect(status == .usage, "\(arguments)")

@@ -9,9 +9,12 @@ import Testing
         keychain.set(["mail", "zoe"], "secret1")
         keychain.set(["--internet", "a.example", "b\tb"], "secret2")
         let fields = CommandRun("list", on: keychain).text
-        #expect(fields == "a.example\tb\\u{9}b\tinternet\t2026-05-09T06:13:22Z\t\nmail\tzoe\tgeneric\t2026-05-09T06:13:21Z\t\n")
+        #expect(
+            fields
+                == "a.example\tb\\u{9}b\tinternet\t2026-05-09T06:13:22Z\t\nmail\tzoe\tgeneric\t2026-05-09T06:13:21Z\t\n"
+        )
         let table = CommandRun("list", on: keychain, console: RecordingConsole(terminal: true)).text
-        #expect(table.hasPrefix("SERVICE    ACCOUNT   KIND      MODIFIED"))
+        #expect(table.hasPrefix("SERVICE    ACCOUNT  KIND      MODIFIED"))
         #expect(!table.contains("secret") && !table.contains("\t"))
     }
 

@@ -1,4 +1,5 @@
 import KeychainModel
+import KeychainPlatform
 import KeychainProtocol
 import LatchkeyCommand
 import Testing
@@ -12,7 +13,7 @@ import Testing
         return keychain.items.first?.value?.bytes.insecureArray()
     }
 
-    private func run(_ arguments: [String], _ console: RecordingConsole) -> ExitStatus {
+    private func run(_ arguments: [String], _ console: RecordingConsole) -> LatchkeyCommand.ExitStatus {
         switch arguments.count {
         case 1: CommandRun("set", arguments[0], on: keychain, console: console).status
         default: CommandRun("set", arguments[0], arguments[1], on: keychain, console: console).status
@@ -58,10 +59,13 @@ import Testing
     }
 
     @Test func replacingLeavesNeighboursAlone() {
-        keychain.plant(.internetPassword, ["srvr": .string("h"), "acct": .string("me"), "port": .integer(8080), "agrp": .string("latchkey")], "other")
+        keychain.plant(
+            .internetPassword,
+            ["srvr": .string("h"), "acct": .string("me"), "port": .integer(8080), "agrp": .string("latchkey")], "other")
         keychain.set(["--internet", "h", "me"], "one")
         keychain.set(["--internet", "h", "me"], "two")
-        #expect(keychain.items.map { String(decoding: $0.value!.bytes.insecureArray(), as: UTF8.self) } == ["other", "two"])
+        #expect(
+            keychain.items.map { String(decoding: $0.value!.bytes.insecureArray(), as: UTF8.self) } == ["other", "two"])
     }
 
     @Test func secretsAsArgumentsAreRefusedAndNotRepeated() {
@@ -72,6 +76,9 @@ import Testing
         let option = CommandRun("set", "a", "--password=hunter2", on: keychain)
         #expect(option.status == .usage)
         #expect(!option.notes.joined().contains("hunter2"))
+        let flag = CommandRun("set", "a", "--raw=hunter2", on: keychain)
+        #expect(flag.status == .usage)
+        #expect(!flag.notes.joined().contains("hunter2"))
         let separate = CommandRun("set", "a", "me", "-p", "hunter2", on: keychain)
         #expect(separate.status == .usage)
         #expect(!separate.notes.joined().contains("hunter2"))
@@ -82,7 +89,8 @@ import Testing
         #expect(CommandRun("set", "mail", "al\u{1b}ice", on: keychain, console: console).status == .done)
         #expect(console.prompts == ["Secret for mail/al\\u{1b}ice: "])
         #expect(console.notes.first == "Stored.")
-        #expect(console.notes.last?.contains("whoever gets a copy of /home/a/.local/share/latchkey can open it") == true)
+        #expect(
+            console.notes.last?.contains("whoever gets a copy of /home/a/.local/share/latchkey can open it") == true)
         let second = CommandRun("set", "other", on: keychain, console: RecordingConsole(terminal: true, typed: "pw"))
         #expect(second.notes == ["Stored."])
         let again = CommandRun("set", "other", on: keychain, console: RecordingConsole(terminal: true, typed: "x"))

@@ -24,7 +24,7 @@ import Testing
         #expect(try programs.latchkey("get", "a").status == 1)
     }
 
-    @Test(arguments: [("exit 7", 7), ("kill -TERM $$", 143), ("kill -9 $$", 137), ("true", 0)])
+    @Test(arguments: [("exit 7", 7), ("kill -TERM $$", 143), ("kill -9 $$", 137), ("true", 0)] as [(String, Int32)])
     func passesTheOutcomeOn(script: String, status: Int32) throws {
         #expect(try programs.latchkey("temp", "--", "sh", "-c", script).status == status)
         #expect(nothingIsLeft())
@@ -39,7 +39,8 @@ import Testing
     }
 
     @Test func standardStreamsAndArgumentsReachTheCommand() throws {
-        let outcome = try programs.latchkey("temp", "--", "sh", "-c", "cat; echo \"$@\" >&2", "x", "--data-dir", "-h", "--", input: Data("in".utf8))
+        let outcome = try programs.latchkey(
+            "temp", "--", "sh", "-c", "cat; echo \"$@\" >&2", "x", "--data-dir", "-h", "--", input: Data("in".utf8))
         #expect(outcome.text == "in")
         #expect(outcome.errors == "--data-dir -h --\n")
     }
@@ -75,7 +76,7 @@ import Testing
         let mark = programs.home + "/running"
         let process = programs.start(
             BuiltPrograms.latchkey, ["temp", "--", "sh", "-c", "\(script); touch \(mark); while :; do sleep 0.1; done"])
-        try process.run()
+        try process.runUnmasked()
         return (process, { BuiltPrograms.eventually { FileManager.default.fileExists(atPath: mark) } })
     }
 

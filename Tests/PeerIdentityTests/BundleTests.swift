@@ -1,6 +1,7 @@
 import KeychainModel
 import Glibc
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -51,9 +52,7 @@ struct BundleTests {
     func identifiersThatAreNoneAreNotBelieved(_ identifier: String) throws {
         let program = try install([])
         try door.folder.write("Info.plist", "bundle \(identifier)")
-        let expected: IdentityRung = ReverseDomainName.isValid(identifier) ? .bundle(identifier) : AdHocNaming.rung(forPath: program)
-        #expect(try lastRung(of: program) == expected)
-        #expect(!ReverseDomainName.isValid(identifier))
+        #expect(try lastRung(of: program) == AdHocNaming.rung(forPath: program))
     }
 
     @Test func aPlistThatIsALinkOrAPipeOrOpenToOthersIsNotRead() throws {

@@ -2,6 +2,8 @@ import KeychainModel
 import Glibc
 import KeychainPlatform
 import KeychainProtocol
+import KeychainTestSupport
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -31,7 +33,9 @@ struct ExecAttackTests {
     /// The connector becomes a trusted program, its child speaks.
     @Test(arguments: KernelFeatures.tried)
     func anExecSwapIsRefused(_ features: KernelFeatures) throws {
-        let attacker = try Puppet(["connect", door.path, "swap", "/usr/bin/sleep", "say", "swapped", "nonce", "answer", "hear"])
+        let attacker = try Puppet([
+            "connect", door.path, "swap", "/usr/bin/sleep", "say", "swapped", "nonce", "answer", "hear",
+        ])
         try attacker.expect("swapped")
         #expect(try door.refusal(features) == .foreignSender)
     }
@@ -41,9 +45,10 @@ struct ExecAttackTests {
     /// needs it to, and `env` takes part.
     @Test(arguments: KernelFeatures.tried)
     func anExecThroughALauncherIsRefused(_ features: KernelFeatures) throws {
-        let lock = try Lock(door.folder.file("lock"))
+        let lock = try LockFile(door.folder.file("lock"))
         let attacker = try Puppet([
-            "connect", door.path, "exec", "/usr/bin/flock", "--no-fork", lock.path, "/usr/bin/env", "--", puppet, "adopt",
+            "connect", door.path, "exec", "/usr/bin/flock", "--no-fork", lock.path, "/usr/bin/env", "--", puppet,
+            "adopt",
             "3", "nonce", "answer", "hear",
         ])
         try attacker.waitUntilItRuns("/usr/bin/flock")
@@ -54,7 +59,8 @@ struct ExecAttackTests {
     @Test(arguments: KernelFeatures.tried)
     func anExecAfterTheHelloIsNoticedBeforeAValueLeaves(_ features: KernelFeatures) throws {
         let attacker = try Puppet([
-            "connect", door.path, "nonce", "answer", "hear", "exec", "/usr/bin/env", puppet, "adopt", "3", "say", "new", "message",
+            "connect", door.path, "nonce", "answer", "hear", "exec", "/usr/bin/env", puppet, "adopt", "3", "say", "new",
+            "message",
             "hear",
         ])
         let (peer, channel) = try door.greet(features)
@@ -73,7 +79,8 @@ struct ExecAttackTests {
     @Test(arguments: KernelFeatures.tried)
     func sharedMemoryHidesAnExecFromTheMapButNotFromTheHello(_ features: KernelFeatures) throws {
         let attacker = try Puppet([
-            "connect", door.path, "share-memory", "say", "sharing", "hear", "exec", "/usr/bin/env", "/usr/bin/sleep", "60",
+            "connect", door.path, "share-memory", "say", "sharing", "hear", "exec", "/usr/bin/env", "/usr/bin/sleep",
+            "60",
         ])
         try attacker.expect("sharing")
         let process = try PeerProcess.identify(door.accept(), features: features, proc: .system())
@@ -85,7 +92,9 @@ struct ExecAttackTests {
 
     @Test(arguments: KernelFeatures.tried)
     func aChildThatInheritedTheConnectionIsNotItsParent(_ features: KernelFeatures) throws {
-        let attacker = try Puppet(["connect", door.path, "nonce", "answer", "hear", "message", "fork", "message", "hear"])
+        let attacker = try Puppet([
+            "connect", door.path, "nonce", "answer", "hear", "message", "fork", "message", "hear",
+        ])
         let (peer, channel) = try door.greet(features)
         try attacker.tell()
         let limit = Deadline(after: .seconds(50), on: SystemClock())
@@ -108,6 +117,73 @@ struct ExecAttackTests {
         #expect(!peer.process.hasNotExeced())
     }
 
+    /// The connector ends and a trusted program gets its number; an heir of the
+    /// connection answers.
+    @Test(
+        .enabled(if: ProcessNumber.canBeChosen, "only root chooses the next process number"), .serialized,
+        arguments: KernelFeatures.tried)
+    func aTrustedProgramWithTheConnectorsNumberIsNotTheConnector(_ features: KernelFeatures) throws {
+        for _ in 0..<50 {
+            let door = try Doorway()
+            let attacker = try Puppet([
+                "connect", door.path, "abandon", "session", "say", "orphan", "nonce", "answer", "hear",
+            ])
+            try attacker.expect("orphan")
+            attacker.waitForEnd()
+            // Somebody else on this machine may have been given the number.
+            guard let trusted = try ProcessNumber.start("/usr/bin/sleep", ["60"], as: attacker.processID) else {
+                continue
+            }
+            #expect(try door.refusal(features) == (features.present.contains(.peerPidfd) ? .gone : .foreignSender))
+            withExtendedLifetime(trusted) {}
+            return
+        }
+        Issue.record("the number could not be had")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may stamp as it likes"), arguments: KernelFeatures.tried)
+    func anOrdinaryUserCannotForgeTheStamp(_ features: KernelFeatures) throws {
+        let clock = ManualClock()
+        let attacker = try Puppet(["connect", door.path, "fork", "nonce", "forge", "hear"])
+        let refusal = try door.refusal(features, clock: clock) {
+            #expect((try? attacker.listen()) == "forbidden")
+            clock.advance(by: .seconds(50))
+        }
+        #expect(refusal == .tooLate)
+    }
+
+    /// Our own programs hide once the hello is over: the kept map still shows
+    /// what it has to.
+    @Test(arguments: KernelFeatures.tried)
+    func aClientThatHidesAfterTheHelloIsStillSeenToExec(_ features: KernelFeatures) throws {
+        let client = try Puppet([
+            "connect", door.path, "nonce", "answer", "hear", "undumpable", "say", "hidden", "hear", "exec", puppet,
+            "say",
+            "new", "hear",
+        ])
+        let (peer, _) = try door.greet(features)
+        try client.tell()
+        try client.expect("hidden")
+        #expect(peer.process.hasNotExeced())
+        try client.tell()
+        try client.expect("new")
+        #expect(!peer.process.hasNotExeced())
+    }
+
+    /// Documents why a plain client authenticates nothing: its user reads and
+    /// writes its memory. One that hides is spared.
+    @Test(.enabled(if: geteuid() != 0, "root reads all memory: scripts/test-unprivileged runs this"))
+    func aPlainClientsMemoryIsItsUsersAndAHiddenOnesIsNot() throws {
+        let plain = try Puppet(["say", "there", "hear"])
+        try plain.expect("there")
+        _ = try Descriptor.look(at: FilePath("/proc/\(plain.processID)/mem"), .reading)
+        let hidden = try Puppet(["undumpable", "say", "there", "hear"])
+        try hidden.expect("there")
+        #expect(throws: SystemCallError("openat", errno: EACCES)) {
+            try Descriptor.look(at: FilePath("/proc/\(hidden.processID)/mem"), .reading)
+        }
+    }
+
     @Test(arguments: KernelFeatures.tried)
     func aConnectorThatEndedBeforeTheLookIsRefused(_ features: KernelFeatures) throws {
         let attacker = try Puppet(["connect", door.path, "abandon", "say", "orphan", "hear"])
@@ -116,18 +192,26 @@ struct ExecAttackTests {
     }
 }
 
-/// A lock file that flock(1) waits for.
-private final class Lock: Sendable {
-    let path: String
-    private let descriptor: Int32
+/// The number that the next process gets (CONFIG_CHECKPOINT_RESTORE).
+private enum ProcessNumber {
+    private static let last = "/proc/sys/kernel/ns_last_pid"
 
-    init(_ path: String) throws {
-        self.path = path
-        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        try #require(flock(descriptor, LOCK_EX) == 0)
+    static var canBeChosen: Bool {
+        guard geteuid() == 0 else { return false }
+        return unsafe access(last, W_OK) == 0
     }
 
-    func release() { flock(descriptor, LOCK_UN) }
-
-    deinit { close(descriptor) }
+    /// Starts a program with the number, or returns nil where that is taken.
+    static func start(_ program: String, _ arguments: [String], as number: Int32) throws -> Puppet? {
+        for _ in 0..<10 {
+            let file = Descriptor(owning: unsafe open(last, O_WRONLY | O_CLOEXEC))
+            try writeAll(file, Array("\(number - 1)".utf8))
+            let puppet = try Puppet(running: program, arguments)
+            if puppet.processID == number {
+                try puppet.waitUntilItRuns(program)
+                return puppet
+            }
+        }
+        return nil
+    }
 }

@@ -1,6 +1,7 @@
 import KeychainModel
 import Glibc
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -41,9 +42,10 @@ struct ExecutableTests {
         withExtendedLifetime(client) {}
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root makes folders that are root's alone"), arguments: KernelFeatures.tried)
+    @Test(
+        .enabled(if: geteuid() == 0, "only root makes folders that are root's alone"), arguments: KernelFeatures.tried)
     func theExecutableRungNeedsEveryFolderToBeRootsAlone(_ features: KernelFeatures) throws {
-        let place = try TemporaryFolder(in: "/var/lib", mode: 0o755)
+        let place = try WorkFolder(in: "/var/lib", mode: 0o755)
         let inner = try place.makeFolder("inner")
         let program = inner + "/program"
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
@@ -68,7 +70,7 @@ struct ExecutableTests {
     /// The program that runs is not the one that its path leads to now.
     @Test(arguments: KernelFeatures.tried)
     func aReplacedExecutableHasNoExecutableRung(_ features: KernelFeatures) throws {
-        let place = try TemporaryFolder(in: geteuid() == 0 ? "/var/lib" : TemporaryFolder.parent, mode: 0o755)
+        let place = try WorkFolder(in: geteuid() == 0 ? "/var/lib" : WorkFolder.parent, mode: 0o755)
         let program = place.file("program")
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
         #expect(try Puppet.run("/bin/cp", ["/usr/bin/true", place.file("other")]) == 0)
@@ -88,7 +90,9 @@ struct ExecutableTests {
         withExtendedLifetime(client) {}
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root looks at everything: scripts/test-unprivileged runs this"), arguments: KernelFeatures.tried)
+    @Test(
+        .enabled(if: geteuid() != 0, "root looks at everything: scripts/test-unprivileged runs this"),
+        arguments: KernelFeatures.tried)
     func aClientThatCannotBeLookedAtIsWorthNothing(_ features: KernelFeatures) throws {
         let client = try Puppet(["undumpable", "connect", door.path, "nonce", "answer", "hear"])
         let (peer, _) = try door.greet(features)
@@ -101,14 +105,18 @@ struct ExecutableTests {
 
     @Test func interpretersAreKnownByNameAndVersion() {
         let interpreters = [
-            "/usr/bin/sh", "/usr/bin/dash", "/bin/bash", "/usr/bin/python3", "/usr/bin/python3.11", "/usr/bin/perl5.36.0",
+            "/usr/bin/sh", "/usr/bin/dash", "/bin/bash", "/usr/bin/python3", "/usr/bin/python3.11",
+            "/usr/bin/perl5.36.0",
             "/usr/bin/perl", "/usr/bin/node", "/usr/bin/ruby3.1", "/usr/lib/jvm/x/bin/java", "/usr/bin/lua5.4",
             "/usr/bin/php8.2", "/usr/bin/tclsh8.6", "/usr/bin/guile-3.0", "/usr/bin/busybox", "/usr/bin/env",
-            "/usr/bin/qemu-aarch64-static", "/usr/bin/wine64", "/usr/lib/ld-linux-x86-64.so.2", "/lib/ld.so.1", "/usr/bin/gdb",
+            "/usr/bin/qemu-aarch64-static", "/usr/bin/wine64", "/usr/lib/ld-linux-x86-64.so.2", "/lib/ld.so.1",
+            "/usr/bin/gdb",
             "/usr/bin/wine-preloader", "/usr/bin/flock", "/lib/ld-musl-x86_64.so.1", "/usr/bin/emacs-gtk",
         ]
         for path in interpreters { #expect(Interpreters.contains(FilePath(path)), "\(path)") }
-        for path in ["/usr/bin/git", "/usr/bin/node_exporter", "/usr/bin/shotwell", "/usr/bin/ldapsearch", "/python3/true"] {
+        for path in [
+            "/usr/bin/git", "/usr/bin/node_exporter", "/usr/bin/shotwell", "/usr/bin/ldapsearch", "/python3/true",
+        ] {
             #expect(!Interpreters.contains(FilePath(path)), "\(path)")
         }
     }

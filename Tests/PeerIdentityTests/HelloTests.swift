@@ -2,6 +2,7 @@ import KeychainModel
 import Glibc
 import KeychainPlatform
 import KeychainTestSupport
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -59,7 +60,8 @@ struct HelloTests {
     func silenceEndsAtTheDeadline(_ features: KernelFeatures) throws {
         let clock = ManualClock()
         let client = try Puppet(["connect", door.path, "hear"])
-        #expect(try door.refusal(features, clock: clock, afterChallenge: { clock.advance(by: .seconds(50)) }) == .tooLate)
+        #expect(
+            try door.refusal(features, clock: clock, afterChallenge: { clock.advance(by: .seconds(50)) }) == .tooLate)
         withExtendedLifetime(client) {}
     }
 

@@ -1,6 +1,7 @@
 import Glibc
 import KeychainModel
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -49,7 +50,9 @@ struct PeerIdentityTests {
 
     @Test func aFlatpakInfoIsReadAsFlatpakWritesItAndNotOtherwise() {
         func application(_ text: String) -> String? { FlatpakInfo(Array(text.utf8))?.application }
-        #expect(application("[Application]\nname=org.example.App\nruntime=x\n[Instance]\nname=no.such.App\n") == "org.example.App")
+        #expect(
+            application("[Application]\nname=org.example.App\nruntime=x\n[Instance]\nname=no.such.App\n")
+                == "org.example.App")
         #expect(application("[Runtime]\nname=org.example.Runtime\n") == nil)
         #expect(application("name=org.example.App\n[Application]\n") == nil)
         #expect(application("[Application]\nname=App\n") == nil)

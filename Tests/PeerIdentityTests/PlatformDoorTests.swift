@@ -1,15 +1,16 @@
 import KeychainModel
 import Glibc
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
 
 /// The folder a socket is in, and who listens on it.
 struct PlatformDoorTests {
-    private let folder: TemporaryFolder
+    private let folder: WorkFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = try WorkFolder() }
 
     private func refusal(_ path: String) -> DirectoryRefusal? {
         do throws(DirectoryRefusal) {
@@ -69,7 +70,7 @@ struct PlatformDoorTests {
 
     @Test(.enabled(if: geteuid() == 0, "only root can listen as somebody else"))
     func anotherUsersSocketIsRefused() throws {
-        let open = try TemporaryFolder(mode: 0o777)
+        let open = try WorkFolder(mode: 0o777)
         let squatter = try Puppet(["user", "4711", "listen", open.file("socket"), "say", "listening", "hear"])
         try squatter.expect("listening")
         let socket = try PacketSocket.connect(to: open.file("socket"))

@@ -1,6 +1,7 @@
 import KeychainModel
 import Glibc
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -19,7 +20,8 @@ struct SandboxAttackTests {
     /// an executable that is the real one, file and all.
     @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
     func aTrustedProgramInForeignNamespacesHasNoExecutableRung(_ features: KernelFeatures) throws {
-        let attacker = try Puppet(inside: "/usr/bin/true", steps: ["foreign", "connect", door.path, "nonce", "answer", "hear"])
+        let attacker = try Puppet(
+            inside: "/usr/bin/true", steps: ["foreign", "connect", door.path, "nonce", "answer", "hear"])
         let (peer, _) = try door.greet(features)
         #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
         #expect(peer.identity.strength == .user)
@@ -45,7 +47,9 @@ struct SandboxAttackTests {
     func aForgedFlatpakContainsButDoesNotAuthenticate(_ features: KernelFeatures) throws {
         let root = try door.folder.makeFolder("root")
         try door.folder.write("root/.flatpak-info", "[Application]\nname=org.mozilla.firefox\n")
-        let attacker = try Puppet(["connect", door.path, "foreign", "enter", root, "nonce", "answer", "say", "in", "hear"])
+        let attacker = try Puppet([
+            "connect", door.path, "foreign", "enter", root, "nonce", "answer", "say", "in", "hear",
+        ])
         let (peer, _) = try greetInside(attacker, root, features)
         #expect(peer.identity.rungs.first == .flatpak(application: "org.mozilla.firefox"))
         #expect(peer.identity.contains)
@@ -60,7 +64,9 @@ struct SandboxAttackTests {
     func aFlatpakInfoThatIsNoPlainFileIsNoEvidence(_ features: KernelFeatures) throws {
         let root = try door.folder.makeFolder("root")
         try #require(unsafe mkfifo(root + "/.flatpak-info", 0o644) == 0)
-        let attacker = try Puppet(["connect", door.path, "foreign", "enter", root, "nonce", "answer", "say", "in", "hear"])
+        let attacker = try Puppet([
+            "connect", door.path, "foreign", "enter", root, "nonce", "answer", "say", "in", "hear",
+        ])
         let (peer, _) = try greetInside(attacker, root, features)
         #expect(peer.identity.rungs.count == 1 && !peer.identity.contains)
     }
@@ -76,7 +82,8 @@ struct SandboxAttackTests {
         let status = try Puppet.run(
             "/usr/bin/unshare",
             (geteuid() == 0 ? [] : ["--user", "--map-root-user"]) + [
-                "--pid", "--fork", "--mount-proc", "--", try #require(own.printable), "--testing-library", "swift-testing",
+                "--pid", "--fork", "--mount-proc", "--", try #require(own.printable), "--testing-library",
+                "swift-testing",
                 "--filter", "InnerDaemon",
             ],
             environment: ["\(InnerDaemon.report)=\(report)", "\(InnerDaemon.features)=\(features.present.count)"],
@@ -91,11 +98,31 @@ struct SandboxAttackTests {
     func aPeerInAPidNamespaceBelowIsSeenAndStamped(_ features: KernelFeatures) throws {
         let client = try Puppet(
             running: "/usr/bin/unshare",
-            ["--user", "--map-root-user", "--pid", "--fork", "--", puppet, "connect", door.path, "nonce", "answer", "hear"])
+            [
+                "--user", "--map-root-user", "--pid", "--fork", "--", puppet, "connect", door.path, "nonce", "answer",
+                "hear",
+            ])
         let (peer, _) = try door.greet(features)
         #expect(peer.process.processID != client.processID && peer.process.processID > 0)
         #expect(peer.identity.userID == geteuid())
         #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
+    }
+
+    /// Documents a limit: whoever is root in a sandbox with pids of its own can
+    /// stamp any process of that sandbox, and no other. Nothing that
+    /// authenticates can be had there.
+    @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
+    func theRootOfASandboxForgesStampsWithinItAndGainsNothing(_ features: KernelFeatures) throws {
+        let client = try Puppet(
+            running: "/usr/bin/unshare",
+            [
+                "--user", "--map-root-user", "--pid", "--fork", "--", puppet, "connect", door.path, "fork", "nonce",
+                "forge", "hear",
+            ])
+        let (peer, _) = try door.greet(features)
+        #expect(!peer.identity.authenticates && !peer.identity.contains)
+        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
+        withExtendedLifetime(client) {}
     }
 
     /// Looks only once the peer is in its root.
@@ -134,7 +161,9 @@ struct InnerDaemon {
         } catch {
             text = "\(error)"
         }
-        try writeAll(PrivateDirectory(report.dropLastComponent, creating: false).openFile("report", creating: false), Array(text.utf8))
+        try writeAll(
+            PrivateDirectory(report.dropLastComponent, creating: false).openFile("report", creating: false),
+            Array(text.utf8))
     }
 }
 

@@ -1,6 +1,7 @@
 import Glibc
 import KeychainModel
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -15,7 +16,9 @@ struct UnitTests {
     func aSystemUnitWithAUserOfItsOwnAuthenticates(_ features: KernelFeatures) throws {
         let door = try Doorway(forEveryone: true)
         try UnitFolder.with { unit in
-            let client = try Puppet(["group", unit.path, "user", Self.serviceUser, "connect", door.path, "nonce", "answer", "hear"])
+            let client = try Puppet([
+                "group", unit.path, "user", Self.serviceUser, "connect", door.path, "nonce", "answer", "hear",
+            ])
             let (peer, _) = try door.greet(features)
             let isSure = features.present.contains(.peerPidfd)
             #expect(peer.identity.rungs.first == .systemUnit(unit.name))
@@ -29,7 +32,8 @@ struct UnitTests {
     }
 
     /// Root, nobody and people: their other programs could attach to the unit's.
-    @Test(.enabled(if: UnitFolder.canBeMade, "only root makes control groups"), arguments: ["0", "1000", "4711", "65534"])
+    @Test(
+        .enabled(if: UnitFolder.canBeMade, "only root makes control groups"), arguments: ["0", "1000", "4711", "65534"])
     func aSystemUnitUnderAPersonsUserGivesNoRung(_ user: String) throws {
         let door = try Doorway(forEveryone: true)
         try UnitFolder.with { unit in
@@ -44,7 +48,9 @@ struct UnitTests {
     func aTracedUnitGivesNoRung(_ features: KernelFeatures) throws {
         let door = try Doorway(forEveryone: true)
         try UnitFolder.with { unit in
-            let client = try Puppet(["group", unit.path, "user", Self.serviceUser, "traced", "connect", door.path, "hear"])
+            let client = try Puppet([
+                "group", unit.path, "user", Self.serviceUser, "traced", "connect", door.path, "hear",
+            ])
             let identity = try door.identify(features)
             #expect(!identity.rungs.contains(.systemUnit(unit.name)))
             #expect(identity.strength == .user)
@@ -81,6 +87,17 @@ struct UnitTests {
         #expect(try identity(of: "61184", in: "/system.slice/x.service").rungs.first == .systemUnit("x"))
     }
 
+    /// A set-user-id program is started by somebody else, with what that wants.
+    @Test(.enabled(if: geteuid() == 0, rootOnly))
+    func aSetUserIDProgramInAUnitGivesNoRung() throws {
+        for (real, expected) in [(Self.serviceUser, true), ("1000", false)] {
+            let user = Self.serviceUser
+            let status = "TracerPid:\t0\nUid:\t\(real)\t\(user)\t\(user)\t\(user)\nGid:\t1\t1\t1\t1\n"
+            let rungs = try identity(of: user, in: "/system.slice/x.service", .linux61, status: status).rungs
+            #expect(rungs.contains(.systemUnit("x")) == expected)
+        }
+    }
+
     /// A unit of the user's own manager can never have the name of a system unit.
     @Test func aUserUnitContainsAndHasAGroupOfItsOwn() throws {
         let user = geteuid()
@@ -102,14 +119,16 @@ struct UnitTests {
 
     @Test func aSnapContainsAndIsNotAlsoAUserUnit() throws {
         let user = geteuid()
-        let identity = try identity(in: "/user.slice/user-\(user).slice/user@\(user).service/a.service/snap.x.y-1.scope")
+        let identity = try identity(
+            in: "/user.slice/user-\(user).slice/user@\(user).service/a.service/snap.x.y-1.scope")
         #expect(identity.rungs.first == .snap("x"))
         #expect(identity.rungs.count == 2)
         #expect(identity.contains && !identity.authenticates)
     }
 
     @Test(arguments: [
-        "Name:\tx\nTracerPid:\t0\nUid:\t1\t2\t3\nGid:\t1\t2\t3\t4\n", "", "Uid:\t-1\t0\t0\t0\nGid:\t0\t0\t0\t0\nTracerPid:\t0\n",
+        "Name:\tx\nTracerPid:\t0\nUid:\t1\t2\t3\nGid:\t1\t2\t3\t4\n", "",
+        "Uid:\t-1\t0\t0\t0\nGid:\t0\t0\t0\t0\nTracerPid:\t0\n",
     ])
     func aStatusThatIsNoneIsRefused(_ text: String) throws {
         #expect(ProcessStatus(Array(text.utf8)) == nil)
@@ -140,13 +159,14 @@ struct UnitTests {
     }
 
     private func identity(
-        of user: String? = nil, in controlGroup: String, _ features: KernelFeatures = .all
+        of user: String? = nil, in controlGroup: String, _ features: KernelFeatures = .all, status: String? = nil
     ) throws -> PeerIdentity {
         let door = try Doorway(forEveryone: user != nil)
         let client = try Puppet((user.map { ["user", $0] } ?? []) + ["connect", door.path, "say", "there", "hear"])
         try client.expect("there")
         let fixture = try ProcFixture(of: client)
         try fixture.replace("cgroup", with: "3:name=systemd:/\n0::\(controlGroup)\n")
+        if let status { try fixture.replace("status", with: status) }
         return try door.identify(features, proc: fixture.root())
     }
 }

@@ -1,16 +1,21 @@
 package import KeychainModel
 package import KeychainPlatform
+internal import Synchronization
 
 /// Connections to the enclave of a data folder, which is started where none
 /// listens: after a crash of the enclave the next connection brings a new one.
-package struct EnclaveLauncher: EnclaveConnector {
+package final class EnclaveLauncher: EnclaveConnector {
     /// Losing a race against another starter is no failure; losing it so often is.
     private static let mostAttempts = 64
+    /// Between attempts while another process is in the way.
+    private static let pause: Duration = .milliseconds(50)
 
     private let executable: String
     private let dataDirectory: String
     private let runDirectory: String
-    private let expected: ExpectedStore
+    /// Once a connection was made, all others are to the same store: a keybag that
+    /// was lost in the meantime is never made anew.
+    private let expected: Mutex<ExpectedStore>
     private let clock: any KeychainClock
 
     /// - Parameters:
@@ -27,47 +32,91 @@ package struct EnclaveLauncher: EnclaveConnector {
         self.executable = executable
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
-        self.expected = expected
+        self.expected = Mutex(expected)
         self.clock = clock
     }
 
     /// - Throws: `errSecNotAvailable` within 5 s for the start and 5 s for the
-    ///   connection: `enclaveUnreachable`, or what kept the enclave from starting
-    ///   or from opening the keybag.
-    package func connect() throws(KeychainError) -> any EnclaveConnection { try running().connect() }
-
-    /// The enclave that listens, started where none did.
-    package func running() throws(KeychainError) -> RemoteEnclave {
+    ///   answer: `enclaveUnreachable`, or what kept the enclave from starting or
+    ///   from opening the keybag.
+    package func connect() throws(KeychainError) -> any EnclaveConnection {
         let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
+        var obstacle = KeychainError.enclaveUnreachable("there was no time to start it")
         for _ in 0..<Self.mostAttempts where !deadline.hasPassed {
-            if let found = listening() { return found }
-            try launch(until: deadline)
+            switch try attempt(until: deadline) {
+            case .connected(let connection): return connection
+            case .started: continue
+            case .inTheWay(let error): obstacle = error
+            }
+            // An enclave that is ending, that is about to listen or that serves
+            // another daemon: all of it changes soon or not at all.
+            waitForLast(until: deadline)
         }
-        throw .enclaveUnreachable("another enclave has the folder and does not listen")
+        throw obstacle
     }
+
+    private enum Attempt {
+        case connected(any EnclaveConnection)
+        case started
+        /// Another enclave keeps us from both.
+        case inTheWay(KeychainError)
+    }
+
+    private func attempt(until deadline: Deadline) throws(KeychainError) -> Attempt {
+        guard let found = listening() else { return try launch(until: deadline) }
+        do throws(KeychainError) {
+            let connection = try found.connect()
+            expected.withLock { $0 = .named(connection.storeID) }
+            return .connected(connection)
+        } catch {
+            guard error.reason == .enclaveUnreachable else { throw error }
+            return .inTheWay(error)
+        }
+    }
+
+    private func waitForLast(until deadline: Deadline) {
+        guard let last = EnclaveRendezvous.last(inData: dataDirectory) else { return }
+        let soon = Deadline(after: min(Self.pause, deadline.remaining), on: clock)
+        do throws(SystemCallError) {
+            _ = try ProcessHandle.waitForEnd(of: last.processID, until: soon)
+        } catch {
+            // Not to be watched: then the next attempt is made at once.
+            return
+        }
+    }
+
+    /// Asks the enclave that listens to end; starts none. It has given its socket
+    /// up when this returns.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, where one
+    ///   listens that does not agree: it serves another daemon.
+    package func dismiss() throws(KeychainError) { try listening()?.askToLeave() }
 
     private func listening() -> RemoteEnclave? {
         let elsewhere = EnclaveRendezvous.last(inData: dataDirectory)?.runDirectory
         for folder in [runDirectory, elsewhere].compactMap({ $0 }) {
             let enclave = RemoteEnclave(
-                runDirectory: folder, expecting: expected, userID: ProcessEnvironment.effectiveUserID, clock: clock)
+                runDirectory: folder, expecting: expected.withLock { $0 }, userID: ProcessEnvironment.effectiveUserID, clock: clock)
             if enclave.isListening { return enclave }
         }
         return nil
     }
 
-    /// Starts the program and hears its word. Returns also where another has the
-    /// folder: that one may be about to listen.
-    private func launch(until deadline: Deadline) throws(KeychainError) {
+    /// Starts the program and hears its word.
+    ///
+    /// - Throws: what the program said, or `enclaveUnreachable` where it could not
+    ///   be started or ended without a word.
+    private func launch(until deadline: Deadline) throws(KeychainError) -> Attempt {
         let word: ReadyWord?
         do throws(SystemCallError) {
             word = try ReadyWord.hear(on: try startProcess(), until: deadline)
         } catch {
-            throw .enclaveUnreachable(error.description)
+            throw .enclaveUnreachable("\(executable): \(error)")
         }
         switch word {
-        case .listening: return
-        case .failed(let error): guard error.reason == .storeInUse else { throw error }
+        case .listening: return .started
+        case .failed(let error) where error.reason == .storeInUse: return .inTheWay(error)
+        case .failed(let error): throw error
         case nil: throw .enclaveUnreachable("\(executable) ended or said nothing")
         }
     }

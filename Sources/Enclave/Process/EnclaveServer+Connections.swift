@@ -101,6 +101,8 @@ extension EnclaveServer {
         guard isFrom(connection.peer, frame) else { return .endConnection }
         let answer = try connection.session.answer(frame.header, tailByteCount: frame.tail.count, by: keeper)
         connection.firstMessageDue = nil
+        // Whoever is told that we go finds no socket any more, but starts another.
+        if answer.next == .leave { try socket.remove() }
         try connection.channel.send(
             MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))
         return answer.next

@@ -1,5 +1,5 @@
-package import KeychainPlatform
 internal import KeychainModel
+package import KeychainPlatform
 internal import KeychainProtocol
 
 /// The enclave's one loop: accepts the daemon's connections and answers one

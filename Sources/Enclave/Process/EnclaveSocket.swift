@@ -15,7 +15,8 @@ struct EnclaveSocket {
         }
         lock = try FileLock.take(EnclaveProtocol.socketLockName, in: folder)
         do throws(SystemCallError) {
-            try folder.remove(EnclaveProtocol.socketName)
+            // What a start that was cut short left behind; the socket itself is replaced.
+            try folder.remove("\(EnclaveProtocol.socketName).new")
             listener = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: folder.descriptor)
             try listener.setNonBlocking(true)
         } catch {

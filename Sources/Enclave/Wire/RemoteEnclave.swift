@@ -38,7 +38,8 @@ package final class RemoteEnclave: EnclaveConnector {
         return connection
     }
 
-    /// Asks the enclave to end; true where one was there and agreed.
+    /// Asks the enclave to end, which it does for the process that it serves and,
+    /// while it serves none, for any of the user. Its socket is gone when this returns.
     package func askToLeave() throws(KeychainError) {
         let socket = try reach()
         let exchange = try EnclaveExchange(socket, clock)

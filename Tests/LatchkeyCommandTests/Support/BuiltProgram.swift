@@ -27,7 +27,8 @@ final class BuiltPrograms: Sendable {
                 atPath: home + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
         var environment = [
-            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data", "TMPDIR": home + "/tmp",
+            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data",
+            "TMPDIR": home + "/tmp",
         ]
         if runtime { environment["XDG_RUNTIME_DIR"] = home + "/runtime" }
         self.environment = environment
@@ -58,15 +59,16 @@ final class BuiltPrograms: Sendable {
         // and a test that wants a pipe makes one in a shell.
         let scratch = "\(home)/" + Random.bytes(8).map { String($0) }.joined(separator: "-")
         try input.write(to: URL(fileURLWithPath: scratch + ".in"))
-        for name in [".out", ".err"] { FileManager.default.createFile(atPath: scratch + name, contents: nil) }
+        for name in [".out", ".err"] { _ = FileManager.default.createFile(atPath: scratch + name, contents: nil) }
         let process = start(program, arguments, changing: changing)
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch + ".in"))
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch + ".out"))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch + ".err"))
-        try process.run()
+        try process.runUnmasked()
         process.waitUntilExit()
         return Outcome(
-            status: process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus,
+            status: process.terminationReason == .uncaughtSignal
+                ? -process.terminationStatus : process.terminationStatus,
             output: try Data(contentsOf: URL(fileURLWithPath: scratch + ".out")),
             errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: scratch + ".err")), as: UTF8.self))
     }
@@ -110,7 +112,9 @@ final class BuiltPrograms: Sendable {
     }
 
     var temporaryFolders: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: home + "/tmp")) ?? []).filter { $0.hasPrefix("latchkey-temp-") }
+        ((try? FileManager.default.contentsOfDirectory(atPath: home + "/tmp")) ?? []).filter {
+            $0.hasPrefix("latchkey-temp-")
+        }
     }
 
     /// Other processes tell nobody when they are ready: look again in a moment.
@@ -127,5 +131,18 @@ final class BuiltPrograms: Sendable {
             pause()
         }
         return try condition()
+    }
+}
+
+extension Process {
+    /// Runs with no signal blocked. The threads of tests block most, and a
+    /// program inherits that.
+    func runUnmasked() throws {
+        var none = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try run()
     }
 }

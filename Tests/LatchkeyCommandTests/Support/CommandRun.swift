@@ -4,7 +4,7 @@ import LatchkeyCommand
 
 /// One run of `latchkey` on a keychain and a console of the test.
 struct CommandRun {
-    let status: ExitStatus
+    let status: LatchkeyCommand.ExitStatus
     let console: RecordingConsole
 
     init(_ arguments: String..., on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
@@ -24,7 +24,7 @@ struct CommandRun {
 extension FakeKeychain {
     /// Stores a secret through the command line.
     @discardableResult
-    func set(_ arguments: [String], _ secret: String) -> ExitStatus {
+    func set(_ arguments: [String], _ secret: String) -> LatchkeyCommand.ExitStatus {
         LatchkeyProgram.run(
             ["set"] + arguments,
             in: Surroundings(

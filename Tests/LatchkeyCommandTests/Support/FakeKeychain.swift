@@ -93,9 +93,11 @@ final class FakeKeychain: KeychainTransport {
         attributes["mdat"] = .date(state.clock)
         attributes = Self.complete(itemClass, attributes)
         let keys = Self.keys(itemClass)
-        guard !state.items.contains(where: { item in
-            item.itemClass == itemClass && keys.allSatisfy { item.attributes[$0] == attributes[$0] }
-        }) else { throw KeychainError(.duplicateItem, reason: .duplicate) }
+        guard
+            !state.items.contains(where: { item in
+                item.itemClass == itemClass && keys.allSatisfy { item.attributes[$0] == attributes[$0] }
+            })
+        else { throw KeychainError(.duplicateItem, reason: .duplicate) }
         state.items.append(Item(itemClass: itemClass, attributes: attributes, value: request.value))
         return KeychainAnswer()
     }
@@ -107,7 +109,9 @@ final class FakeKeychain: KeychainTransport {
             returns: wantsData ? .data : .attributes, many: request.query["m_Limit"] != nil,
             rows: found.map { item in
                 var map = AttributeMap()
-                for (key, value) in item.attributes { if let code = AttributeCode(key) { map[code] = Self.plain(value) } }
+                for (key, value) in item.attributes {
+                    if let code = AttributeCode(key) { map[code] = Self.plain(value) }
+                }
                 return AnswerRow(
                     itemClass: item.itemClass, attributes: map, accessControl: nil, persistentReference: [],
                     value: wantsData ? item.value : nil)

@@ -1,18 +1,19 @@
 import Glibc
 import KeychainPlatform
 import KeychainProtocol
+import Puppets
 import Testing
 
 @testable import PeerIdentity
 
 /// A listening socket in a folder of its own, with somebody who greets.
 final class Doorway: Sendable {
-    let folder: TemporaryFolder
+    let folder: WorkFolder
     private let listener: PacketSocket
 
     /// - Parameter forEveryone: lets other users connect, for tests that have some.
     init(forEveryone: Bool = false) throws {
-        folder = try TemporaryFolder(mode: forEveryone ? 0o755 : 0o700)
+        folder = try WorkFolder(mode: forEveryone ? 0o755 : 0o700)
         listener = try PacketSocket.listen(at: "socket", in: folder.open())
         if forEveryone { try #require(unsafe chmod(path, 0o777) == 0) }
     }
@@ -31,21 +32,27 @@ final class Doorway: Sendable {
             of: PeerProcess.identify(accept(), features: features, proc: proc ?? .system()), naming: .forTests)
     }
 
-    /// Takes the next connection through the whole hello.
+    /// Takes the next connection through the whole hello, in the daemon's order.
     func greet(
-        _ features: KernelFeatures, clock: any KeychainClock = SystemClock(),
-        afterChallenge: @escaping @Sendable () -> Void = {}
+        _ features: KernelFeatures, clock: any KeychainClock = SystemClock(), afterChallenge: () -> Void = {}
     ) throws -> (peer: GreetedPeer, channel: MessageChannel) {
+        let deadline = Deadline(after: .seconds(50), on: clock)
         let channel = try MessageChannel(accept())
-        let server = HelloServer(features: features, proc: try .system(), naming: .forTests)
-        let hello = FramedHello(channel: channel, afterChallenge: afterChallenge)
-        return (try server.greet(hello, until: Deadline(after: .seconds(50), on: clock)), channel)
+        let process = try PeerProcess.identify(channel.socket, features: features, proc: .system())
+        let identity = PeerIdentity(of: process, naming: .forTests)
+        var exchange = HelloExchange(with: process, nonce: Random.bytes(HelloExchange.nonceByteCount))
+        let hasSpoken = channel.socket.hasArrived
+        let nonce = try exchange.handle(.identified(hasSpoken: hasSpoken)).challenge()
+        try channel.send(nonce: nonce, until: deadline)
+        afterChallenge()
+        let answer = try channel.receiveAnswer(until: deadline)
+        let header = try exchange.handle(answer.map(HelloExchange.Event.answered) ?? .closed).acceptance()
+        return (GreetedPeer(process: process, identity: identity, header: header), channel)
     }
 
     /// The refusal that the next connection meets.
     func refusal(
-        _ features: KernelFeatures, clock: any KeychainClock = SystemClock(),
-        afterChallenge: @escaping @Sendable () -> Void = {}
+        _ features: KernelFeatures, clock: any KeychainClock = SystemClock(), afterChallenge: () -> Void = {}
     ) throws -> PeerRefusal? {
         do {
             _ = try greet(features, clock: clock, afterChallenge: afterChallenge)
@@ -56,25 +63,42 @@ final class Doorway: Sendable {
     }
 }
 
-/// The hello over real frames, as the daemon has it.
-struct FramedHello: HelloChannel {
-    let channel: MessageChannel
-    let afterChallenge: @Sendable () -> Void
+/// A peer that answered.
+struct GreetedPeer {
+    let process: PeerProcess
+    let identity: PeerIdentity
+    let header: [UInt8]
+}
 
-    var socket: PacketSocket { channel.socket }
-
-    func send(nonce: [UInt8], until deadline: Deadline) throws(PeerRefusal) {
-        do throws(FrameError) {
-            try channel.send([], SecretBytes(copying: nonce), until: deadline)
-        } catch {
-            throw PeerRefusal(error)
+extension HelloExchange.Outcome {
+    fileprivate func challenge() throws(PeerRefusal) -> [UInt8] {
+        switch self {
+        case .challenge(let nonce): return nonce
+        case .refuse(let refusal): throw refusal
+        case .accept: throw .malformed
         }
-        afterChallenge()
     }
 
-    func receiveAnswer(until deadline: Deadline) throws(PeerRefusal) -> HelloAnswer? {
+    fileprivate func acceptance() throws(PeerRefusal) -> [UInt8] {
+        switch self {
+        case .accept(let header): return header
+        case .refuse(let refusal): throw refusal
+        case .challenge: throw .malformed
+        }
+    }
+}
+
+/// The hello over real frames, as the daemon has it.
+extension MessageChannel {
+    fileprivate func send(nonce: [UInt8], until deadline: Deadline) throws(PeerRefusal) {
+        do throws(FrameError) { try send([], SecretBytes(copying: nonce), until: deadline) } catch {
+            throw PeerRefusal(error)
+        }
+    }
+
+    fileprivate func receiveAnswer(until deadline: Deadline) throws(PeerRefusal) -> HelloAnswer? {
         do throws(FrameError) {
-            guard let frame = try channel.receive(until: deadline) else { return nil }
+            guard let frame = try receive(until: deadline) else { return nil }
             return HelloAnswer(
                 header: frame.header, tail: frame.tail.insecureArray(), descriptor: frame.descriptor,
                 sender: frame.sender)

@@ -1,5 +1,6 @@
 import Glibc
 import KeychainPlatform
+import Puppets
 import Testing
 
 @testable import PeerIdentity
@@ -7,11 +8,11 @@ import Testing
 /// A `/proc` of one process in which single files say what a test wants, and
 /// everything else is the kernel's.
 struct ProcFixture {
-    private let folder: TemporaryFolder
+    private let folder: WorkFolder
     private let processID: Int32
 
     init(of puppet: Puppet) throws {
-        folder = try TemporaryFolder()
+        folder = try WorkFolder()
         processID = puppet.processID
         _ = try folder.makeFolder("self")
         _ = try folder.makeFolder("\(processID)")

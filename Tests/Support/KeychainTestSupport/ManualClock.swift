@@ -1,6 +1,5 @@
-internal import Synchronization
-
 package import KeychainPlatform
+internal import Synchronization
 
 /// A clock that stands until a test moves it.
 ///

@@ -11,7 +11,9 @@ internal import KeychainPlatform
 struct Arguments {
     var modes = Mode.allCases
     var prefixes: [String] = []
-    var folder = "Tests/ConformanceTests/Corpus"
+    /// The project's own copy, from wherever the tool is run.
+    var folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../ConformanceTests/Corpus")
+        .standardizedFileURL.path
 
     static let usage = "usage: conformance [--mode in-process|daemon] [--case ID-OR-PREFIX]... [FOLDER]"
 

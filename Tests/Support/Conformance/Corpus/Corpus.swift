@@ -11,11 +11,15 @@ package struct Corpus: Sendable {
     package static let casesVariable = "CONFORMANCE_CASES"
     package static let fixturesVariable = "CONFORMANCE_FIXTURES"
 
-    package init(files: [String], fixtures: Fixtures) throws {
+    package init(fixtures: Fixtures) {
         cases = []
         unreadable = []
         self.fixtures = fixtures
-        for file in files { try read(file) }
+    }
+
+    package init(files: [String], fixtures: Fixtures) throws {
+        self.init(fixtures: fixtures)
+        for file in files { read(try String(contentsOfFile: file, encoding: .utf8), named: file) }
     }
 
     /// What the environment names, else the project's own copy beside the tests.
@@ -27,8 +31,8 @@ package struct Corpus: Sendable {
             fixtures: Fixtures(folder: environment[fixturesVariable] ?? folder + "/fixtures"))
     }
 
-    private mutating func read(_ file: String) throws {
-        let text = try String(contentsOfFile: file, encoding: .utf8)
+    /// A case a line.
+    package mutating func read(_ text: String, named file: String) {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             if line.allSatisfy(\.isWhitespace) { continue }
             do {

@@ -39,7 +39,7 @@ package struct ConformanceReport: Sendable, CustomStringConvertible {
         var count = counts[conformanceCase.topic]?[mode] ?? Count()
         let name = "\(conformanceCase.id) (\(mode.rawValue))"
         switch outcome {
-        case .passed where Disputed.reason(for: conformanceCase.id) != nil:
+        case .passed where Disputed.reason(for: conformanceCase) != nil:
             count.failed += 1
             failures.append("\(name): passes; take it off the table of disputed cases")
         case .passed: count.passed += 1
@@ -83,7 +83,8 @@ package struct ConformanceReport: Sendable, CustomStringConvertible {
                 let one = count(mode)
                 let disputed = one.disputed == 0 ? "" : ", \(one.disputed) disputed"
                 return Self.padded(
-                    "\(mode.rawValue): \(one.passed) passed, \(one.failed) failed, \(one.pending) pending\(disputed)", to: 52)
+                    "\(mode.rawValue): \(one.passed) passed, \(one.failed) failed, \(one.pending) pending\(disputed)",
+                    to: 52)
             }.joined()
     }
 

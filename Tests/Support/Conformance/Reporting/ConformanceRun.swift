@@ -7,6 +7,9 @@ package struct ConformanceRun: Sendable {
     private let modes: [Mode]
     private let programs: String
 
+    /// Cases at a time: most of a case is waiting for the disk and for processes.
+    private static let width = 6
+
     /// - Parameter programs: the folder with the daemon for tests and the enclave.
     package init(_ corpus: Corpus, modes: [Mode] = Mode.allCases, programs: String) {
         self.corpus = corpus
@@ -16,13 +19,24 @@ package struct ConformanceRun: Sendable {
 
     package func report() -> ConformanceReport {
         let outcomes = Mutex([[Mode: ConformanceReport.Outcome]](repeating: [:], count: corpus.cases.count))
-        DispatchQueue.concurrentPerform(iterations: corpus.cases.count) { index in
+        inParallel(corpus.cases.count) { index in
             let found = self.outcomes(of: corpus.cases[index])
             outcomes.withLock { $0[index] = found }
         }
         var report = ConformanceReport(modes: modes, unreadable: corpus.unreadable)
         for (one, found) in zip(corpus.cases, outcomes.withLock({ $0 })) { report.add(one, found) }
         return report
+    }
+
+    private func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        let cases = Mutex(0..<count)
+        let crew = DispatchGroup()
+        for _ in 0..<Self.width {
+            DispatchQueue.global().async(group: crew) {
+                while let index = cases.withLock({ $0.popFirst() }) { body(index) }
+            }
+        }
+        crew.wait()
     }
 
     private func outcomes(of conformanceCase: ConformanceCase) -> [Mode: ConformanceReport.Outcome] {
@@ -34,7 +48,7 @@ package struct ConformanceRun: Sendable {
 
     private func outcome(of conformanceCase: ConformanceCase, _ mode: Mode) -> ConformanceReport.Outcome {
         guard let difference = difference(in: conformanceCase, mode) else { return .passed }
-        return Disputed.reason(for: conformanceCase.id).map { .disputed(reason: $0, difference: difference) }
+        return Disputed.reason(for: conformanceCase).map { .disputed(reason: $0, difference: difference) }
             ?? .failed(difference)
     }
 

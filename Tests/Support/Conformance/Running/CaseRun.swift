@@ -35,7 +35,8 @@ struct CaseRun {
             do {
                 if let found = try run(step, number: index + 1) { return found }
             } catch {
-                return Difference(step: index + 1, call: step.call, expected: "a step that can be made", got: "\(error)")
+                return Difference(
+                    step: index + 1, call: step.call, expected: "a step that can be made", got: "\(error)")
             }
         }
         return nil
@@ -77,7 +78,9 @@ struct CaseRun {
     }
 
     private mutating func become(_ step: ConformanceCase.Step) throws -> Answer {
-        guard let members = step["context"], members.object != nil else { throw CorpusError("setContext without context") }
+        guard let members = step["context"], members.object != nil else {
+            throw CorpusError("setContext without context")
+        }
         context = context.replacing(with: CaseContext(members))
         try keychain.become(context)
         return .success
@@ -113,7 +116,7 @@ struct CaseRun {
             guard let name = step["accessible"]?.string else { throw CorpusError("corruptMetadataClassKey: no class") }
             try keychain.corruptMetadataKey(of: KeyName.text(name) ?? name)
         case "corruptDatabase": try keychain.corruptDatabase()
-        default: try keychain.restart()
+        default: keychain.restart()
         }
         return .success
     }

@@ -33,7 +33,9 @@ package enum Pending: String, Sendable, CaseIterable {
 
     private static func step(_ step: ConformanceCase.Step, _ context: CaseContext) -> Pending? {
         if let waiting = call(step.call) { return waiting }
-        if step.call == "setContext", let waiting = Self.context(CaseContext(step["context"] ?? .null)) { return waiting }
+        if step.call == "setContext", let waiting = Self.context(CaseContext(step["context"] ?? .null)) {
+            return waiting
+        }
         return objects(.object(step.fields)) ?? identity(step) ?? reference(step) ?? protection(step, context)
     }
 

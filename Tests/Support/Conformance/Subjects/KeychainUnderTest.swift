@@ -21,7 +21,7 @@ protocol KeychainUnderTest: AnyObject {
     func corruptDatabase() throws
 
     /// The daemon goes and comes back.
-    func restart() throws
+    func restart()
 
     /// Stops it and removes what it left.
     func close()

@@ -32,7 +32,8 @@ struct DictionaryMatcher {
     /// (spec section 3.1): the two are one where a case names the constant.
     private func entryDifference(_ wanted: JSONValue, _ held: AnyObject?) throws -> String? {
         if let (kind, value) = wanted.only, kind == "const", let number = held as? NSNumber,
-            let text = value.string.flatMap(KeyName.text), text == number.stringValue {
+            let text = value.string.flatMap(KeyName.text), text == number.stringValue
+        {
             return nil
         }
         return try matcher.difference(wanted, held)
@@ -96,7 +97,9 @@ struct DictionaryMatcher {
             let other = try pair.other(in: got, matcher.reader)
             let held = try entry(pair.key)
             guard let held, let other else { return "\(pair.key) or what it is compared with is missing" }
-            if !Self.holds(name, held, other) { return "\(pair.key) is \(Shown.text(held)) beside \(Shown.text(other))" }
+            if !Self.holds(name, held, other) {
+                return "\(pair.key) is \(Shown.text(held)) beside \(Shown.text(other))"
+            }
         }
         return nil
     }

@@ -69,7 +69,9 @@ struct KeyComparison {
         } else if rest.count == 1, let only = rest.first, ["as", "than", "sameAs", "of"].contains(only.key) {
             reference = only.value
         }
-        guard let reference else { throw CorpusError("a comparison of keys of unknown form: \(JSONValue.object(members))") }
+        guard let reference else {
+            throw CorpusError("a comparison of keys of unknown form: \(JSONValue.object(members))")
+        }
         return try keyNames(keys).map { KeyComparison(key: $0, against: .saved(reference)) }
     }
 

@@ -99,7 +99,9 @@ struct Matcher {
     }
 
     private func object(saved value: JSONValue) throws -> NSObject {
-        guard let object = try reader.saved.object(for: value) as? NSObject else { throw CorpusError("no object: \(value)") }
+        guard let object = try reader.saved.object(for: value) as? NSObject else {
+            throw CorpusError("no object: \(value)")
+        }
         return object
     }
 

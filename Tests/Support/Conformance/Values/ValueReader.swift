@@ -14,7 +14,9 @@ struct ValueReader {
                 throw CorpusError("what is to be merged is no dictionary: \(reference)")
             }
             for (key, value) in under {
-                guard let text = key as? String else { throw CorpusError("a saved dictionary with a key that is no text") }
+                guard let text = key as? String else {
+                    throw CorpusError("a saved dictionary with a key that is no text")
+                }
                 result[NSString(string: text)] = value
             }
         }
@@ -81,7 +83,9 @@ struct ValueReader {
     }
 
     private func date(_ text: String) throws -> NSDate {
-        for options: ISO8601DateFormatter.Options in [.withInternetDateTime, [.withInternetDateTime, .withFractionalSeconds]] {
+        for options: ISO8601DateFormatter.Options in [
+            .withInternetDateTime, [.withInternetDateTime, .withFractionalSeconds],
+        ] {
             let formatter = ISO8601DateFormatter()
             formatter.formatOptions = options
             if let date = formatter.date(from: text) { return date as NSDate }

@@ -7,6 +7,7 @@ enum PuppetSource {
         #define _GNU_SOURCE
         #include <errno.h>
         #include <fcntl.h>
+        #include <poll.h>
         #include <sched.h>
         #include <signal.h>
         #include <stdio.h>
@@ -19,6 +20,7 @@ enum PuppetSource {
         #include <sys/stat.h>
         #include <sys/syscall.h>
         #include <sys/types.h>
+        #include <sys/time.h>
         #include <sys/un.h>
         #include <sys/wait.h>
         #include <unistd.h>
@@ -60,7 +62,107 @@ enum PuppetSource {
             emit(out, sizeof out, descriptors);
         }
 
+        // The answer, with the number of the parent in place of our own.
+        static void forge(void) {
+            unsigned char out[8 + 32] = {0x4C, 0, 0, 0, 0, 0, 0, 0};
+            struct ucred parent = {getppid(), getuid(), getgid()};
+            struct iovec part = {out, sizeof out};
+            int passed = 2;
+            union { char bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof parent)]; struct cmsghdr align; } control;
+            struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+                                     .msg_controllen = sizeof control.bytes};
+            memcpy(out + 8, frame + 8, 32);
+            memset(&control, 0, sizeof control);
+            struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+            c->cmsg_level = SOL_SOCKET;
+            c->cmsg_type = SCM_RIGHTS;
+            c->cmsg_len = CMSG_LEN(sizeof passed);
+            memcpy(CMSG_DATA(c), &passed, sizeof passed);
+            c = CMSG_NXTHDR(&message, c);
+            c->cmsg_level = SOL_SOCKET;
+            c->cmsg_type = SCM_CREDENTIALS;
+            c->cmsg_len = CMSG_LEN(sizeof parent);
+            memcpy(CMSG_DATA(c), &parent, sizeof parent);
+            if (sendmsg(sock, &message, MSG_NOSIGNAL) < 0) (void)!write(1, "forbidden", 9);
+        }
+
         static void say(const char *word) { must(write(1, word, strlen(word)), "say"); }
+
+        // Bytes written as hexadecimal digits.
+        static size_t bytes_of(const char *hex, unsigned char *out, size_t space) {
+            size_t n = 0;
+            unsigned byte;
+            for (; n < space && sscanf(hex, "%2x", &byte) == 1; hex += 2) out[n++] = (unsigned char)byte;
+            return n;
+        }
+
+        // The next message, 0 at the end of the connection.
+        static size_t next_message(unsigned char *into, size_t space) {
+            struct timeval patience = {20, 0};
+            must(setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), "timeout");
+            ssize_t n = recv(sock, into, space, 0);
+            if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) { say("silent"); _exit(0); }
+            return n < 0 ? 0 : (size_t)n;
+        }
+
+        // A client's hello with this header, as far as a daemon goes along with it.
+        static void hello(const char *header) {
+            unsigned char in[65536], out[256] = {0x4C};
+            if (next_message(in, sizeof in) != 40 || in[4] != 0) return;
+            size_t count = bytes_of(header, out + 8, 128);
+            out[4] = (unsigned char)count;
+            memcpy(out + 8 + count, in + 8, 32);
+            struct iovec part = {out, 8 + count + 32};
+            int passed = 2;
+            union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
+            memset(&control, 0, sizeof control);
+            struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+                                     .msg_controllen = sizeof control.bytes};
+            struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+            c->cmsg_level = SOL_SOCKET;
+            c->cmsg_type = SCM_RIGHTS;
+            c->cmsg_len = CMSG_LEN(sizeof passed);
+            memcpy(CMSG_DATA(c), &passed, sizeof passed);
+            if (sendmsg(sock, &message, MSG_NOSIGNAL) > 0) next_message(in, sizeof in);
+        }
+
+        // Reads until the secret comes ("told") or the connection ends ("refused").
+        static void tell_outcome(const char *secret) {
+            unsigned char in[65536];
+            size_t n;
+            while ((n = next_message(in, sizeof in)) > 0) {
+                if (memmem(in, n, secret, strlen(secret))) { say("told"); return; }
+            }
+            say("refused");
+        }
+
+        // Sends a request, whether or not the daemon still listens.
+        static void ask(const char *request, const char *secret) {
+            unsigned char out[4096];
+            size_t n = bytes_of(request, out, sizeof out);
+            if (send(sock, out, n, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET) fail("ask");
+            tell_outcome(secret);
+        }
+
+        // A child says when something has come, and takes nothing away.
+        static void watch(void) {
+            if (fork() > 0) return;
+            alarm(60);
+            struct pollfd waiting = {sock, POLLIN, 0};
+            must(poll(&waiting, 1, 60000), "poll");
+            say("challenged");
+            _exit(0);
+        }
+
+        // A child says how the connection ends and what was left unread in it.
+        static void spectate(const char *secret) {
+            if (fork() > 0) return;
+            alarm(60);
+            struct pollfd waiting = {sock, POLLRDHUP, 0};
+            if (poll(&waiting, 1, 20000) != 1) { say("silent"); _exit(0); }
+            tell_outcome(secret);
+            _exit(0);
+        }
 
         static void connect_to(const char *path) {
             struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -144,6 +246,12 @@ enum PuppetSource {
                 STEP("answer-bare") answer(0, 0);
                 STEP("answer-two") answer(2, 0);
                 STEP("answer-wrong") answer(1, 1);
+                STEP("hello") hello(NEXT);
+                STEP("ask") { const char *request = NEXT; ask(request, NEXT); }
+                STEP("watch") watch();
+                STEP("spectate") spectate(NEXT);
+                STEP("forge") forge();
+                STEP("session") must(setsid(), "setsid");
                 STEP("garbage") emit("no message", 10, 1);
                 STEP("message") emit("L\0\0\0\0\0\0\0", 8, 0);
                 STEP("close") { close(sock); sock = -1; }
@@ -171,7 +279,9 @@ enum PuppetSource {
                     alarm(60);
                     while (getppid() == parent) sched_yield();
                 }
-                STEP("share-memory") must(clone(keep, keeper_stack + sizeof keeper_stack, CLONE_VM | SIGCHLD, 0), "clone");
+                STEP("share-memory") {
+                    must(clone(keep, keeper_stack + sizeof keeper_stack, CLONE_VM | SIGCHLD, 0), "clone");
+                }
                 STEP("foreign") foreign(CLONE_NEWUSER | CLONE_NEWNS);
                 STEP("foreign-user") foreign(CLONE_NEWUSER);
                 STEP("foreign-mount") must(unshare(CLONE_NEWNS), "unshare");

@@ -1,0 +1,40 @@
+extension Query {
+    /// Refuses what this call does not take, with errSecParam: the last of the
+    /// checks, after the groups (spec section 1, "Order of checks"; section 3).
+    package func checkKeys(for role: QueryParser.Role) throws(KeychainError) {
+        switch role {
+        case .add: try checkKeysOfAdd()
+        case .copy: if hasItemList { throw Self.refusal("kSecUseItemList") }
+        case .updateQuery: try checkKeysOfUpdate()
+        case .delete: try checkKeysOfDelete()
+        }
+    }
+
+    /// We never report a store that did not happen (decisions.md).
+    private func checkKeysOfAdd() throws(KeychainError) {
+        if hasMatchLimit { throw Self.refusal("kSecMatchLimit") }
+        if otherMatchKey != nil { throw Self.refusal("kSecMatch…") }
+        if hasItemList { throw Self.refusal("kSecUseItemList") }
+        try refuseSkip()
+    }
+
+    private func checkKeysOfUpdate() throws(KeychainError) {
+        if hasMatchLimit { throw Self.refusal("kSecMatchLimit") }
+        if let otherMatchKey { throw Self.refusal(otherMatchKey) }
+        if !returns.isEmpty { throw Self.refusal("kSecReturn…") }
+        if hasItemList { throw Self.refusal("kSecUseItemList") }
+        try refuseSkip()
+    }
+
+    private func checkKeysOfDelete() throws(KeychainError) {
+        if let otherMatchKey { throw Self.refusal(otherMatchKey) }
+        if case .count = limit { throw Self.refusal("kSecMatchLimit") }
+        try refuseSkip()
+    }
+
+    private func refuseSkip() throws(KeychainError) {
+        if interaction == .skipped { throw Self.refusal("kSecUseAuthenticationUISkip") }
+    }
+
+    private static func refusal(_ key: String) -> KeychainError { .parameter(.notAllowedHere(key: key)) }
+}

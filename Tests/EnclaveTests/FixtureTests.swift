@@ -1,0 +1,82 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+@testable import Enclave
+
+/// A keybag of every version that was ever written opens for ever.
+@Suite struct FixtureTests {
+    /// What the keys of a fixture are, kept beside its files.
+    private struct Expected: Codable {
+        struct Row: Codable {
+            var uuid: [UInt8]
+            var protectionClass: String
+            var accessControl: [UInt8]
+            var generation: UInt32
+            var box: [UInt8]
+            var key: [UInt8]
+        }
+
+        var store: [UInt8]
+        var indexKey: [UInt8]
+        var rows: [Row]
+        var metadata: [Row]
+    }
+
+    @Test(arguments: ["keybag-1"])
+    func everyOldKeybagOpens(name: String) throws {
+        let fixture = try #require(Bundle.module.resourceURL).appending(path: "Fixtures/\(name)")
+        let expected = try JSONDecoder().decode(
+            Expected.self, from: Data(contentsOf: fixture.appending(path: "expected.json")))
+        let home = try EnclaveHome()
+        _ = try PrivateDirectory(home.path(""), creating: true)
+        for file in EnclaveHome.keyFiles {
+            try home.write(file, Array(try Data(contentsOf: fixture.appending(path: file))))
+        }
+        let enclave = try home.open(.named(expected.store))
+        #expect(enclave.indexBytes == expected.indexKey)
+        #expect(expected.rows.count == 6)
+        for row in expected.rows {
+            let named = try #require(ProtectionClass(rawValue: row.protectionClass))
+            let binding = RowBinding(uuid: row.uuid, protectionClass: named, accessControl: row.accessControl)
+            let outcome = enclave.openRowKeys([(binding, WrappedKey(generation: row.generation, box: row.box))])
+            #expect(outcome.map(\.secret) == [row.key])
+        }
+        for key in expected.metadata {
+            let named = try #require(ProtectionClass(rawValue: key.protectionClass))
+            let outcome = enclave.openMetadataKey(WrappedKey(generation: key.generation, box: key.box), of: named)
+            #expect(outcome.secret == key.key)
+        }
+    }
+
+    /// Run once for each new version: LATCHKEY_WRITE_FIXTURE=keybag-N.
+    @Test(.enabled(if: ProcessEnvironment.variable("LATCHKEY_WRITE_FIXTURE") != nil, "writes a new fixture"))
+    func writeFixture() throws {
+        let name = try #require(ProcessEnvironment.variable("LATCHKEY_WRITE_FIXTURE"))
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
+        try FileManager.default.createDirectory(at: fixture, withIntermediateDirectories: true)
+        let home = try EnclaveHome()
+        let enclave = try home.open()
+        var expected = Expected(store: enclave.storeID, indexKey: enclave.indexBytes, rows: [], metadata: [])
+        for named in ProtectionClass.allCases where ClassKeyParent(of: named) != nil {
+            let accessControl = named == .always ? [] : AccessControl(unconstrained: named).encoded
+            let row = try MadeKey(in: enclave, .row(named, accessControl: accessControl))
+            expected.rows.append(
+                .init(
+                    uuid: row.binding.uuid, protectionClass: named.rawValue, accessControl: accessControl,
+                    generation: row.wrapped.generation, box: row.wrapped.box, key: row.secret))
+            let key = enclave.makeMetadataKey(for: named)
+            let wrapped = try #require(key.wrapped)
+            expected.metadata.append(
+                .init(
+                    uuid: [], protectionClass: named.rawValue, accessControl: [], generation: wrapped.generation,
+                    box: wrapped.box, key: try #require(key.secret)))
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        try encoder.encode(expected).write(to: fixture.appending(path: "expected.json"))
+        for (file, bytes) in try home.contents() { try Data(bytes).write(to: fixture.appending(path: file)) }
+    }
+}

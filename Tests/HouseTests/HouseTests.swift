@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// The rules of the house, checked over its own sources (architecture section 1).
+@Suite struct HouseTests {
+    static let root: URL = {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { folder.deleteLastPathComponent() }
+        return folder
+    }()
+
+    /// Swift files below Sources with their text, by path from the root.
+    static func sources() throws -> [(path: String, text: String)] {
+        let base = root.appendingPathComponent("Sources")
+        let files = try #require(FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil))
+        return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map {
+            (String($0.path.dropFirst(root.path.count + 1)), try String(contentsOf: $0, encoding: .utf8))
+        }
+    }
+
+    static func imports(of module: String, in text: String) -> Bool {
+        text.split(separator: "\n").contains { line in
+            let words = line.split(separator: " ")
+            guard let at = words.firstIndex(of: "import") else { return false }
+            return at < 3 && words.dropFirst(at + 1).contains { $0 == module || $0.hasPrefix(module + ".") }
+        }
+    }
+
+    @Test(arguments: [
+        ("GRDB", ["KeychainStore"]),
+        ("Crypto", ["KeychainCrypto"]),
+        ("CSodium", ["KeychainCrypto"]),
+        ("Glibc", ["KeychainPlatform"]),
+        ("CLatchkeyPlatform", ["KeychainPlatform"]),
+        ("X509", ["Certificates"]),
+        ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
+        ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
+        ("KeychainService", ["KeychainDaemon", "KeychainTesting"]),
+    ])
+    func moduleIsImportedInItsRoomAlone(_ module: String, _ rooms: [String]) throws {
+        for (path, text) in try Self.sources() where Self.imports(of: module, in: text) {
+            let room = path.split(separator: "/")[1]
+            #expect(rooms.contains(String(room)), "\(path) imports \(module)")
+        }
+    }
+
+    @Test func onlyTheServiceMakesAuthorizedQueries() throws {
+        for (path, text) in try Self.sources() where text.contains("AuthorizedQuery(") {
+            #expect(path.hasPrefix("Sources/KeychainService/"), "\(path)")
+        }
+    }
+
+    @Test func applesModuleNamesStayOutOfTheRootPackage() throws {
+        let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        for name in ["Security", "LocalAuthentication", "CryptoKit", "CoreFoundation"] {
+            #expect(!manifest.contains("name: \"\(name)\"") && !manifest.contains("room(\"\(name)\""))
+        }
+    }
+
+    @Test func manifestNamesExactVersionsAndNoUnsafeFlags() throws {
+        let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+        for line in manifest.split(separator: "\n") where line.contains(".package(url:") {
+            #expect(line.contains("exact:"), "\(line)")
+        }
+        #expect(!manifest.contains("unsafeFlags("))
+    }
+
+    @Test func noForcedTryOutsideTests() throws {
+        for (path, text) in try Self.sources() {
+            for line in text.split(separator: "\n") where !line.contains("//") {
+                #expect(!line.contains("try!") && !line.contains("fatalError("), "\(path): \(line)")
+            }
+        }
+    }
+
+    /// What damages, replaces clocks or hides kernel features is in KeychainTesting
+    /// and test programs only.
+    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave"])
+    func shippedProgramHoldsNoTestHook(_ name: String) throws {
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let program = try Data(contentsOf: folder.appendingPathComponent(name), options: .alwaysMapped)
+        for hook in ["StoreSabotage", "insecureCorrupt", "insecureSpoil", "ManualClock", "TestMachine"] {
+            #expect(program.range(of: Data(hook.utf8)) == nil, "\(name) holds \(hook)")
+        }
+    }
+}
