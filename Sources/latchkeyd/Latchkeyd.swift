@@ -67,11 +67,9 @@ struct Latchkeyd: ParsableCommand {
     }
 
     private func daemonConfiguration() throws -> DaemonConfiguration {
-        guard let standard = KeychainLocations.user() else {
-            throw ValidationError("this user has no home; name a folder with --data-dir")
-        }
-        let data = dataDir ?? standard.dataDirectory
-        let run = runDir ?? (dataDir == nil ? standard.runDirectory : data + "/run")
+        let standard = try standardLocations()
+        let data = standard.dataDirectory
+        let run = runDir ?? standard.runDirectory
         guard data.hasPrefix("/"), run.hasPrefix("/") else { throw ValidationError("folders are named by absolute paths") }
         var configuration = DaemonConfiguration(
             locations: KeychainLocations(dataDirectory: data, runDirectory: run), features: try KernelFeatures.probed(),
@@ -83,6 +81,15 @@ struct Latchkeyd: ParsableCommand {
         }
         if temporary { configuration.rights = .fixed(try temporaryRights()) }
         return configuration
+    }
+
+    /// A named folder needs no home: users of containers often have none.
+    private func standardLocations() throws -> KeychainLocations {
+        if let dataDir { return KeychainLocations(dataDirectory: dataDir, runDirectory: dataDir + "/run") }
+        guard let standard = KeychainLocations.user() else {
+            throw ValidationError("this user has no home; name a folder with --data-dir")
+        }
+        return standard
     }
 
     /// Beside ourselves first, then where packages put it.

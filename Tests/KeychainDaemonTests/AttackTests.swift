@@ -48,6 +48,27 @@ import Testing
         #expect(try victim.daemon.serves())
     }
 
+    /// Only the owner of a run folder can let that happen, so it is let happen here.
+    @Test(.enabled(if: geteuid() == 0, "only root can be two users"))
+    func aListenerOfAnotherUserIsNotBelievedByTheClient() throws {
+        let folder = try WorkFolder(mode: 0o755)
+        let run = try folder.makeFolder("run", mode: 0o777)
+        let data = try PrivateDirectory(folder.file("data"), creating: true)
+        try data.replace(Rendezvous.lockFile, with: Rendezvous(processID: 1, runDirectory: run).encoded)
+        let stranger = try Puppet(
+            running: "/usr/bin/setpriv",
+            ["--reuid=65534", "--regid=65534", "--clear-groups", "--", Workshop.shared.get().program]
+                + ["listen", "\(run)/\(Rendezvous.socketName)", "say", "listening", "hear"])
+        try stranger.expect("listening")
+        try #require(unsafe chmod(run, 0o700) == 0)
+        let locations = KeychainLocations(dataDirectory: data.path, runDirectory: run)
+        let error = #expect(throws: KeychainError.self) {
+            try DaemonFinder(ClientConfiguration(target: .store(locations, autostart: false))).connect()
+        }
+        #expect(error?.reason == .serverUntrusted)
+        #expect(error?.underlying?.contains("user 65534") == true)
+    }
+
     @Test(arguments: SquattedFolder.possible, features)
     func theDaemonRefusesASquattedRunFolder(_ squat: SquattedFolder, _ features: KernelFeatures) throws {
         let error = #expect(throws: KeychainError.self) {

@@ -12,6 +12,10 @@ import Testing
 final class ShippedDaemon: Victim {
     static let programs = ProcessEnvironment.executableDirectory ?? "."
 
+    /// scripts/test-unprivileged may have to run a copy of the tests alone.
+    static let isWithinReach =
+        geteuid() == 0 || FileManager.default.isExecutableFile(atPath: "\(programs)/latchkeyd")
+
     let folder: TemporaryDirectory
     let locations: KeychainLocations
     let client: DaemonConnectionPool
