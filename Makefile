@@ -30,6 +30,10 @@ build: ## release programs, as static executables, in .build/release
 install: build ## programs, modules and the toolset, under PREFIX (default /usr/local, or ~/.local where not root)
 	@scripts/install
 
+.PHONY: uninstall
+uninstall: ## what install put there; keychains stay
+	@scripts/uninstall
+
 .PHONY: format
 format: ## swift-format over our sources
 	swift format --in-place --recursive Sources Tests Package.swift AppleModules

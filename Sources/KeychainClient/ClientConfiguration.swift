@@ -47,10 +47,14 @@ package struct ClientConfiguration: Sendable {
     }
 
     /// /usr/libexec, /usr/local/libexec, then the user's own (decisions.md);
-    /// our own programs look beside themselves first.
+    /// our own programs look beside themselves first, and in the libexec of the
+    /// prefix whose bin they lie in.
     private static func programDirectories(beside: Bool) -> [String] {
         var found: [String] = []
-        if beside, let own = ProcessEnvironment.executableDirectory { found.append(own) }
+        if beside, let own = ProcessEnvironment.executableDirectory {
+            found.append(own)
+            if own.hasSuffix("/bin") { found.append(own.dropLast("/bin".count) + "/libexec/latchkey") }
+        }
         found += ["/usr/libexec/latchkey", "/usr/local/libexec/latchkey"]
         if let home = ProcessEnvironment.passwdHome { found.append(home + "/.local/libexec/latchkey") }
         return found

@@ -1,6 +1,10 @@
 public import Foundation
 
 // Certificates: declared with Apple's signatures (SecCertificate.h), not offered yet.
+//
+// Two functions are weakly linked, because swift-certificates calls them wherever a
+// build has a module Security, also in programs that do not link it (ARCHITECTURE.md,
+// "Apple's module names").
 
 /// Makes a certificate from its DER encoding. The allocator is ignored.
 ///
