@@ -131,7 +131,6 @@ extension KeychainEngine {
     private func secretIsDamaged(
         _ row: SealedRow, _ metadata: ItemMetadata, _ itemClass: ItemClass
     ) throws(KeychainError) -> Bool {
-        guard row.secret != nil else { return false }
         if case .damaged = try openSecrets([(row, metadata)], itemClass)[0] { return true }
         return false
     }

@@ -60,7 +60,9 @@ extension KeychainEngine {
         var next = outcomes.makeIterator()
         return candidates.map { candidate in
             guard candidate.row.secret != nil, let outcome = next.next() else {
-                return .payload(value: nil, extras: AttributeMap())
+                // The metadata knows whether there was data.
+                let isComplete = candidate.metadata.dataCode.isEmpty && candidate.row.wrappedKey == nil
+                return isComplete ? .payload(value: nil, extras: AttributeMap()) : .damaged(.secret)
             }
             return open(candidate, outcome, itemClass)
         }

@@ -198,8 +198,7 @@ struct Revision: Sendable {
             try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
         case .item(let metadata):
             if present.isTombstone { return try transaction.delete(present.rowid, in: draft.itemClass) }
-            if present.secret != nil,
-                case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0]
+            if case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0]
             {
                 _ = try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
                 return

@@ -56,11 +56,15 @@ package struct StoreReader {
     private static func decode(_ row: Row, _ withSecrets: Bool) -> SealedRow {
         // Any cell may hold anything where the file was damaged: what is of
         // another type becomes a value that no seal was bound to.
-        func bytes(_ index: Int) -> [UInt8]? { Data.fromDatabaseValue(row[index]).map { Array($0) } }
+        func bytes(_ index: Int) -> [UInt8]? {
+            let cell: DatabaseValue = row[index]
+            return cell.isNull ? nil : Data.fromDatabaseValue(cell).map { Array($0) } ?? []
+        }
         func integer(_ index: Int) -> Int? { Int.fromDatabaseValue(row[index]) }
+        let areFlags = [integer(6), integer(7)].allSatisfy { number in number.map { (0...1).contains($0) } ?? false }
         return SealedRow(
             rowid: Int64.fromDatabaseValue(row[0]) ?? 0, uuid: bytes(1) ?? [], persistref: bytes(2) ?? [],
-            format: integer(3) ?? -1, generation: integer(4).flatMap { UInt32(exactly: $0) } ?? .max,
+            format: areFlags ? integer(3) ?? -1 : -1, generation: integer(4).flatMap { UInt32(exactly: $0) } ?? .max,
             protection: String.fromDatabaseValue(row[5]) ?? "", isSynchronizable: (integer(6) ?? 0) != 0,
             isTombstone: (integer(7) ?? 0) != 0,
             metadata: bytes(8) ?? [], wrappedKey: withSecrets ? bytes(9) : nil, secret: withSecrets ? bytes(10) : nil)
