@@ -68,7 +68,8 @@ let package = Package(
         // Floor 2: parts
         room(
             "KeychainStore",
-            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf, grdb]),
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", "CSQLite",
+             protobuf, grdb]),
         room(
             "Enclave",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),

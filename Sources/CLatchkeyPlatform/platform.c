@@ -105,19 +105,20 @@ int lk_pass_credentials(int32_t fd) {
     return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? err() : 0;
 }
 
-int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, int32_t descriptor) {
-    struct iovec parts[2] = {{(void *)a, alen}, {(void *)b, blen}};
+int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
+                int32_t descriptor) {
+    struct iovec parts[3] = {{(void *)a, alen}, {(void *)b, blen}, {(void *)c, clen}};
     union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = blen ? 2 : 1};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
     if (descriptor >= 0) {
         memset(&control, 0, sizeof control);
         message.msg_control = control.bytes;
         message.msg_controllen = sizeof control.bytes;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &descriptor, sizeof(int));
+        struct cmsghdr *passed = CMSG_FIRSTHDR(&message);
+        passed->cmsg_level = SOL_SOCKET;
+        passed->cmsg_type = SCM_RIGHTS;
+        passed->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(passed), &descriptor, sizeof(int));
     }
     ssize_t r;
     RETRY(r, sendmsg(fd, &message, MSG_NOSIGNAL));

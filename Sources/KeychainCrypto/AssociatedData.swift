@@ -7,19 +7,29 @@ package struct AssociatedData: Sendable {
     /// `purpose` names the format and version of what is sealed.
     package init(_ purpose: StaticString) {
         bytes = []
-        bytes.reserveCapacity(160)
-        append("\(purpose)")
+        bytes.reserveCapacity(256)
+        purpose.withUTF8Buffer { text in
+            append(length: text.count)
+            unsafe bytes.append(contentsOf: text)
+        }
+    }
+
+    private mutating func append(length: Int) {
+        unsafe withUnsafeBytes(of: UInt32(length).bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     package mutating func append(_ field: [UInt8]) {
-        let count = UInt32(field.count)
-        for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: count >> shift)) }
+        append(length: field.count)
         bytes.append(contentsOf: field)
     }
 
-    package mutating func append(_ text: String) { append(Array(text.utf8)) }
+    package mutating func append(_ text: String) {
+        append(length: text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
 
     package mutating func append(_ number: UInt64) {
-        append((0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * $0)) })
+        append(length: 8)
+        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 }

@@ -32,5 +32,10 @@ package enum KeyDerivation {
     }
 
     /// SHA-256 (FIPS 180-4), for digests of things that are not secret.
-    package static func digest(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: bytes)) }
+    package static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        if bytes.isEmpty { return digestOfNothing }
+        return unsafe SHA256.hash(data: bytes).withUnsafeBytes { unsafe Array($0) }
+    }
+
+    private static let digestOfNothing = unsafe SHA256.hash(data: [UInt8]()).withUnsafeBytes { unsafe Array($0) }
 }

@@ -36,12 +36,8 @@ package struct SealingKey: ~Copyable, Sendable {
         withKey { key in
             do {
                 let box = try unsafe AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: associatedData.bytes)
-                var out: [UInt8] = []
-                out.reserveCapacity(plaintext.count + Self.overhead)
-                out.append(contentsOf: box.nonce)
-                out.append(contentsOf: box.ciphertext)
-                out.append(contentsOf: box.tag)
-                return out
+                guard let whole = box.combined else { preconditionFailure("a nonce of 12 bytes was given") }
+                return Array(whole)
             } catch {
                 // Only a wrong key or nonce size can fail, and both are fixed here.
                 preconditionFailure("AES-GCM refused to seal")
@@ -73,9 +69,8 @@ package struct SealingKey: ~Copyable, Sendable {
         guard box.count >= Self.overhead else { throw .malformed }
         let result: Result<Data, CryptoError> = withKey { key in
             do {
-                let nonce = try AES.GCM.Nonce(data: box[..<12])
-                let sealed = try AES.GCM.SealedBox(
-                    nonce: nonce, ciphertext: box[12..<(box.count - 16)], tag: box[(box.count - 16)...])
+                // The box as a whole: put together from parts it is copied byte by byte.
+                let sealed = try AES.GCM.SealedBox(combined: Data(box))
                 return .success(try AES.GCM.open(sealed, using: key, authenticating: associatedData.bytes))
             } catch {
                 return .failure(.doesNotOpen)

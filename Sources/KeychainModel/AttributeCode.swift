@@ -19,9 +19,10 @@ package struct AttributeCode: RawRepresentable, Hashable, Sendable, ExpressibleB
         rawValue = packed
     }
 
+    /// Written so that a literal costs nothing but its four bytes.
     package init(stringLiteral text: StaticString) {
-        guard let code = AttributeCode("\(text)") else { preconditionFailure("an attribute code has four characters") }
-        self = code
+        precondition(text.utf8CodeUnitCount == 4 && text.isASCII, "an attribute code has four characters")
+        rawValue = text.withUTF8Buffer { bytes in unsafe bytes.reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
     package var description: String {

@@ -55,6 +55,18 @@ extension AttributeValue {
         }
     }
 
+    /// Whether a column of `kind` takes both for the same value: equality of
+    /// ``comparisonBytes(as:)``, without making them where both are text or data.
+    package func isEqual(to other: AttributeValue, as kind: AttributeKind) -> Bool {
+        switch (self, other) {
+        case (.string(let one), .string(let two)) where kind.comparesBytes: return one.utf8.elementsEqual(two.utf8)
+        case (.data(let one), .data(let two)) where kind.comparesBytes: return one == two
+        default:
+            guard let one = comparisonBytes(as: kind), let two = other.comparisonBytes(as: kind) else { return false }
+            return one == two
+        }
+    }
+
     /// The bytes by which a column of `kind` compares (architecture section 4):
     /// blob columns hash bytes, number columns a 64-bit integer or tagged text,
     /// dates a big-endian double. nil: a value that such a column cannot hold.
@@ -83,10 +95,10 @@ extension AttributeValue {
     /// A number in a blob column: 4 bytes little-endian (spec section 2).
     private var littleEndianInt32: [UInt8] {
         let low = UInt32(truncatingIfNeeded: integer ?? 0)
-        return [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: low >> $0) }
+        return unsafe withUnsafeBytes(of: low.littleEndian) { unsafe Array($0) }
     }
 
     package static func bigEndian(_ value: UInt64) -> [UInt8] {
-        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> UInt64($0)) }
+        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe Array($0) }
     }
 }

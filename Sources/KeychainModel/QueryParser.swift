@@ -238,11 +238,20 @@ package struct QueryParser {
     }
 
     private mutating func takeReturn(_ key: String, _ value: RawValue) throws(KeychainError) {
-        let types: [String: ReturnTypes] = [
-            "r_Data": .data, "r_Attributes": .attributes, "r_Ref": .reference, "r_PersistentRef": .persistentReference,
-        ]
-        guard let type = types[key], case .bool(let wanted) = value else { throw .parameter(.malformed(key: key)) }
+        guard let type = Self.returnType(key), case .bool(let wanted) = value else {
+            throw .parameter(.malformed(key: key))
+        }
         if wanted { query.returns.insert(type) } else { query.returns.remove(type) }
+    }
+
+    private static func returnType(_ key: String) -> ReturnTypes? {
+        switch key {
+        case "r_Data": .data
+        case "r_Attributes": .attributes
+        case "r_Ref": .reference
+        case "r_PersistentRef": .persistentReference
+        default: nil
+        }
     }
 
     private mutating func takeValue(_ key: String, _ value: RawValue) throws(KeychainError) {

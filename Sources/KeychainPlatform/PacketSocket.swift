@@ -82,18 +82,20 @@ package final class PacketSocket: Sendable {
         _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, on ? 1 : 0))
     }
 
-    /// Sends one datagram made of two parts, with at most one descriptor.
+    /// Sends one datagram made of three parts, with at most one descriptor.
     package func send(
-        _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer, descriptor passed: Descriptor? = nil
+        _ prefix: UnsafeRawBufferPointer, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer,
+        descriptor passed: Descriptor? = nil
     ) throws(SystemCallError) {
         let result = unsafe lk_send(
-            descriptor.raw, head.baseAddress, head.count, tail.baseAddress, tail.count, passed?.raw ?? -1)
+            descriptor.raw, prefix.baseAddress, prefix.count, head.baseAddress, head.count, tail.baseAddress,
+            tail.count, passed?.raw ?? -1)
         _ = try checked("sendmsg", result)
     }
 
     package func send(_ bytes: [UInt8], descriptor passed: Descriptor? = nil) throws(SystemCallError) {
         let result = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe lk_send(descriptor.raw, buffer.baseAddress, buffer.count, nil, 0, passed?.raw ?? -1)
+            unsafe lk_send(descriptor.raw, buffer.baseAddress, buffer.count, nil, 0, nil, 0, passed?.raw ?? -1)
         }
         _ = try checked("sendmsg", result)
     }

@@ -54,21 +54,21 @@ package struct Frame: ~Copyable, Sendable {
         else { throw .malformed }
         let headerCount = unsafe Int(FramePrefix.number(bytes, at: 4, bytes: 4))
         guard headerCount <= WireLimit.header else { throw .oversized }
-        switch unsafe bytes[1] {
-        case FramePrefix.inline:
+        switch unsafe FramePrefix.Flag(rawValue: bytes[1]) {
+        case .inline:
             let body = unsafe UnsafeRawBufferPointer(rebasing: bytes[WireLimit.prefix...])
             guard headerCount <= body.count else { throw .malformed }
             return unsafe Frame(
                 header: Array(body[..<headerCount]),
                 tail: SecretBytes(unsafeCopying: UnsafeRawBufferPointer(rebasing: body[headerCount...])),
                 descriptor: envelope.descriptor, sender: envelope.sender)
-        case FramePrefix.inMemory:
+        case .inMemory:
             guard bytes.count == WireLimit.prefix + 8, let memory = envelope.descriptor else { throw .malformed }
             let total = unsafe FramePrefix.number(bytes, at: 8, bytes: 8)
             guard total <= UInt64(WireLimit.message) else { throw .oversized }
             guard headerCount <= Int(total) else { throw .malformed }
             return try large(memory, headerCount, Int(total), envelope.sender)
-        default:
+        case nil:
             throw .malformed
         }
     }
@@ -87,14 +87,27 @@ package struct Frame: ~Copyable, Sendable {
 }
 
 /// The eight bytes before a message.
-enum FramePrefix {
+struct FramePrefix {
     static let magic: UInt8 = 0x4C  // "L"
-    static let inline: UInt8 = 0
-    static let inMemory: UInt8 = 1
 
-    static func make(_ flags: UInt8, headerCount: Int) -> [UInt8] {
-        let count = UInt32(headerCount)
-        return [magic, flags, 0, 0] + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: count >> $0) }
+    enum Flag: UInt8 {
+        case inline = 0
+        case inMemory = 1
+    }
+
+    /// Magic, flag, two bytes of zero, the header's length little-endian.
+    private let word: UInt64
+
+    init(_ flag: Flag, headerCount: Int) {
+        word = (UInt64(Self.magic) | UInt64(flag.rawValue) << 8 | UInt64(UInt32(headerCount)) << 32).littleEndian
+    }
+
+    func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        try unsafe Swift.withUnsafeBytes(of: word) { bytes throws(E) in try unsafe body(bytes) }
+    }
+
+    static func littleEndian(_ number: UInt64) -> [UInt8] {
+        unsafe Swift.withUnsafeBytes(of: number.littleEndian) { unsafe Array($0) }
     }
 
     static func number(_ bytes: UnsafeRawBufferPointer, at offset: Int, bytes count: Int) -> UInt64 {

@@ -18,19 +18,29 @@ package final class MessageChannel: Sendable {
     /// - Throws: ``FrameError/oversized`` before anything is sent, `timedOut`
     ///   where the other end does not read, `system` where it has gone.
     package func send(
-        _ header: [UInt8], _ tail: borrowing SecretBytes = SecretBytes(count: 0), descriptor: Descriptor? = nil,
-        until deadline: Deadline
+        _ header: [UInt8], _ tail: borrowing SecretBytes, descriptor: Descriptor? = nil, until deadline: Deadline
     ) throws(FrameError) {
         guard header.count <= WireLimit.header, header.count + tail.count <= WireLimit.message else { throw .oversized }
         if WireLimit.prefix + header.count + tail.count <= WireLimit.datagram {
-            let head = FramePrefix.make(FramePrefix.inline, headerCount: header.count) + header
             try unsafe tail.withUnsafeBytes { bytes throws(FrameError) in
-                try unsafe sendDatagram(head, bytes, descriptor, deadline)
+                try unsafe sendDatagram(FramePrefix(.inline, headerCount: header.count), header, bytes, descriptor, deadline)
             }
         } else {
             precondition(descriptor == nil, "a large message carries its own descriptor")
             try sendLarge(header, tail, deadline)
         }
+    }
+
+    /// Sends a message without a tail.
+    package func send(
+        _ header: [UInt8], descriptor: Descriptor? = nil, until deadline: Deadline
+    ) throws(FrameError) {
+        guard WireLimit.prefix + header.count <= WireLimit.datagram else {
+            return try send(header, SecretBytes(count: 0), descriptor: descriptor, until: deadline)
+        }
+        try unsafe sendDatagram(
+            FramePrefix(.inline, headerCount: header.count), header, UnsafeRawBufferPointer(start: nil, count: 0),
+            descriptor, deadline)
     }
 
     private func sendLarge(_ header: [UInt8], _ tail: borrowing SecretBytes, _ deadline: Deadline) throws(FrameError) {
@@ -43,19 +53,22 @@ package final class MessageChannel: Sendable {
                 throw .system(error)
             }
         }
-        let total = UInt64(header.count + tail.count)
-        let head = FramePrefix.make(FramePrefix.inMemory, headerCount: header.count)
-            + (0..<8).map { UInt8(truncatingIfNeeded: total >> UInt64(8 * $0)) }
-        try unsafe sendDatagram(head, UnsafeRawBufferPointer(start: nil, count: 0), memory, deadline)
+        let total = FramePrefix.littleEndian(UInt64(header.count + tail.count))
+        try unsafe sendDatagram(
+            FramePrefix(.inMemory, headerCount: header.count), total, UnsafeRawBufferPointer(start: nil, count: 0),
+            memory, deadline)
     }
 
     private func sendDatagram(
-        _ head: [UInt8], _ tail: UnsafeRawBufferPointer, _ descriptor: Descriptor?, _ deadline: Deadline
+        _ prefix: FramePrefix, _ head: [UInt8], _ tail: UnsafeRawBufferPointer, _ descriptor: Descriptor?,
+        _ deadline: Deadline
     ) throws(FrameError) {
         while true {
             do throws(SystemCallError) {
-                try unsafe head.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in
-                    try unsafe socket.send(bytes, tail, descriptor: descriptor)
+                try unsafe prefix.withUnsafeBytes { first throws(SystemCallError) in
+                    try unsafe head.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in
+                        try unsafe socket.send(first, bytes, tail, descriptor: descriptor)
+                    }
                 }
                 return
             } catch {
@@ -66,10 +79,12 @@ package final class MessageChannel: Sendable {
     }
 
     /// The next message, or nil when the other end closed between messages.
+    ///
+    /// Waits first: an answer is hardly ever there when its request has just left.
     package func receive(until deadline: Deadline) throws(FrameError) -> Frame? {
         while true {
-            if let outcome = try receiveNow() { return try outcome.frame() }
             try waitUntilReady(to: .receive, deadline)
+            if let outcome = try receiveNow() { return try outcome.frame() }
         }
     }
 

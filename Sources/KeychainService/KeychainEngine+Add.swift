@@ -100,6 +100,7 @@ extension KeychainEngine {
         _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
         at moment: Double
     ) throws(KeychainError) -> ItemDraft {
+        if try transaction.insertIfFree(stored, in: draft.itemClass) { return draft }
         if let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) {
             switch try opener.open(present, draft.itemClass, transaction.reader) {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)

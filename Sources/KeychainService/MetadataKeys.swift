@@ -84,6 +84,7 @@ final class MetadataKeys: Sendable {
     /// - Throws: -25308 while the class is locked, -25293 for a class that needs
     ///   a passcode where there is none.
     func forWriting(_ protectionClass: ProtectionClass, at moment: Double) throws(KeychainError) -> MetadataKey {
+        if let key = cached.withLock({ $0[protectionClass] }) { return key }
         let found = try store.read { reader throws(KeychainError) in try self.find(protectionClass, using: reader) }
         switch found {
         case .key(let key): return key

@@ -34,8 +34,7 @@ package struct AuthorizedQuery: Sendable {
         let schema = query.schema
         for (code, wanted) in query.attributes.entries where code != .uuid {
             guard let attribute = schema[code], let held = attributes[code] ?? Self.implied(attribute),
-                let one = wanted.comparisonBytes(as: attribute.kind),
-                let other = held.comparisonBytes(as: attribute.kind), one == other
+                wanted.isEqual(to: held, as: attribute.kind)
             else { return false }
         }
         return true

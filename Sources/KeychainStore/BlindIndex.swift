@@ -9,13 +9,30 @@ package import KeychainPlatform
 /// section 4; FORMATS.md, "Blind values").
 package final class BlindIndex: Sendable {
     private let key: BlindingKey
+    /// What every message of an attribute begins with: its domain, 0, its kind.
+    private let prefixes: [ItemClass: [AttributeCode: [UInt8]]]
 
-    package init(_ indexKey: borrowing SecretBytes) { key = BlindingKey(indexKey.copy()) }
+    package init(_ indexKey: borrowing SecretBytes) {
+        key = BlindingKey(indexKey.copy())
+        prefixes = Dictionary(
+            uniqueKeysWithValues: ItemClass.stored.map { ($0, Self.prefixes(of: Schema.of($0))) })
+    }
+
+    private static func prefixes(of schema: Schema) -> [AttributeCode: [UInt8]] {
+        Dictionary(
+            uniqueKeysWithValues: schema.attributes.map { attribute in
+                (attribute.code, Array(domain(attribute.code, schema.itemClass).utf8) + [0, attribute.kind.rawValue])
+            })
+    }
 
     /// nil for a value that the column cannot hold, which matches nothing.
     package func blind(_ value: AttributeValue, of attribute: SchemaAttribute, in itemClass: ItemClass) -> [UInt8]? {
-        guard let bytes = value.comparisonBytes(as: attribute.kind) else { return nil }
-        return key.digest(message(Self.domain(attribute.code, itemClass), attribute.kind.rawValue, bytes))
+        guard let bytes = value.comparisonBytes(as: attribute.kind), let prefix = prefixes[itemClass]?[attribute.code]
+        else { return nil }
+        var message = prefix
+        message.reserveCapacity(prefix.count + 8 + bytes.count)
+        Self.append(bytes, to: &message)
+        return key.digest(message)
     }
 
     /// Identities join by equality of a certificate's pkhh and a key's klbl, so
@@ -24,14 +41,10 @@ package final class BlindIndex: Sendable {
         code == "pkhh" || code == "klbl" ? "join:pkhh" : "\(itemClass.rawValue):\(code)"
     }
 
-    private func message(_ domain: String, _ kind: UInt8, _ value: [UInt8]) -> [UInt8] {
-        var out = Array(domain.utf8)
-        out.reserveCapacity(out.count + value.count + 10)
-        out.append(0)
-        out.append(kind)
-        out.append(contentsOf: AttributeValue.bigEndian(UInt64(value.count)))
-        out.append(contentsOf: value)
-        return out
+    /// A length of 8 bytes, big-endian, and the bytes.
+    private static func append(_ bytes: [UInt8], to message: inout [UInt8]) {
+        unsafe withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { unsafe message.append(contentsOf: $0) }
+        message.append(contentsOf: bytes)
     }
 
     /// The blind value of an item's whole uniqueness tuple; absent and empty are
@@ -42,8 +55,7 @@ package final class BlindIndex: Sendable {
             let value = attributes[attribute.code] ?? attribute.defaultValue
             let bytes = value?.comparisonBytes(as: attribute.kind) ?? []
             out.append(attribute.kind.rawValue)
-            out.append(contentsOf: AttributeValue.bigEndian(UInt64(bytes.count)))
-            out.append(contentsOf: bytes)
+            Self.append(bytes, to: &out)
         }
         return key.digest(out)
     }
@@ -52,14 +64,25 @@ package final class BlindIndex: Sendable {
     package func pair(of attributes: AttributeMap, in itemClass: ItemClass) -> [UInt8]? {
         guard let (first, second) = StoreSchema.pair(of: itemClass) else { return nil }
         let schema = Schema.of(itemClass)
-        var out: [UInt8] = Array("\(itemClass.rawValue):pair\0".utf8)
-        for code in [first, second] {
-            guard let attribute = schema[code], let bytes = attributes[code]?.comparisonBytes(as: attribute.kind)
-            else { return nil }
-            out.append(contentsOf: AttributeValue.bigEndian(UInt64(bytes.count)))
-            out.append(contentsOf: bytes)
-        }
+        guard let (one, other) = Self.both(attributes[first], schema[first], attributes[second], schema[second])
+        else { return nil }
+        var out: [UInt8] = []
+        out.reserveCapacity(32 + one.count + other.count)
+        out.append(contentsOf: itemClass.rawValue.utf8)
+        out.append(contentsOf: ":pair\0".utf8)
+        Self.append(one, to: &out)
+        Self.append(other, to: &out)
         return key.digest(out)
+    }
+
+    private static func both(
+        _ one: AttributeValue?, _ oneAttribute: SchemaAttribute?, _ other: AttributeValue?,
+        _ otherAttribute: SchemaAttribute?
+    ) -> ([UInt8], [UInt8])? {
+        guard let oneAttribute, let otherAttribute, let first = one?.comparisonBytes(as: oneAttribute.kind),
+            let second = other?.comparisonBytes(as: otherAttribute.kind)
+        else { return nil }
+        return (first, second)
     }
 
     /// What stands under `sha1`: the length and behaviour of Apple's digest,
@@ -69,9 +92,8 @@ package final class BlindIndex: Sendable {
         var out: [UInt8] = Array("\(itemClass.rawValue):sha1\0".utf8)
         for attribute in Schema.of(itemClass).attributes where attribute.traits.contains(.digested) {
             guard let bytes = attributes[attribute.code]?.comparisonBytes(as: attribute.kind) else { continue }
-            out.append(contentsOf: Array("\(attribute.code)".utf8))
-            out.append(contentsOf: AttributeValue.bigEndian(UInt64(bytes.count)))
-            out.append(contentsOf: bytes)
+            unsafe withUnsafeBytes(of: attribute.code.rawValue.bigEndian) { unsafe out.append(contentsOf: $0) }
+            Self.append(bytes, to: &out)
         }
         out.append(contentsOf: dataCode)
         return key.digest(out, byteCount: 20)

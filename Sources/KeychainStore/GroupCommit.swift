@@ -42,12 +42,16 @@ final class GroupCommit: Sendable {
         do throws(KeychainError) {
             try translating {
                 try writer.writeWithoutTransaction { db in
-                    try db.execute(sql: "BEGIN IMMEDIATE")
+                    try Self.execute("BEGIN IMMEDIATE", db)
                     do {
-                        for piece in batch { if let finish = try runOne(piece, db) { finishers.append((piece, finish)) } }
-                        try db.execute(sql: "COMMIT")
+                        for piece in batch {
+                            if let finish = try runOne(piece, isAlone: batch.count == 1, db) {
+                                finishers.append((piece, finish))
+                            }
+                        }
+                        if db.isInsideTransaction { try Self.execute("COMMIT", db) }
                     } catch {
-                        if db.isInsideTransaction { try db.execute(sql: "ROLLBACK") }
+                        if db.isInsideTransaction { try Self.execute("ROLLBACK", db) }
                         throw error
                     }
                 }
@@ -62,12 +66,15 @@ final class GroupCommit: Sendable {
         condition.finish(batch)
     }
 
-    /// nil where the piece failed by itself: its savepoint is gone, the round goes on.
-    private func runOne(_ piece: Piece, _ db: Database) throws -> (@Sendable (KeychainError?) -> Void)? {
-        try db.execute(sql: "SAVEPOINT piece")
+    /// nil where the piece failed by itself: its savepoint is gone, the round goes
+    /// on. A piece that is alone needs none: the whole round is its savepoint.
+    private func runOne(
+        _ piece: Piece, isAlone: Bool, _ db: Database
+    ) throws -> (@Sendable (KeychainError?) -> Void)? {
+        if !isAlone { try Self.execute("SAVEPOINT piece", db) }
         do throws(KeychainError) {
             let finish = try piece.body(StoreTransaction(db))
-            try translating { try db.execute(sql: "RELEASE piece") }
+            if !isAlone { try translating { try Self.execute("RELEASE piece", db) } }
             return finish
         } catch {
             // Some errors (disk full) have already rolled everything back.
@@ -75,11 +82,21 @@ final class GroupCommit: Sendable {
                 piece.failIfOpen(error)
                 throw error
             }
-            try db.execute(sql: "ROLLBACK TO piece")
-            try db.execute(sql: "RELEASE piece")
+            if isAlone {
+                try Self.execute("ROLLBACK", db)
+            } else {
+                try Self.execute("ROLLBACK TO piece", db)
+                try Self.execute("RELEASE piece", db)
+            }
             piece.failIfOpen(error)
             return nil
         }
+    }
+
+    /// Prepared once a connection; `Database.execute` prepares each time.
+    private static func execute(_ sql: String, _ db: Database) throws {
+        let statement = try PreparedStatement(db, sql)
+        try statement.run()
     }
 
     /// One caller's work.

@@ -7,87 +7,127 @@ internal import KeychainModel
 /// so it is prepared once and cached.
 package struct Selection: Sendable {
     package let sql: String
-    let arguments: [DatabaseValue]
+    let arguments: [SelectionArgument]
     /// The query cannot match any row (a value its column cannot hold).
     package let isImpossible: Bool
 
     package init(_ authorized: AuthorizedQuery, blind: BlindIndex, withSecrets: Bool) {
-        var builder = ConditionBuilder(authorized.itemClass, blind)
+        var builder = ConditionBuilder(authorized.itemClass, blind, withSecrets: withSecrets)
         let query = authorized.query
         builder.add(reference: query.reference)
         builder.add(reach: authorized.reach)
         builder.add(attributes: query.attributes)
         builder.add(synchronizable: query.synchronizable, byReference: query.reference != nil)
-        if query.attributes[.tombstone] == nil { builder.add("tomb = 0") }
-        let columns = StoreSchema.rowColumns + (withSecrets ? ", " + StoreSchema.secretColumns : "")
-        sql = "SELECT \(columns) FROM \(authorized.itemClass.rawValue) WHERE "
-            + builder.conditions.joined(separator: " AND ") + " ORDER BY rowid"
+        if query.attributes[.tombstone] == nil { builder.condition("tomb = 0") }
+        builder.sql += " ORDER BY rowid"
+        sql = builder.sql
         arguments = builder.arguments
         isImpossible = builder.isImpossible
     }
 }
 
-private struct ConditionBuilder {
-    let itemClass: ItemClass
-    let blind: BlindIndex
-    var conditions: [String] = []
-    var arguments: [DatabaseValue] = []
-    var isImpossible = false
+extension SelectionArgument {
+    var databaseValue: DatabaseValue {
+        switch self {
+        case .blob(let bytes): Data(bytes).databaseValue
+        case .number(let number): number.databaseValue
+        case .text(let text): text.databaseValue
+        }
+    }
+}
 
-    init(_ itemClass: ItemClass, _ blind: BlindIndex) {
-        self.itemClass = itemClass
+private struct ConditionBuilder {
+    let schema: Schema
+    let blind: BlindIndex
+    var sql: String
+    var arguments: [SelectionArgument] = []
+    var isImpossible = false
+    private var isFirst = true
+    private var isPaired = false
+
+    init(_ itemClass: ItemClass, _ blind: BlindIndex, withSecrets: Bool) {
+        schema = Schema.of(itemClass)
         self.blind = blind
+        let text = StatementText.of(itemClass)
+        sql = withSecrets ? text.selectWithSecrets : text.select
+        sql.reserveCapacity(512)
+        arguments.reserveCapacity(8)
     }
 
-    mutating func add(_ condition: String, _ values: [DatabaseValue] = []) {
-        conditions.append(condition)
-        arguments += values
+    /// Begins the next condition.
+    mutating func condition(_ text: String) {
+        sql += isFirst ? " WHERE " : " AND "
+        sql += text
+        isFirst = false
     }
 
     mutating func add(reference: PersistentReference?) {
         switch reference?.target {
-        case .identifier(let identifier): add("persistref = ?", [Data(identifier).databaseValue])
-        case .row(let row): add("rowid = ?", [row.databaseValue])
+        case .identifier(let identifier): add("persistref = ?", .blob(identifier))
+        case .row(let row): add("rowid = ?", .number(row))
         case nil: break
         }
     }
 
+    private mutating func add(_ text: String, _ argument: SelectionArgument) {
+        condition(text)
+        arguments.append(argument)
+    }
+
     mutating func add(reach: AuthorizedQuery.Reach) {
-        guard case .only(let groups) = reach, let attribute = Schema.of(itemClass)[.accessGroup] else { return }
-        let values = groups.compactMap { blind.blind(.string($0.name), of: attribute, in: itemClass) }
-        let places = Array(repeating: "?", count: values.count).joined(separator: ", ")
-        add("b_agrp IN (\(places))", values.map { Data($0).databaseValue })
+        guard case .only(let groups) = reach, let attribute = schema[.accessGroup] else { return }
+        condition("b_agrp IN (")
+        for (index, group) in groups.enumerated() {
+            sql += index == 0 ? "?" : ", ?"
+            guard let value = blind.blind(.string(group.name), of: attribute, in: schema.itemClass) else { continue }
+            arguments.append(.blob(value))
+        }
+        sql += ")"
     }
 
     mutating func add(attributes: AttributeMap) {
-        if let pair = blind.pair(of: attributes, in: itemClass) { add("b_pair = ?", [Data(pair).databaseValue]) }
-        for (code, value) in attributes.entries { add(code, value) }
+        let pair = StoreSchema.pair(of: schema.itemClass)
+        addPair(of: attributes)
+        for (code, value) in attributes.entries {
+            // The pair's own columns say nothing more, and the opened attributes
+            // are compared in any case.
+            if isPaired, let pair, code == pair.0 || code == pair.1 { continue }
+            add(code, value)
+        }
+    }
+
+    private mutating func addPair(of attributes: AttributeMap) {
+        guard let pair = blind.pair(of: attributes, in: schema.itemClass) else { return }
+        add("b_pair = ?", .blob(pair))
+        isPaired = true
     }
 
     private mutating func add(_ code: AttributeCode, _ value: AttributeValue) {
         switch code {
-        case .accessible: add("pdmn = ?", [(value.string ?? "").databaseValue])
-        case .tombstone: add("tomb = ?", [(value.integer ?? 0).databaseValue])
-        case .uuid: add("uuid = ?", [Data(RowIdentifier.bytes(ofText: value.string ?? "") ?? []).databaseValue])
+        case .accessible: add("pdmn = ?", .text(value.string ?? ""))
+        case .tombstone: add("tomb = ?", .number(value.integer ?? 0))
+        case .uuid: add("uuid = ?", .blob(RowIdentifier.bytes(ofText: value.string ?? "") ?? []))
         default:
-            guard let attribute = Schema.of(itemClass)[code], attribute.traits.contains(.queryable),
-                let bytes = blind.blind(value, of: attribute, in: itemClass)
+            guard let attribute = schema[code], attribute.traits.contains(.queryable),
+                let bytes = blind.blind(value, of: attribute, in: schema.itemClass)
             else {
                 isImpossible = true
                 return
             }
             // The unary plus keeps SQLite from preferring this column's own
             // index over that of the pair.
-            let isPaired = arguments.isEmpty == false && conditions.contains("b_pair = ?")
-            add("\(isPaired ? "+" : "")\(StoreSchema.column(code)) = ?", [Data(bytes).databaseValue])
+            condition(isPaired ? "+" : "")
+            sql += StoreSchema.column(code)
+            sql += " = ?"
+            arguments.append(.blob(bytes))
         }
     }
 
     mutating func add(synchronizable: SyncScope, byReference: Bool) {
         switch synchronizable {
         case .any: break
-        case .only(let on): add("sync = \(on ? 1 : 0)")
-        case .unspecified: if !byReference { add("sync = 0") }
+        case .only(let on): condition(on ? "sync = 1" : "sync = 0")
+        case .unspecified: if !byReference { condition("sync = 0") }
         }
     }
 }

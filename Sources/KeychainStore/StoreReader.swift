@@ -14,10 +14,10 @@ package struct StoreReader {
     ) throws(KeychainError) {
         if selection.isImpossible { return }
         try translating {
-            let statement = try db.cachedStatement(sql: selection.sql)
-            let rows = try Row.fetchCursor(statement, arguments: StatementArguments(selection.arguments))
-            while let row = try rows.next() {
-                guard try body(Self.decode(row, withSecrets)) else { break }
+            var statement = try PreparedStatement(db, selection.sql)
+            for argument in selection.arguments { try statement.bind(argument) }
+            while try statement.step() {
+                guard try body(Self.decode(statement, withSecrets)) else { break }
             }
         }
     }
@@ -33,41 +33,33 @@ package struct StoreReader {
 
     /// The row that has a primary key, with its secret.
     package func row(withPrimaryKey key: [UInt8], in itemClass: ItemClass) throws(KeychainError) -> SealedRow? {
-        try one("pkey = ?", Data(key).databaseValue, itemClass)
+        try one("pkey = ?", .blob(key), itemClass)
     }
 
     package func row(_ rowid: Int64, in itemClass: ItemClass) throws(KeychainError) -> SealedRow? {
-        try one("rowid = ?", rowid.databaseValue, itemClass)
+        try one("rowid = ?", .number(rowid), itemClass)
     }
 
     private func one(
-        _ condition: String, _ argument: DatabaseValue, _ itemClass: ItemClass
+        _ condition: String, _ argument: SelectionArgument, _ itemClass: ItemClass
     ) throws(KeychainError) -> SealedRow? {
         try translating {
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT \(StoreSchema.rowColumns), \(StoreSchema.secretColumns) FROM \(itemClass.rawValue) \
-                    WHERE \(condition)
-                    """)
-            return try Row.fetchOne(statement, arguments: [argument]).map { Self.decode($0, true) }
+            var statement = try PreparedStatement(
+                db, "\(StatementText.of(itemClass).selectWithSecrets) WHERE \(condition)")
+            try statement.bind(argument)
+            return try statement.step() ? Self.decode(statement, true) : nil
         }
     }
 
-    private static func decode(_ row: Row, _ withSecrets: Bool) -> SealedRow {
-        // Any cell may hold anything where the file was damaged: what is of
-        // another type becomes a value that no seal was bound to.
-        func bytes(_ index: Int) -> [UInt8]? {
-            let cell: DatabaseValue = row[index]
-            return cell.isNull ? nil : Data.fromDatabaseValue(cell).map { Array($0) } ?? []
-        }
-        func integer(_ index: Int) -> Int? { Int.fromDatabaseValue(row[index]) }
-        let areFlags = [integer(6), integer(7)].allSatisfy { number in number.map { (0...1).contains($0) } ?? false }
+    private static func decode(_ row: borrowing PreparedStatement, _ withSecrets: Bool) -> SealedRow {
+        let (sync, tomb) = (row.number(6), row.number(7))
+        let areFlags = (sync == 0 || sync == 1) && (tomb == 0 || tomb == 1)
         return SealedRow(
-            rowid: Int64.fromDatabaseValue(row[0]) ?? 0, uuid: bytes(1) ?? [], persistref: bytes(2) ?? [],
-            format: areFlags ? integer(3) ?? -1 : -1, generation: integer(4).flatMap { UInt32(exactly: $0) } ?? .max,
-            protection: String.fromDatabaseValue(row[5]) ?? "", isSynchronizable: (integer(6) ?? 0) != 0,
-            isTombstone: (integer(7) ?? 0) != 0,
-            metadata: bytes(8) ?? [], wrappedKey: withSecrets ? bytes(9) : nil, secret: withSecrets ? bytes(10) : nil)
+            rowid: row.number(0) ?? 0, uuid: row.bytes(1) ?? [], persistref: row.bytes(2) ?? [],
+            format: areFlags ? row.number(3).flatMap { Int(exactly: $0) } ?? -1 : -1,
+            generation: row.number(4).flatMap { UInt32(exactly: $0) } ?? .max, protection: row.text(5) ?? "",
+            isSynchronizable: sync == 1, isTombstone: tomb == 1, metadata: row.bytes(8) ?? [],
+            wrappedKey: withSecrets ? row.bytes(9) : nil, secret: withSecrets ? row.bytes(10) : nil)
     }
 
     /// 16 bytes, or nil in a database whose first opening did not finish.
@@ -124,7 +116,8 @@ package struct StoreReader {
     package func plan(of selection: Selection) throws(KeychainError) -> [String] {
         try translating {
             try Row.fetchAll(
-                db, sql: "EXPLAIN QUERY PLAN " + selection.sql, arguments: StatementArguments(selection.arguments)
+                db, sql: "EXPLAIN QUERY PLAN " + selection.sql,
+                arguments: StatementArguments(selection.arguments.map(\.databaseValue))
             ).map { $0["detail"] as String? ?? "" }
         }
     }

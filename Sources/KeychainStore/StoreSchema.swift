@@ -18,7 +18,7 @@ package enum StoreSchema {
         Schema.of(itemClass).attributes.filter { $0.traits.contains(.queryable) && !clear.contains($0.code) }
     }
 
-    package static func column(_ code: AttributeCode) -> String { "b_\(code)" }
+    package static func column(_ code: AttributeCode) -> String { StatementText.columns[code] ?? "b_\(code)" }
 
     /// The two attributes that real queries give together.
     package static func pair(of itemClass: ItemClass) -> (AttributeCode, AttributeCode)? {

@@ -17,13 +17,23 @@ package struct StoreTransaction {
     ///
     /// - Throws: `errSecDuplicateItem` where the primary key is taken.
     package func insert(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) -> Int64 {
-        let columns = Self.columns(itemClass)
-        let places = Array(repeating: "?", count: columns.count).joined(separator: ", ")
-        return try translating {
-            let statement = try db.cachedStatement(
-                sql: "INSERT INTO \(itemClass.rawValue) (\(columns.joined(separator: ", "))) VALUES (\(places))")
-            try statement.execute(arguments: StatementArguments(Self.values(stored)))
+        try translating {
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).insert)
+            try Self.bind(stored, to: &statement)
+            try statement.run()
             return db.lastInsertedRowID
+        }
+    }
+
+    /// Writes a new row unless its primary key is taken; false then, and nothing
+    /// has changed. Spares the search before an insert, which hardly ever finds
+    /// anything.
+    package func insertIfFree(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) -> Bool {
+        try translating {
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).insertIfFree)
+            try Self.bind(stored, to: &statement)
+            try statement.run()
+            return db.changesCount > 0
         }
     }
 
@@ -31,19 +41,19 @@ package struct StoreTransaction {
     ///
     /// - Throws: `errSecDuplicateItem` where the new primary key is taken.
     package func replace(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
-        let settings = Self.columns(itemClass).map { "\($0) = ?" }.joined(separator: ", ")
         try translating {
-            let statement = try db.cachedStatement(
-                sql: "UPDATE \(itemClass.rawValue) SET \(settings) WHERE rowid = ?")
-            try statement.execute(
-                arguments: StatementArguments(Self.values(stored) + [stored.row.rowid.databaseValue]))
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).replace)
+            try Self.bind(stored, to: &statement)
+            try statement.bind(stored.row.rowid)
+            try statement.run()
         }
     }
 
     package func delete(_ rowid: Int64, in itemClass: ItemClass) throws(KeychainError) {
         try translating {
-            try db.cachedStatement(sql: "DELETE FROM \(itemClass.rawValue) WHERE rowid = ?")
-                .execute(arguments: [rowid])
+            var statement = try PreparedStatement(db, "DELETE FROM \(itemClass.rawValue) WHERE rowid = ?")
+            try statement.bind(rowid)
+            try statement.run()
         }
     }
 
@@ -111,23 +121,21 @@ package struct StoreTransaction {
 
     // MARK: Columns
 
-    private static func columns(_ itemClass: ItemClass) -> [String] {
-        let blind = StoreSchema.blindAttributes(of: itemClass).map { StoreSchema.column($0.code) }
-        let pair = StoreSchema.pair(of: itemClass) == nil ? [] : ["b_pair"]
-        return ["uuid", "persistref", "fmt", "gen", "pdmn", "sync", "tomb", "pkey", "metadata", "wrapped_key", "secret"]
-            + blind + pair
-    }
-
-    private static func values(_ stored: RowToStore) -> [DatabaseValue] {
+    /// In the order of ``StoreSchema/columnsToStore(_:)``.
+    private static func bind(_ stored: RowToStore, to statement: inout PreparedStatement) throws {
         let row = stored.row
-        let fixed: [DatabaseValue] = [
-            Data(row.uuid).databaseValue, Data(row.persistref).databaseValue, row.format.databaseValue,
-            Int(row.generation).databaseValue, row.protection.databaseValue, (row.isSynchronizable ? 1 : 0).databaseValue,
-            (row.isTombstone ? 1 : 0).databaseValue, Data(stored.primaryKey).databaseValue,
-            Data(row.metadata).databaseValue, value(row.wrappedKey), value(row.secret),
-        ]
-        return fixed + stored.blind.map(value) + (stored.hasPairColumn ? [value(stored.pair)] : [])
+        try statement.bind(row.uuid)
+        try statement.bind(row.persistref)
+        try statement.bind(Int64(row.format))
+        try statement.bind(Int64(row.generation))
+        try statement.bind(row.protection)
+        try statement.bind(row.isSynchronizable ? 1 : 0)
+        try statement.bind(row.isTombstone ? 1 : 0)
+        try statement.bind(stored.primaryKey)
+        try statement.bind(row.metadata)
+        try statement.bind(row.wrappedKey)
+        try statement.bind(row.secret)
+        for value in stored.blind { try statement.bind(value) }
+        if stored.hasPairColumn { try statement.bind(stored.pair) }
     }
-
-    private static func value(_ bytes: [UInt8]?) -> DatabaseValue { bytes.map { Data($0).databaseValue } ?? .null }
 }

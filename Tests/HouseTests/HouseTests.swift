@@ -33,7 +33,7 @@ import Testing
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),
         ("X509", ["Certificates"]),
-        ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
+        ("CSQLite", ["KeychainStore", "KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
         ("KeychainService", ["KeychainDaemon", "KeychainTesting"]),
     ])

@@ -24,7 +24,8 @@ int lk_connect(int32_t fd, const char *path);
 int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);
 int lk_accept(int32_t fd);
 int lk_pass_credentials(int32_t fd);
-int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, int32_t descriptor);
+int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
+                int32_t descriptor);
 int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received *out);
 int lk_set_nonblocking(int32_t fd, int32_t on);
 

@@ -1,0 +1,53 @@
+internal import KeychainModel
+
+/// The text of the statements that every call needs, put together once: making
+/// it anew costs as much as running it.
+struct StatementText: Sendable {
+    let select: String
+    let selectWithSecrets: String
+    let insert: String
+    let insertIfFree: String
+    let replace: String
+
+    private init(_ itemClass: ItemClass) {
+        let columns = StoreSchema.columnsToStore(itemClass)
+        let list = columns.joined(separator: ", ")
+        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let settings = columns.map { "\($0) = ?" }.joined(separator: ", ")
+        let name = itemClass.rawValue
+        select = "SELECT \(StoreSchema.rowColumns) FROM \(name)"
+        selectWithSecrets = "SELECT \(StoreSchema.rowColumns), \(StoreSchema.secretColumns) FROM \(name)"
+        insert = "INSERT INTO \(name) (\(list)) VALUES (\(places))"
+        insertIfFree = insert + " ON CONFLICT (pkey) DO NOTHING"
+        replace = "UPDATE \(name) SET \(settings) WHERE rowid = ?"
+    }
+
+    private static let genericPassword = StatementText(.genericPassword)
+    private static let internetPassword = StatementText(.internetPassword)
+    private static let certificate = StatementText(.certificate)
+    private static let key = StatementText(.key)
+
+    /// An identity has no table: whoever asks for it has been refused before.
+    static func of(_ itemClass: ItemClass) -> StatementText {
+        switch itemClass {
+        case .genericPassword: genericPassword
+        case .internetPassword: internetPassword
+        case .certificate, .identity: certificate
+        case .key: key
+        }
+    }
+
+    static let columns = Dictionary(
+        ItemClass.stored.flatMap { Schema.of($0).attributes }.map { ($0.code, "b_\($0.code)") },
+        uniquingKeysWith: { first, _ in first })
+}
+
+extension StoreSchema {
+    /// What ``StoreTransaction`` writes of a row, in the order in which it binds.
+    static func columnsToStore(_ itemClass: ItemClass) -> [String] {
+        let blind = blindAttributes(of: itemClass).map { column($0.code) }
+        let pair = pair(of: itemClass) == nil ? [] : ["b_pair"]
+        return ["uuid", "persistref", "fmt", "gen", "pdmn", "sync", "tomb", "pkey", "metadata", "wrapped_key", "secret"]
+            + blind + pair
+    }
+}
