@@ -137,7 +137,7 @@ let package = Package(
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainTestSupport", "CSQLite"]),
+             "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", protobuf]),
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",

@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -106,7 +107,7 @@ int lk_pass_credentials(int32_t fd) {
 }
 
 int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
-                int32_t descriptor) {
+                int32_t descriptor, int32_t now) {
     struct iovec parts[3] = {{(void *)a, alen}, {(void *)b, blen}, {(void *)c, clen}};
     union { char bytes[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control;
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
@@ -121,11 +122,11 @@ int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t bl
         memcpy(CMSG_DATA(passed), &descriptor, sizeof(int));
     }
     ssize_t r;
-    RETRY(r, sendmsg(fd, &message, MSG_NOSIGNAL));
+    RETRY(r, sendmsg(fd, &message, MSG_NOSIGNAL | (now ? MSG_DONTWAIT : 0)));
     return r < 0 ? err() : r;
 }
 
-int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received *out) {
+int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t now, struct lk_received *out) {
     struct iovec part = {buffer, capacity};
     // Room for SCM_CREDENTIALS and the 253 descriptors that one message can carry
     // (SCM_MAX_FD), so that none is left in the queue or leaks.
@@ -135,7 +136,7 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received
     memset(out, 0, sizeof *out);
     out->descriptor = -1;
     ssize_t r;
-    RETRY(r, recvmsg(fd, &message, MSG_CMSG_CLOEXEC));
+    RETRY(r, recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (now ? MSG_DONTWAIT : 0)));
     if (r < 0) return err();
     out->truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
@@ -157,6 +158,11 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received
         }
     }
     return r;
+}
+
+int lk_set_receive_limit(int32_t fd, int64_t nanoseconds) {
+    struct timeval limit = {.tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds % 1000000000 / 1000};
+    return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ? err() : 0;
 }
 
 int lk_set_nonblocking(int32_t fd, int32_t on) {

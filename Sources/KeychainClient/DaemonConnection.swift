@@ -25,7 +25,7 @@ package final class DaemonConnection: @unchecked Sendable {
         do throws(ServerRefusal) { try trust.check(socket) } catch {
             throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "\(error)")
         }
-        do throws(SystemCallError) { channel = try MessageChannel(socket) } catch {
+        do throws(SystemCallError) { channel = try MessageChannel(socket, asking: patience, on: clock) } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
         session = try Self.hello(channel, Deadline(after: patience, on: clock), version)
@@ -77,16 +77,6 @@ package final class DaemonConnection: @unchecked Sendable {
             KeychainError(
                 .notAvailable, reason: mayHaveHappened ? .noAnswer(mayHaveHappened: true) : .daemonUnreachable,
                 underlying: error == .closed ? "the daemon ended the connection" : "\(error)")
-        }
-    }
-
-    /// Whether the daemon is still at the other end, without waiting.
-    package var isAlive: Bool {
-        do throws(FrameError) {
-            // Nothing is expected between calls: a message now is as bad as an end.
-            return try channel.receiveNow() == nil
-        } catch {
-            return false
         }
     }
 

@@ -65,10 +65,8 @@ package final class DaemonConnectionPool: KeychainTransport {
                 state.idle = []
                 state.process = ProcessEnvironment.processID
             }
-            while let connection = state.idle.popLast() {
-                if connection.isAlive { return connection }
-            }
-            return nil
+            // One whose daemon has gone fails to send, and the call is made anew.
+            return state.idle.popLast()
         }
     }
 

@@ -1,6 +1,7 @@
 internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import KeychainService
 internal import PeerIdentity
 
 /// One client's connection: greeted, then served request by request.
@@ -20,7 +21,7 @@ final class ClientConnection: @unchecked Sendable {
 
     enum Stage {
         case greeting(HelloExchange)
-        case serving(Entitlements)
+        case serving(Authorization)
     }
 
     init(

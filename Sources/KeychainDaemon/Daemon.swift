@@ -205,8 +205,8 @@ package final class Daemon: Sendable {
                     Deadline(after: .zero, on: configuration.clock))
                 throw .notThePeer
             }
-        case .serving(let entitlements):
-            let rights = isDecidedAnew ? greeter.rights(of: connection) : entitlements
+        case .serving(let known):
+            let rights = isDecidedAnew ? Authorization(greeter.rights(of: connection)) : known
             try server.serve(frame, of: connection, rights, isTooMuch: isTooMuch)
         }
     }

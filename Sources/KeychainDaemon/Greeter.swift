@@ -4,6 +4,7 @@ internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import KeychainService
 internal import PeerIdentity
 
 /// Why a connection did not get as far as its nonce.
@@ -102,7 +103,7 @@ struct Greeter: Sendable {
         } catch {
             throw .malformed
         }
-        connection.stage = .serving(entitlements)
+        connection.stage = .serving(Authorization(entitlements))
     }
 
     /// Tells a client why it is refused; it may be gone already.

@@ -26,14 +26,14 @@ struct RequestServer: Sendable {
     /// - Parameter isTooMuch: the user's requests in work hold too many bytes
     ///   already; this one is answered with "busy".
     func serve(
-        _ frame: consuming Frame, of connection: ClientConnection, _ entitlements: Entitlements, isTooMuch: Bool
+        _ frame: consuming Frame, of connection: ClientConnection, _ authorization: Authorization, isTooMuch: Bool
     ) throws(Ending) {
         guard connection.peer.accepts(frame.sender) else { throw .notThePeer }
         guard frame.descriptor == nil else { throw .malformed }
         let header = frame.header
         let decoded: (number: UInt64, request: KeychainRequest)
         do throws(WireFault) {
-            decoded = try KeychainRequest.decode(header: header, tail: frame.tail.copy())
+            decoded = try KeychainRequest.decode(header: header, tail: frame.takeTail())
         } catch {
             throw .malformed
         }
@@ -41,16 +41,16 @@ struct RequestServer: Sendable {
             let busy = KeychainError(.notAvailable, reason: .busy)
             return try send(.failure(busy, number: decoded.number), to: connection, carriesValue: false)
         }
-        if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, entitlements) }
-        try answer(decoded.request, decoded.number, connection, entitlements)
+        if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, authorization) }
+        try answer(decoded.request, decoded.number, connection, authorization)
     }
 
     private func serveStatus(
-        _ number: UInt64, _ connection: ClientConnection, _ entitlements: Entitlements
+        _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
     ) throws(Ending) {
         let message: EncodedMessage
         do throws(KeychainError) {
-            message = .status(try engine.status(for: entitlements), number: number)
+            message = .status(try engine.status(for: authorization.entitlements), number: number)
         } catch {
             message = .failure(error, number: number)
         }
@@ -58,11 +58,11 @@ struct RequestServer: Sendable {
     }
 
     private func answer(
-        _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ entitlements: Entitlements
+        _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
     ) throws(Ending) {
         var writer = AnswerWriter(number, connection, self)
         do throws(KeychainError) {
-            try engine.perform(request, for: entitlements) { shape throws(KeychainError) in
+            try engine.perform(request, for: authorization) { shape throws(KeychainError) in
                 writer.begin(shape)
             } emit: { row throws(KeychainError) in
                 try writer.add(row)

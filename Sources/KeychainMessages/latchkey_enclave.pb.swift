@@ -152,41 +152,18 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     package init() {}
   }
 
+  /// Keys to be opened, which is on the way of every read: one field, packed
+  /// (FORMATS.md, "Packed rows"). Protocol 1 had a message for each row.
   package nonisolated struct UnwrapKeys: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    package var rows: [Latchkey_EnclaveRequest.WrappedRow] = []
+    package var packed: Data = Data()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
-  }
-
-  package nonisolated struct WrappedRow: Sendable {
-    // SwiftProtobuf.Message conformance is added in an extension below. See the
-    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-    // methods supported on all messages.
-
-    package var binding: Latchkey_EnclaveRequest.RowBinding {
-      get {_binding ?? Latchkey_EnclaveRequest.RowBinding()}
-      set {_binding = newValue}
-    }
-    /// Returns true if `binding` has been explicitly set.
-    package var hasBinding: Bool {self._binding != nil}
-    /// Clears the value of `binding`. Subsequent reads from it will return its default value.
-    package mutating func clearBinding() {self._binding = nil}
-
-    package var generation: UInt32 = 0
-
-    package var wrapped: Data = Data()
-
-    package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-    package init() {}
-
-    fileprivate var _binding: Latchkey_EnclaveRequest.RowBinding? = nil
   }
 
   /// Makes the metadata key of a class.
@@ -251,6 +228,9 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
   package var storeID: Data = Data()
 
   package var process: Int32 = 0
+
+  /// answers UnwrapKeys: one byte a row, an Outcome
+  package var outcomes: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -612,7 +592,7 @@ nonisolated extension Latchkey_EnclaveRequest.WrapKeys: SwiftProtobuf.Message, S
 
 nonisolated extension Latchkey_EnclaveRequest.UnwrapKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".UnwrapKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}rows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}packed\0\u{c}\u{1}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -620,65 +600,21 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapKeys: SwiftProtobuf.Message,
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.rows) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.packed) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if !self.rows.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.rows, fieldNumber: 1)
+    if !self.packed.isEmpty {
+      try visitor.visitSingularBytesField(value: self.packed, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveRequest.UnwrapKeys, rhs: Latchkey_EnclaveRequest.UnwrapKeys) -> Bool {
-    if lhs.rows != rhs.rows {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Latchkey_EnclaveRequest.WrappedRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".WrappedRow"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}binding\0\u{1}generation\0\u{1}wrapped\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._binding) }()
-      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
-      case 3: try { try decoder.decodeSingularBytesField(value: &self.wrapped) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._binding {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    if self.generation != 0 {
-      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
-    }
-    if !self.wrapped.isEmpty {
-      try visitor.visitSingularBytesField(value: self.wrapped, fieldNumber: 3)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Latchkey_EnclaveRequest.WrappedRow, rhs: Latchkey_EnclaveRequest.WrappedRow) -> Bool {
-    if lhs._binding != rhs._binding {return false}
-    if lhs.generation != rhs.generation {return false}
-    if lhs.wrapped != rhs.wrapped {return false}
+    if lhs.packed != rhs.packed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -756,7 +692,7 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapMetadataKey: SwiftProtobuf.M
 
 nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -770,6 +706,7 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       case 4: try { try decoder.decodeSingularMessageField(value: &self._description_p) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
       case 6: try { try decoder.decodeSingularSInt32Field(value: &self.process) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.outcomes) }()
       default: break
       }
     }
@@ -798,6 +735,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
     if self.process != 0 {
       try visitor.visitSingularSInt32Field(value: self.process, fieldNumber: 6)
     }
+    if !self.outcomes.isEmpty {
+      try visitor.visitSingularBytesField(value: self.outcomes, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -808,6 +748,7 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
     if lhs._description_p != rhs._description_p {return false}
     if lhs.storeID != rhs.storeID {return false}
     if lhs.process != rhs.process {return false}
+    if lhs.outcomes != rhs.outcomes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

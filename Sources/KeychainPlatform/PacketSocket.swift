@@ -82,29 +82,41 @@ package final class PacketSocket: Sendable {
         _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, on ? 1 : 0))
     }
 
-    /// Sends one datagram made of three parts, with at most one descriptor.
+    /// Waits in every receive, `limit` at the most; it fails then with EAGAIN.
+    package func waitInReceive(atMost limit: Duration) throws(SystemCallError) {
+        try setNonBlocking(false)
+        _ = try checked("setsockopt SO_RCVTIMEO", lk_set_receive_limit(descriptor.raw, limit.wholeNanoseconds))
+    }
+
+    /// Sends one datagram made of three parts, with at most one descriptor; never
+    /// waits.
     package func send(
         _ prefix: UnsafeRawBufferPointer, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer,
         descriptor passed: Descriptor? = nil
     ) throws(SystemCallError) {
         let result = unsafe lk_send(
             descriptor.raw, prefix.baseAddress, prefix.count, head.baseAddress, head.count, tail.baseAddress,
-            tail.count, passed?.raw ?? -1)
+            tail.count, passed?.raw ?? -1, 1)
         _ = try checked("sendmsg", result)
     }
 
     package func send(_ bytes: [UInt8], descriptor passed: Descriptor? = nil) throws(SystemCallError) {
         let result = unsafe bytes.withUnsafeBytes { buffer in
-            unsafe lk_send(descriptor.raw, buffer.baseAddress, buffer.count, nil, 0, nil, 0, passed?.raw ?? -1)
+            unsafe lk_send(descriptor.raw, buffer.baseAddress, buffer.count, nil, 0, nil, 0, passed?.raw ?? -1, 0)
         }
         _ = try checked("sendmsg", result)
     }
 
     /// Receives one datagram into `buffer`; nil when the other end has closed.
     /// Descriptors beyond the first are closed.
-    package func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemCallError) -> PacketEnvelope? {
+    ///
+    /// - Parameter now: whether not to wait, on a socket that waits otherwise.
+    package func receive(
+        into buffer: UnsafeMutableRawBufferPointer, now: Bool = false
+    ) throws(SystemCallError) -> PacketEnvelope? {
         var about = lk_received()
-        let got = try checked("recvmsg", unsafe lk_receive(descriptor.raw, buffer.baseAddress, buffer.count, &about))
+        let got = try checked(
+            "recvmsg", unsafe lk_receive(descriptor.raw, buffer.baseAddress, buffer.count, now ? 1 : 0, &about))
         let passed = about.descriptor >= 0 ? Descriptor(owning: about.descriptor) : nil
         if got == 0 && about.descriptors == 0 { return nil }
         return PacketEnvelope(

@@ -40,6 +40,9 @@ package struct Frame: ~Copyable, Sendable {
     package let descriptor: Descriptor?
     package let sender: SenderCredentials?
 
+    /// The tail without a copy of it; the rest of the frame goes.
+    package consuming func takeTail() -> SecretBytes { tail }
+
     /// Splits what the wire brought: prefix, header, tail.
     ///
     /// A large message is a prefix with flag 1 and the length of the whole (8

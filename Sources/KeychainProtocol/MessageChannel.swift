@@ -7,10 +7,23 @@ package import KeychainPlatform
 /// non-blocking underneath; waiting is done here, on the injected clock.
 package final class MessageChannel: Sendable {
     package let socket: PacketSocket
+    /// Whether the kernel waits within a receive, which spares a call for each
+    /// answer. Only where time passes by itself.
+    private let waitsInReceive: Bool
 
     package init(_ socket: PacketSocket) throws(SystemCallError) {
         self.socket = socket
+        waitsInReceive = false
         try socket.setNonBlocking(true)
+    }
+
+    /// For whoever asks and waits for each answer.
+    ///
+    /// - Parameter patience: the longest that any deadline gives an answer.
+    package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError) {
+        self.socket = socket
+        waitsInReceive = clock.moved == nil
+        if waitsInReceive { try socket.waitInReceive(atMost: patience) } else { try socket.setNonBlocking(true) }
     }
 
     /// Sends one message.
@@ -83,8 +96,13 @@ package final class MessageChannel: Sendable {
     /// Waits first: an answer is hardly ever there when its request has just left.
     package func receive(until deadline: Deadline) throws(FrameError) -> Frame? {
         while true {
-            try waitUntilReady(to: .receive, deadline)
-            if let outcome = try receiveNow() { return try outcome.frame() }
+            if waitsInReceive {
+                if let outcome = try receive(now: false) { return try outcome.frame() }
+                guard !deadline.hasPassed else { throw .timedOut }
+            } else {
+                try waitUntilReady(to: .receive, deadline)
+                if let outcome = try receiveNow() { return try outcome.frame() }
+            }
         }
     }
 
@@ -102,12 +120,14 @@ package final class MessageChannel: Sendable {
     }
 
     /// A message that is there already, or nil where none is.
-    package func receiveNow() throws(FrameError) -> Arrival? {
+    package func receiveNow() throws(FrameError) -> Arrival? { try receive(now: true) }
+
+    private func receive(now: Bool) throws(FrameError) -> Arrival? {
         let buffer = ReceiveBuffer.take()
         defer { buffer.giveBack() }
         let envelope: PacketEnvelope?
         do throws(SystemCallError) {
-            envelope = try buffer.receive(from: socket)
+            envelope = try buffer.receive(from: socket, now: now)
         } catch {
             if error.isWouldBlock { return nil }
             if error.isBrokenConnection { return .closed }

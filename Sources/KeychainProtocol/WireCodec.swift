@@ -74,13 +74,17 @@ extension QueryDictionary {
     init(wire entries: [Latchkey_WireEntry]) throws(WireFault) {
         self.init()
         self.entries.reserveCapacity(entries.count)
-        var seen: Set<String> = []
-        for entry in entries {
-            // A dictionary has each key once: a second one could say another
-            // thing to one check than to the next.
-            guard entry.foreignKey || seen.insert(entry.key).inserted else { throw WireFault() }
-            append(entry.foreignKey ? .foreign : .text(entry.key), try entry.value.rawValue())
-        }
+        for entry in entries { append(entry.foreignKey ? .foreign : .text(entry.key), try entry.value.rawValue()) }
+        // A dictionary has each key once: a second one could say another thing to
+        // one check than to the next.
+        guard !repeatsAKey else { throw WireFault() }
+    }
+
+    /// Compared each with each while they are few, which they are: cheaper than a set.
+    private var repeatsAKey: Bool {
+        let keys = entries.compactMap { if case .text(let key) = $0.key { key } else { nil } }
+        guard keys.count <= 16 else { return Set(keys).count < keys.count }
+        return keys.indices.contains { index in keys[..<index].contains(keys[index]) }
     }
 
     var wire: [Latchkey_WireEntry] {

@@ -1,14 +1,16 @@
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainProtocol
 internal import KeychainStore
 
 /// What one caller may do, and the checks that come before and after parsing, in
 /// the spec's order (section 1, "Order of checks"; section 5).
-struct Authorization {
-    let entitlements: Entitlements
+///
+/// Made once a connection: the list of groups is not put together for each call.
+package struct Authorization: Sendable {
+    package let entitlements: Entitlements
     private let groups: [AccessGroup]
 
-    init(_ entitlements: Entitlements) {
+    package init(_ entitlements: Entitlements) {
         self.entitlements = entitlements
         groups = entitlements.accessGroups
     }

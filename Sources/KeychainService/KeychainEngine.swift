@@ -107,10 +107,9 @@ package final class KeychainEngine: Sendable {
     /// - Throws: the status of the spec; nothing was changed then. An error that
     ///   `emit` throws ends the call.
     package func perform(
-        _ request: KeychainRequest, for entitlements: Entitlements, shape: (AnswerShape) throws(KeychainError) -> Void,
-        emit: (AnswerRow) throws(KeychainError) -> Void
+        _ request: KeychainRequest, for authorization: Authorization,
+        shape: (AnswerShape) throws(KeychainError) -> Void, emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        let authorization = Authorization(entitlements)
         switch request.operation {
         case .status: return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
@@ -127,11 +126,13 @@ package final class KeychainEngine: Sendable {
 
     /// The whole answer at once.
     package func answer(
-        _ request: KeychainRequest, for entitlements: Entitlements
+        _ request: KeychainRequest, for authorization: Authorization
     ) throws(KeychainError) -> KeychainAnswer {
-        if request.operation == .status { return KeychainAnswer(status: try status(for: entitlements)) }
+        if request.operation == .status {
+            return KeychainAnswer(status: try status(for: authorization.entitlements))
+        }
         var answer = KeychainAnswer()
-        try perform(request, for: entitlements) { shape throws(KeychainError) in
+        try perform(request, for: authorization) { shape throws(KeychainError) in
             answer.returns = shape.returns
             answer.many = shape.many
         } emit: { row throws(KeychainError) in
@@ -150,19 +151,20 @@ package struct AnswerShape: Sendable {
 /// The engine as a door sees it: calls of one program, in this process.
 package final class EmbeddedKeychain: KeychainTransport {
     private let engine: KeychainEngine
-    private let entitlements: Entitlements
+    private let authorization: Authorization
 
     package init(_ engine: KeychainEngine, entitlements: Entitlements) {
         self.engine = engine
-        self.entitlements = entitlements
+        authorization = Authorization(entitlements)
     }
 
     package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
-        try engine.answer(request, for: entitlements)
+        try engine.answer(request, for: authorization)
     }
 
     package func session() throws(KeychainError) -> SessionInformation {
-        SessionInformation(
+        let entitlements = authorization.entitlements
+        return SessionInformation(
             groups: entitlements.accessGroups.map(\.name), nameableGroups: entitlements.nameableGroups,
             strength: .program, isTemporary: true, identity: "embedded", missingFeatures: [],
             serverVersion: LatchkeyVersion.text)

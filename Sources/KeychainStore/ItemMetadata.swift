@@ -31,20 +31,13 @@ package struct ItemMetadata: Sendable {
 
     /// nil for bytes that no version of ours wrote.
     package init?(encoded bytes: [UInt8]) {
-        let message: Latchkey_SealedMetadata
-        do throws(WireFault) { message = try decodeMessage(bytes) } catch { return nil }
-        guard message.sealID.count == 16 else { return nil }
-        attributes = AttributeMap()
-        attributes.reserve(message.attributes.count)
-        for attribute in message.attributes {
-            guard let value = attribute.attributeValue else { return nil }
-            attributes.append(AttributeCode(rawValue: attribute.code), value)
-        }
-        if !message.accessControl.isEmpty {
-            guard let decoded = AccessControl(encoded: Array(message.accessControl)) else { return nil }
+        guard let fields = MetadataFields(bytes), fields.sealID.count == 16 else { return nil }
+        if !fields.accessControl.isEmpty {
+            guard let decoded = AccessControl(encoded: fields.accessControl) else { return nil }
             accessControl = decoded
         }
-        sealID = Array(message.sealID)
-        dataCode = Array(message.dataCode)
+        attributes = fields.attributes
+        sealID = fields.sealID
+        dataCode = fields.dataCode
     }
 }

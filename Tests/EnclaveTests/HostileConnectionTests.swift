@@ -46,7 +46,12 @@ import Testing
         [], [0xFF], encoded { _ in }, open(),
         encoded { $0.wrap.rows = Array(repeating: RowBinding.row().message, count: 257) },
         encoded { $0.wrap.rows = [.with { $0.classNumber = 5 }] },
-        encoded { $0.unwrap.rows = [.with { $0.binding.classNumber = 1 << 20 }] },
+        encoded { $0.unwrap.packed = Data([0]) },
+        encoded { $0.unwrap.packed = Data([5] + [UInt8](repeating: 0, count: 16)) },
+        encoded { $0.unwrap.packed = Data([1] + [UInt8](repeating: 0, count: 15)) },
+        encoded { $0.unwrap.packed = Data([1, 0, 0, 0, 1, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8)) },
+        encoded { $0.unwrap.packed = Data([1] + [UInt8](repeating: 0xFF, count: 16)) },
+        encoded { $0.unwrap.packed = Data([UInt8](repeating: 1, count: 17) + [0]) },
         encoded { $0.wrapMetadataKey.classNumber = 0 },
         encoded { $0.unwrapMetadataKey.classNumber = 262 },
     ]
@@ -93,7 +98,7 @@ import Testing
     @Test func anotherVersionOfTheProtocolIsToldSo() throws {
         let server = try RunningServer()
         let hostile = try server.bareConnection()
-        try hostile.send(Self.open(version: 2), until: MessageChannel.soon)
+        try hostile.send(Self.open(version: EnclaveProtocol.version + 1), until: MessageChannel.soon)
         let reply = try #require(try hostile.receiveReply())
         #expect(KeychainError(enclaveFailure: reply.header.failure).reason == .versionMismatch)
         #expect(try hostile.isEnded)
@@ -120,13 +125,7 @@ import Testing
         let steady = try server.connect()
         let made = try MadeKey(in: steady)
         let whole = Self.encoded { request in
-            request.unwrap.rows = [
-                .with {
-                    $0.binding = made.binding.message
-                    $0.generation = 1
-                    $0.wrapped = Data(made.wrapped.box)
-                }
-            ]
+            request.unwrap.packed = Data(PackedRows.encode([(binding: made.binding, wrapped: made.wrapped)]))
         }
         var random = SeededGenerator(seed: 3)
         for _ in 0..<300 {

@@ -55,7 +55,7 @@ final class EngineUnderTest {
             KeychainRequest(
                 operation, query: QueryDictionary(all), changes: QueryDictionary(changed),
                 value: value.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }),
-            for: entitlements)
+            for: Authorization(entitlements))
     }
 
     func add(_ account: String, _ value: String, _ more: [(String, RawValue)] = []) throws {

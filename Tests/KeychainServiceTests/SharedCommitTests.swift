@@ -19,7 +19,7 @@ import Testing
                         ("class", .string("genp")), ("svce", .string("s")), ("acct", .string("\(index % 80)")),
                     ])
                     do throws(KeychainError) {
-                        _ = try engine.answer(KeychainRequest(.add, query: query), for: entitlements)
+                        _ = try engine.answer(KeychainRequest(.add, query: query), for: Authorization(entitlements))
                         return (index, .success)
                     } catch {
                         return (index, error.status)

@@ -25,9 +25,11 @@ int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);
 int lk_accept(int32_t fd);
 int lk_pass_credentials(int32_t fd);
 int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
-                int32_t descriptor);
-int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, struct lk_received *out);
+                int32_t descriptor, int32_t now);
+int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t now, struct lk_received *out);
 int lk_set_nonblocking(int32_t fd, int32_t on);
+/* How long a receive that waits waits (SO_RCVTIMEO). */
+int lk_set_receive_limit(int32_t fd, int64_t nanoseconds);
 
 int lk_peer_credentials(int32_t fd, int32_t *pid, uint32_t *uid, uint32_t *gid);
 int lk_peer_groups(int32_t fd, uint32_t *groups, int32_t capacity);

@@ -69,7 +69,10 @@ package final class EnclaveLauncher: EnclaveConnector {
             expected.withLock { $0 = .named(connection.storeID) }
             return .connected(connection)
         } catch {
-            guard error.reason == .enclaveUnreachable else { throw error }
+            // One of an earlier version that an update left running: it serves
+            // nobody, and goes when asked.
+            if error.reason == .versionMismatch { try found.askToLeave() }
+            guard error.reason == .enclaveUnreachable || error.reason == .versionMismatch else { throw error }
             return .inTheWay(error)
         }
     }

@@ -46,21 +46,36 @@ struct EnclaveAnswer: ~Copyable {
     }
 }
 
+extension EnclaveAnswer {
+    /// One byte for each row that was to be opened; the tail has 32 bytes for each key.
+    static func opened(_ outcomes: [KeyOutcome], to number: UInt64) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        reply.outcomes = Data(outcomes.map { UInt8($0.wireOutcome.rawValue) })
+        let keys = outcomes.compactMap { if case .key(let secret, _) = $0 { secret } else { nil } }
+        return EnclaveAnswer(reply, tail: SecretBytes(joining: keys), next: .keepConnection)
+    }
+}
+
 extension KeyOutcome {
     fileprivate func message(includingWrapped: Bool) -> Latchkey_EnclaveReply.KeyResult {
         var message = Latchkey_EnclaveReply.KeyResult()
-        switch self {
-        case .key(_, let wrapped):
-            message.outcome = .key
-            guard includingWrapped else { break }
+        message.outcome = wireOutcome
+        if case .key(_, let wrapped) = self, includingWrapped {
             message.generation = wrapped.generation
             message.wrapped = Data(wrapped.box)
-        case .locked: message.outcome = .locked
-        case .needsAuthentication: message.outcome = .needs
-        case .damaged: message.outcome = .damaged
-        case .noClassKey: message.outcome = .noClassKey
         }
         return message
+    }
+
+    fileprivate var wireOutcome: Latchkey_EnclaveReply.Outcome {
+        switch self {
+        case .key: .key
+        case .locked: .locked
+        case .needsAuthentication: .needs
+        case .damaged: .damaged
+        case .noClassKey: .noClassKey
+        }
     }
 }
 

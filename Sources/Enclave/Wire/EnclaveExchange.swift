@@ -26,7 +26,7 @@ final class EnclaveExchange: Sendable {
 
     init(_ socket: PacketSocket, _ clock: any KeychainClock) throws(KeychainError) {
         do throws(SystemCallError) {
-            channel = try MessageChannel(socket)
+            channel = try MessageChannel(socket, asking: EnclaveProtocol.exchangeLimit, on: clock)
         } catch {
             throw .enclaveUnreachable(error.description)
         }

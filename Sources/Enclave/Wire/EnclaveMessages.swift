@@ -29,12 +29,6 @@ extension ProtectionClass {
     }
 }
 
-extension WrappedKey {
-    init(_ message: Latchkey_EnclaveRequest.WrappedRow) {
-        self.init(generation: message.generation, box: Array(message.wrapped))
-    }
-}
-
 extension EnclaveDescription {
     var message: Latchkey_EnclaveReply.Description {
         var message = Latchkey_EnclaveReply.Description()

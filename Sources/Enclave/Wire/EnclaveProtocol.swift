@@ -1,7 +1,8 @@
 /// The sizes and times of the hop between daemon and enclave.
 package enum EnclaveProtocol {
     /// Raised with any change that an older end would not understand.
-    static let version: UInt32 = 1
+    /// 2: rows to be opened and their outcomes are packed.
+    static let version: UInt32 = 2
     /// The socket's name in the run folder.
     package static let socketName = "enclave.sock"
     /// Held by the process that owns the socket.

@@ -29,6 +29,32 @@ enum EnclaveResults {
         return outcomes
     }
 
+    /// The outcomes of keys that were to be opened: one for each row, of a known
+    /// kind, and exactly as many keys as they announce.
+    static func parse(
+        outcomes: Data, _ tail: borrowing SecretBytes, of rows: ArraySlice<(binding: RowBinding, wrapped: WrappedKey)>
+    ) -> [KeyOutcome]? {
+        let size = EnclaveProtocol.keyByteCount
+        var results: [KeyOutcome] = []
+        results.reserveCapacity(rows.count)
+        guard outcomes.count == rows.count else { return nil }
+        var start = 0
+        for (number, row) in zip(outcomes, rows) {
+            switch Latchkey_EnclaveReply.Outcome(rawValue: Int(number)) {
+            case .key:
+                guard tail.count - start >= size else { return nil }
+                results.append(.key(SharedSecret(tail.copy(start..<(start + size))), row.wrapped))
+                start += size
+            case .locked: results.append(.locked)
+            case .needs: results.append(.needsAuthentication)
+            case .damaged: results.append(.damaged)
+            case .noClassKey: results.append(.noClassKey)
+            case .unspecified, .UNRECOGNIZED, nil: return nil
+            }
+        }
+        return start == tail.count ? results : nil
+    }
+
     /// A new box, or the one that was sent where the answer brings none.
     private static func wrapped(_ result: Latchkey_EnclaveReply.KeyResult, _ sent: WrappedKey?) -> WrappedKey? {
         if let sent { return result.generation == 0 && result.wrapped.isEmpty ? sent : nil }

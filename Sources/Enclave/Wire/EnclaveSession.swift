@@ -77,10 +77,8 @@ extension EnclaveSession {
             let rows = try all(batch.rows) { RowBinding($0) }
             return .results(core.makeRowKeys(for: rows), includingWrapped: true, to: number)
         case .unwrap(let batch):
-            let rows = try all(batch.rows) { row in
-                RowBinding(row.binding).map { (binding: $0, wrapped: WrappedKey(row)) }
-            }
-            return .results(core.openRowKeys(rows), includingWrapped: false, to: number)
+            guard let rows = PackedRows.decode(Array(batch.packed)) else { throw .malformed }
+            return .opened(core.openRowKeys(rows), to: number)
         case .wrapMetadataKey(let wrap):
             let outcome = core.makeMetadataKey(for: try named(wrap.classNumber))
             return .results([outcome], includingWrapped: true, to: number)

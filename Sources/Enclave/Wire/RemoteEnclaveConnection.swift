@@ -38,15 +38,12 @@ final class RemoteEnclaveConnection: EnclaveConnection {
     func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
         try inParts(rows) { part throws(KeychainError) in
             var request = Latchkey_EnclaveRequest.UnwrapKeys()
-            request.rows = part.map { row in
-                var one = Latchkey_EnclaveRequest.WrappedRow()
-                one.binding = row.binding.message
-                one.generation = row.wrapped.generation
-                one.wrapped = Data(row.wrapped.box)
-                return one
-            }
-            let given = part.map(\.wrapped)
-            return try self.results(of: .unwrap(request), count: part.count, wrapped: { given[$0] })
+            request.packed = Data(PackedRows.encode(part))
+            let reply = try exchange.ask(.unwrap(request))
+            guard reply.header.results.isEmpty,
+                let outcomes = EnclaveResults.parse(outcomes: reply.header.outcomes, reply.tail, of: part)
+            else { throw exchange.fault("an answer of the wrong form") }
+            return outcomes
         }
     }
 
@@ -92,7 +89,7 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         of request: Latchkey_EnclaveRequest.OneOf_Request, count: Int, wrapped: (Int) -> WrappedKey?
     ) throws(KeychainError) -> [KeyOutcome] {
         let reply = try exchange.ask(request)
-        guard let outcomes = EnclaveResults.parse(reply.header.results, reply.tail, count: count, wrapped) else {
+        guard reply.header.outcomes.isEmpty, let outcomes = EnclaveResults.parse(reply.header.results, reply.tail, count: count, wrapped) else {
             throw exchange.fault("an answer of the wrong form")
         }
         return outcomes

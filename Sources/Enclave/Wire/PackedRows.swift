@@ -1,0 +1,67 @@
+internal import KeychainModel
+
+/// The rows of an unwrap request as one run of bytes: every read of a value
+/// needs one, and a message for each row costs as much as opening its key.
+///
+/// A row: class number (1), generation (4), length of the uuid (4), of the
+/// access control (4), of the box (4), then the three. Numbers are big-endian.
+/// What the lengths say is all there is (FORMATS.md, "Packed rows").
+enum PackedRows {
+    private static let head = 1 + 4 * 4
+
+    static func encode(_ rows: ArraySlice<(binding: RowBinding, wrapped: WrappedKey)>) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(rows.count * (head + 16 + WrappedKey.boxByteCount))
+        for (binding, wrapped) in rows {
+            out.append(binding.protectionClass.number)
+            append(wrapped.generation, to: &out)
+            append(UInt32(binding.uuid.count), to: &out)
+            append(UInt32(binding.accessControl.count), to: &out)
+            append(UInt32(wrapped.box.count), to: &out)
+            out.append(contentsOf: binding.uuid)
+            out.append(contentsOf: binding.accessControl)
+            out.append(contentsOf: wrapped.box)
+        }
+        return out
+    }
+
+    /// nil for bytes that are not exactly rows, for a class that this program does
+    /// not know, and for more rows than a batch has.
+    static func decode(_ bytes: [UInt8]) -> [(binding: RowBinding, wrapped: WrappedKey)]? {
+        var rows: [(binding: RowBinding, wrapped: WrappedKey)] = []
+        rows.reserveCapacity(min(EnclaveProtocol.batch, bytes.count / head))
+        var at = 0
+        while at < bytes.count {
+            guard rows.count < EnclaveProtocol.batch, let row = row(in: bytes, at: &at) else { return nil }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    private static func row(
+        in bytes: [UInt8], at place: inout Int
+    ) -> (binding: RowBinding, wrapped: WrappedKey)? {
+        guard bytes.count - place >= head, let named = ProtectionClass(number: bytes[place]) else { return nil }
+        let generation = number(in: bytes, at: place + 1)
+        let counts = (0..<3).map { Int(number(in: bytes, at: place + 5 + 4 * $0)) }
+        place += head
+        guard bytes.count - place >= counts[0] + counts[1] + counts[2] else { return nil }
+        func next(_ count: Int) -> [UInt8] {
+            defer { place += count }
+            return Array(bytes[place..<place + count])
+        }
+        let (uuid, accessControl, box) = (next(counts[0]), next(counts[1]), next(counts[2]))
+        return (
+            RowBinding(uuid: uuid, protectionClass: named, accessControl: accessControl),
+            WrappedKey(generation: generation, box: box)
+        )
+    }
+
+    private static func append(_ number: UInt32, to out: inout [UInt8]) {
+        unsafe withUnsafeBytes(of: number.bigEndian) { unsafe out.append(contentsOf: $0) }
+    }
+
+    private static func number(in bytes: [UInt8], at place: Int) -> UInt32 {
+        bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}
