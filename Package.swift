@@ -136,7 +136,8 @@ let package = Package(
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainTestSupport", "CSQLite"]),
+             "KeychainPlatform", "KeychainTestSupport", "CSQLite"],
+            resources: [.copy("Fixtures")]),
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",

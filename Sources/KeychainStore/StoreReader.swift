@@ -4,7 +4,7 @@ package import KeychainModel
 
 /// Reads rows on one connection; valid inside ``Store/read(_:)`` or a transaction.
 package struct StoreReader {
-    private let db: Database
+    let db: Database
 
     init(_ db: Database) { self.db = db }
 
@@ -53,7 +53,7 @@ package struct StoreReader {
         }
     }
 
-    private static func decode(_ row: Row, _ withSecrets: Bool) -> SealedRow {
+    static func decode(_ row: Row, _ withSecrets: Bool) -> SealedRow {
         // Any cell may hold anything where the file was damaged: what is of
         // another type becomes a value that no seal was bound to.
         func bytes(_ index: Int) -> [UInt8]? {
