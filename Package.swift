@@ -137,7 +137,8 @@ let package = Package(
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", protobuf]),
+             "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", protobuf],
+             resources: [.copy("Fixtures")]),
         tests(
             "EnclaveTests",
             ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",

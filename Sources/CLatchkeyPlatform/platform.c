@@ -521,6 +521,10 @@ int lk_wait_any(const int32_t *fds, int32_t count, int64_t nanoseconds) {
 
 int lk_shutdown(int32_t fd) { return shutdown(fd, SHUT_RDWR) < 0 ? err() : 0; }
 
+int lk_rename_new(int32_t dir, const char *from, int32_t todir, const char *to) {
+    return renameat2(dir, from, todir, to, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+}
+
 int lk_rename(int32_t dir, const char *from, const char *to) { return renameat(dir, from, dir, to) < 0 ? err() : 0; }
 
 int lk_ofd_unlock(int32_t fd) {

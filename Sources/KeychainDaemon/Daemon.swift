@@ -207,6 +207,8 @@ package final class Daemon: Sendable {
             }
         case .serving(let known):
             let rights = isDecidedAnew ? Authorization(greeter.rights(of: connection)) : known
+            // A malformed database is set aside by the next opening, so we leave.
+            defer { if engine.isMalformed { stop() } }
             try server.serve(frame, of: connection, rights, isTooMuch: isTooMuch)
         }
     }

@@ -54,6 +54,7 @@ package struct DaemonProcess {
         _ daemon: Daemon, _ engine: KeychainEngine, _ data: PrivateDirectory,
         until terminated: EventSignal
     ) -> Outcome {
+        if let event = engine.openingEvent { logger.error("\(event)") }
         tellStarter(nil)
         daemon.run(until: terminated)
         EnclaveKeeping.dismiss(configuration)

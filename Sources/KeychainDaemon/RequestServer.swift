@@ -41,7 +41,11 @@ struct RequestServer: Sendable {
             let busy = KeychainError(.notAvailable, reason: .busy)
             return try send(.failure(busy, number: decoded.number), to: connection, carriesValue: false)
         }
-        if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, authorization) }
+        switch decoded.request.operation {
+        case .status: return try serveStatus(decoded.number, connection, authorization)
+        case .doctor(let task): return try serveDoctor(task, decoded.number, connection)
+        default: break
+        }
         try answer(decoded.request, decoded.number, connection, authorization)
     }
 
@@ -52,6 +56,24 @@ struct RequestServer: Sendable {
         do throws(KeychainError) {
             message = .status(try engine.status(for: authorization.entitlements), number: number)
         } catch {
+            message = .failure(error, number: number)
+        }
+        try send(message, to: connection, carriesValue: false)
+    }
+
+    private func serveDoctor(
+        _ task: DoctorTask, _ number: UInt64, _ connection: ClientConnection
+    ) throws(Ending) {
+        let call: DoctorCall
+        do throws(SystemCallError) { call = try DoctorCall(task, on: engine) } catch {
+            let busy = KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+            return try send(.failure(busy, number: number), to: connection, carriesValue: false)
+        }
+        let outcome = try call.wait(on: configuration.clock) { () throws(Ending) in
+            try send(.progress(number: number), to: connection, carriesValue: false)
+        }
+        let message: EncodedMessage
+        do throws(KeychainError) { message = .doctor(try outcome.get(), number: number) } catch {
             message = .failure(error, number: number)
         }
         try send(message, to: connection, carriesValue: false)

@@ -81,6 +81,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// SecItemDeleteAllWithAccessGroups
   case deleteGroups // = 6
+  case doctor // = 7
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -96,6 +97,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 4: self = .delete
     case 5: self = .status
     case 6: self = .deleteGroups
+    case 7: self = .doctor
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -109,6 +111,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .delete: return 4
     case .status: return 5
     case .deleteGroups: return 6
+    case .doctor: return 7
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -122,6 +125,53 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .delete,
     .status,
     .deleteGroups,
+    .doctor,
+  ]
+
+}
+
+package nonisolated enum Latchkey_DoctorTask: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case unspecified // = 0
+  case look // = 1
+  case verify // = 2
+  case salvage // = 3
+  case acceptDamage // = 4
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .unspecified
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .look
+    case 2: self = .verify
+    case 3: self = .salvage
+    case 4: self = .acceptDamage
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .look: return 1
+    case .verify: return 2
+    case .salvage: return 3
+    case .acceptDamage: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Latchkey_DoctorTask] = [
+    .unspecified,
+    .look,
+    .verify,
+    .salvage,
+    .acceptDamage,
   ]
 
 }
@@ -394,6 +444,8 @@ package nonisolated struct Latchkey_WireRequest: Sendable {
 
   package var groups: [String] = []
 
+  package var doctorTask: Latchkey_DoctorTask = .unspecified
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -475,7 +527,156 @@ package nonisolated struct Latchkey_WireReply: @unchecked Sendable {
   /// Clears the value of `status`. Subsequent reads from it will return its default value.
   package mutating func clearStatus() {_uniqueStorage()._status = nil}
 
+  package var doctor: Latchkey_DoctorReport {
+    get {_storage._doctor ?? Latchkey_DoctorReport()}
+    set {_uniqueStorage()._doctor = newValue}
+  }
+  /// Returns true if `doctor` has been explicitly set.
+  package var hasDoctor: Bool {_storage._doctor != nil}
+  /// Clears the value of `doctor`. Subsequent reads from it will return its default value.
+  package mutating func clearDoctor() {_uniqueStorage()._doctor = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// How the store is, over all groups: counts and file names, nothing of an item.
+package nonisolated struct Latchkey_DoctorReport: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var dataDirectory: String {
+    get {_storage._dataDirectory}
+    set {_uniqueStorage()._dataDirectory = newValue}
+  }
+
+  package var storeFormat: UInt32 {
+    get {_storage._storeFormat}
+    set {_uniqueStorage()._storeFormat = newValue}
+  }
+
+  /// by class
+  package var items: Dictionary<String,UInt64> {
+    get {_storage._items}
+    set {_uniqueStorage()._items = newValue}
+  }
+
+  package var tombstones: UInt64 {
+    get {_storage._tombstones}
+    set {_uniqueStorage()._tombstones = newValue}
+  }
+
+  package var damaged: UInt64 {
+    get {_storage._damaged}
+    set {_uniqueStorage()._damaged = newValue}
+  }
+
+  package var hasNewDamage_p: Bool {
+    get {_storage._hasNewDamage_p}
+    set {_uniqueStorage()._hasNewDamage_p = newValue}
+  }
+
+  package var brakeIsOn: Bool {
+    get {_storage._brakeIsOn}
+    set {_uniqueStorage()._brakeIsOn = newValue}
+  }
+
+  /// seconds since 2001-01-01T00:00:00Z
+  package var brakeSince: Double {
+    get {_storage._brakeSince ?? 0}
+    set {_uniqueStorage()._brakeSince = newValue}
+  }
+  /// Returns true if `brakeSince` has been explicitly set.
+  package var hasBrakeSince: Bool {_storage._brakeSince != nil}
+  /// Clears the value of `brakeSince`. Subsequent reads from it will return its default value.
+  package mutating func clearBrakeSince() {_uniqueStorage()._brakeSince = nil}
+
+  package var setAsideFiles: [String] {
+    get {_storage._setAsideFiles}
+    set {_uniqueStorage()._setAsideFiles = newValue}
+  }
+
+  /// SQLite's own check, where it was asked
+  package var isIntact: Bool {
+    get {_storage._isIntact ?? false}
+    set {_uniqueStorage()._isIntact = newValue}
+  }
+  /// Returns true if `isIntact` has been explicitly set.
+  package var hasIsIntact: Bool {_storage._isIntact != nil}
+  /// Clears the value of `isIntact`. Subsequent reads from it will return its default value.
+  package mutating func clearIsIntact() {_uniqueStorage()._isIntact = nil}
+
+  package var inspection: Latchkey_DoctorReport.Inspection {
+    get {_storage._inspection ?? Latchkey_DoctorReport.Inspection()}
+    set {_uniqueStorage()._inspection = newValue}
+  }
+  /// Returns true if `inspection` has been explicitly set.
+  package var hasInspection: Bool {_storage._inspection != nil}
+  /// Clears the value of `inspection`. Subsequent reads from it will return its default value.
+  package mutating func clearInspection() {_uniqueStorage()._inspection = nil}
+
+  package var salvage: Latchkey_DoctorReport.Salvage {
+    get {_storage._salvage ?? Latchkey_DoctorReport.Salvage()}
+    set {_uniqueStorage()._salvage = newValue}
+  }
+  /// Returns true if `salvage` has been explicitly set.
+  package var hasSalvage: Bool {_storage._salvage != nil}
+  /// Clears the value of `salvage`. Subsequent reads from it will return its default value.
+  package mutating func clearSalvage() {_uniqueStorage()._salvage = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Inspection: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var rows: UInt64 = 0
+
+    package var sound: UInt64 = 0
+
+    package var locked: UInt64 = 0
+
+    package var unopened: UInt64 = 0
+
+    package var mismatched: UInt64 = 0
+
+    package var mended: UInt64 = 0
+
+    package var moved: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Salvage: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var files: UInt64 = 0
+
+    package var unreadableFiles: UInt64 = 0
+
+    package var restored: UInt64 = 0
+
+    package var present: UInt64 = 0
+
+    package var unopened: UInt64 = 0
+
+    package var locked: UInt64 = 0
+
+    package var isCutShort: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
 
   package init() {}
 
@@ -540,7 +741,11 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0")
+}
+
+nonisolated extension Latchkey_DoctorTask: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DOCTOR_TASK_UNSPECIFIED\0\u{1}DOCTOR_TASK_LOOK\0\u{1}DOCTOR_TASK_VERIFY\0\u{1}DOCTOR_TASK_SALVAGE\0\u{1}DOCTOR_TASK_ACCEPT_DAMAGE\0")
 }
 
 nonisolated extension Latchkey_ClientHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -972,7 +1177,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -985,6 +1190,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.query) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
       case 5: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
+      case 6: try { try decoder.decodeSingularEnumField(value: &self.doctorTask) }()
       default: break
       }
     }
@@ -1006,6 +1212,9 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     if !self.groups.isEmpty {
       try visitor.visitRepeatedStringField(value: self.groups, fieldNumber: 5)
     }
+    if self.doctorTask != .unspecified {
+      try visitor.visitSingularEnumField(value: self.doctorTask, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1015,6 +1224,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.query != rhs.query {return false}
     if lhs.changes != rhs.changes {return false}
     if lhs.groups != rhs.groups {return false}
+    if lhs.doctorTask != rhs.doctorTask {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1082,7 +1292,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1092,6 +1302,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
     var _many: Bool = false
     var _rows: [Latchkey_WireRow] = []
     var _status: Latchkey_StatusReport? = nil
+    var _doctor: Latchkey_DoctorReport? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1109,6 +1320,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       _many = source._many
       _rows = source._rows
       _status = source._status
+      _doctor = source._doctor
     }
   }
 
@@ -1134,6 +1346,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         case 5: try { try decoder.decodeSingularBoolField(value: &_storage._many) }()
         case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._rows) }()
         case 7: try { try decoder.decodeSingularMessageField(value: &_storage._status) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._doctor) }()
         default: break
         }
       }
@@ -1167,6 +1380,9 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       try { if let v = _storage._status {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
       } }()
+      try { if let v = _storage._doctor {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1183,10 +1399,278 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._many != rhs_storage._many {return false}
         if _storage._rows != rhs_storage._rows {return false}
         if _storage._status != rhs_storage._status {return false}
+        if _storage._doctor != rhs_storage._doctor {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DoctorReport"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0")
+
+  fileprivate class _StorageClass {
+    var _dataDirectory: String = String()
+    var _storeFormat: UInt32 = 0
+    var _items: Dictionary<String,UInt64> = [:]
+    var _tombstones: UInt64 = 0
+    var _damaged: UInt64 = 0
+    var _hasNewDamage_p: Bool = false
+    var _brakeIsOn: Bool = false
+    var _brakeSince: Double? = nil
+    var _setAsideFiles: [String] = []
+    var _isIntact: Bool? = nil
+    var _inspection: Latchkey_DoctorReport.Inspection? = nil
+    var _salvage: Latchkey_DoctorReport.Salvage? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _dataDirectory = source._dataDirectory
+      _storeFormat = source._storeFormat
+      _items = source._items
+      _tombstones = source._tombstones
+      _damaged = source._damaged
+      _hasNewDamage_p = source._hasNewDamage_p
+      _brakeIsOn = source._brakeIsOn
+      _brakeSince = source._brakeSince
+      _setAsideFiles = source._setAsideFiles
+      _isIntact = source._isIntact
+      _inspection = source._inspection
+      _salvage = source._salvage
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._dataDirectory) }()
+        case 2: try { try decoder.decodeSingularUInt32Field(value: &_storage._storeFormat) }()
+        case 3: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufUInt64>.self, value: &_storage._items) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._tombstones) }()
+        case 5: try { try decoder.decodeSingularUInt64Field(value: &_storage._damaged) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._hasNewDamage_p) }()
+        case 7: try { try decoder.decodeSingularBoolField(value: &_storage._brakeIsOn) }()
+        case 8: try { try decoder.decodeSingularDoubleField(value: &_storage._brakeSince) }()
+        case 9: try { try decoder.decodeRepeatedStringField(value: &_storage._setAsideFiles) }()
+        case 10: try { try decoder.decodeSingularBoolField(value: &_storage._isIntact) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._inspection) }()
+        case 12: try { try decoder.decodeSingularMessageField(value: &_storage._salvage) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._dataDirectory.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._dataDirectory, fieldNumber: 1)
+      }
+      if _storage._storeFormat != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._storeFormat, fieldNumber: 2)
+      }
+      if !_storage._items.isEmpty {
+        try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMap<SwiftProtobuf.ProtobufString,SwiftProtobuf.ProtobufUInt64>.self, value: _storage._items, fieldNumber: 3)
+      }
+      if _storage._tombstones != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._tombstones, fieldNumber: 4)
+      }
+      if _storage._damaged != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._damaged, fieldNumber: 5)
+      }
+      if _storage._hasNewDamage_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasNewDamage_p, fieldNumber: 6)
+      }
+      if _storage._brakeIsOn != false {
+        try visitor.visitSingularBoolField(value: _storage._brakeIsOn, fieldNumber: 7)
+      }
+      try { if let v = _storage._brakeSince {
+        try visitor.visitSingularDoubleField(value: v, fieldNumber: 8)
+      } }()
+      if !_storage._setAsideFiles.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._setAsideFiles, fieldNumber: 9)
+      }
+      try { if let v = _storage._isIntact {
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 10)
+      } }()
+      try { if let v = _storage._inspection {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+      try { if let v = _storage._salvage {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_DoctorReport, rhs: Latchkey_DoctorReport) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._dataDirectory != rhs_storage._dataDirectory {return false}
+        if _storage._storeFormat != rhs_storage._storeFormat {return false}
+        if _storage._items != rhs_storage._items {return false}
+        if _storage._tombstones != rhs_storage._tombstones {return false}
+        if _storage._damaged != rhs_storage._damaged {return false}
+        if _storage._hasNewDamage_p != rhs_storage._hasNewDamage_p {return false}
+        if _storage._brakeIsOn != rhs_storage._brakeIsOn {return false}
+        if _storage._brakeSince != rhs_storage._brakeSince {return false}
+        if _storage._setAsideFiles != rhs_storage._setAsideFiles {return false}
+        if _storage._isIntact != rhs_storage._isIntact {return false}
+        if _storage._inspection != rhs_storage._inspection {return false}
+        if _storage._salvage != rhs_storage._salvage {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_DoctorReport.Inspection: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_DoctorReport.protoMessageName + ".Inspection"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}rows\0\u{1}sound\0\u{1}locked\0\u{1}unopened\0\u{1}mismatched\0\u{1}mended\0\u{1}moved\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.rows) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sound) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.locked) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.unopened) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.mismatched) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.mended) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.moved) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.rows != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rows, fieldNumber: 1)
+    }
+    if self.sound != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sound, fieldNumber: 2)
+    }
+    if self.locked != 0 {
+      try visitor.visitSingularUInt64Field(value: self.locked, fieldNumber: 3)
+    }
+    if self.unopened != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unopened, fieldNumber: 4)
+    }
+    if self.mismatched != 0 {
+      try visitor.visitSingularUInt64Field(value: self.mismatched, fieldNumber: 5)
+    }
+    if self.mended != 0 {
+      try visitor.visitSingularUInt64Field(value: self.mended, fieldNumber: 6)
+    }
+    if self.moved != 0 {
+      try visitor.visitSingularUInt64Field(value: self.moved, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_DoctorReport.Inspection, rhs: Latchkey_DoctorReport.Inspection) -> Bool {
+    if lhs.rows != rhs.rows {return false}
+    if lhs.sound != rhs.sound {return false}
+    if lhs.locked != rhs.locked {return false}
+    if lhs.unopened != rhs.unopened {return false}
+    if lhs.mismatched != rhs.mismatched {return false}
+    if lhs.mended != rhs.mended {return false}
+    if lhs.moved != rhs.moved {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_DoctorReport.Salvage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_DoctorReport.protoMessageName + ".Salvage"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}files\0\u{3}unreadable_files\0\u{1}restored\0\u{1}present\0\u{1}unopened\0\u{1}locked\0\u{3}is_cut_short\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.files) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.unreadableFiles) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.restored) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.present) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.unopened) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.locked) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.isCutShort) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.files != 0 {
+      try visitor.visitSingularUInt64Field(value: self.files, fieldNumber: 1)
+    }
+    if self.unreadableFiles != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unreadableFiles, fieldNumber: 2)
+    }
+    if self.restored != 0 {
+      try visitor.visitSingularUInt64Field(value: self.restored, fieldNumber: 3)
+    }
+    if self.present != 0 {
+      try visitor.visitSingularUInt64Field(value: self.present, fieldNumber: 4)
+    }
+    if self.unopened != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unopened, fieldNumber: 5)
+    }
+    if self.locked != 0 {
+      try visitor.visitSingularUInt64Field(value: self.locked, fieldNumber: 6)
+    }
+    if self.isCutShort != false {
+      try visitor.visitSingularBoolField(value: self.isCutShort, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_DoctorReport.Salvage, rhs: Latchkey_DoctorReport.Salvage) -> Bool {
+    if lhs.files != rhs.files {return false}
+    if lhs.unreadableFiles != rhs.unreadableFiles {return false}
+    if lhs.restored != rhs.restored {return false}
+    if lhs.present != rhs.present {return false}
+    if lhs.unopened != rhs.unopened {return false}
+    if lhs.locked != rhs.locked {return false}
+    if lhs.isCutShort != rhs.isCutShort {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -44,6 +44,7 @@ package enum Reason: Hashable, Sendable {
     case notImplemented(what: String)
     case outsideTestScope
     case internalFault(what: String)
+    case storeMalformed
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -80,7 +81,8 @@ extension Reason {
                 ? "no answer came in time; whether the change was made is not known, look before trying again"
                 : "no answer came in time; nothing was changed"
         case .versionMismatch: "the daemon is of another version; end it (pkill latchkeyd) and try again"
-        case .storeSuspect: "too much damage at once; writing has stopped, restore the data folder from a backup"
+        case .storeSuspect:
+            "too many damaged items at once: nothing more is written or moved until `latchkey doctor` has looked at it"
         case .storeNewer(let version):
             "the store was written by a newer program (format \(version)); install that version; nothing was touched"
         case .storeMismatch: "the database and the keybag belong to different stores; restore both from one backup"
@@ -101,6 +103,8 @@ extension Reason {
         case .outsideTestScope:
             "KeychainTesting is linked and no keychain scope is active: wrap the call in TestKeychain.withScope or install()"
         case .internalFault(let what): "a fault of Latchkey itself: \(what)"
+        case .storeMalformed:
+            "the database file is malformed; it is set aside whole and a new one takes in what still opens"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -149,6 +153,7 @@ extension Reason {
         case .notImplemented(let what): (39, [what])
         case .outsideTestScope: (40, [])
         case .internalFault(let what): (41, [what])
+        case .storeMalformed: (42, [])
         case .unknown(let code): (code, [])
         }
     }
@@ -163,6 +168,7 @@ extension Reason {
             24: .storeSuspect, 26: .storeMismatch, 27: .storeUnreadable, 29: .storeInUse, 30: .readOnly,
             31: .diskFull, 32: .inputOutput, 33: .keybagUnreadable, 34: .enclaveUnreachable,
             35: .daemonNotInstalled, 36: .daemonUnreachable, 37: .serverUntrusted, 40: .outsideTestScope,
+            42: .storeMalformed,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))

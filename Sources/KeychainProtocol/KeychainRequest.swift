@@ -13,6 +13,8 @@ package struct KeychainRequest: Sendable {
         case deleteGroups([String])
         /// What `latchkey status` shows.
         case status
+        /// What `latchkey doctor` shows and mends.
+        case doctor(DoctorTask)
     }
 
     package let operation: Operation
@@ -37,6 +39,8 @@ package struct KeychainRequest: Sendable {
         switch operation {
         case .add, .update, .delete, .deleteGroups: true
         case .copy, .status: false
+        // Whatever it does, doing it again does no more.
+        case .doctor: false
         }
     }
 }
@@ -48,12 +52,17 @@ package struct KeychainAnswer: Sendable {
     package var many: Bool
     package var rows: [AnswerRow]
     package var status: KeychainStatus?
+    package var doctor: DoctorReport?
 
-    package init(returns: ReturnTypes = [], many: Bool = false, rows: [AnswerRow] = [], status: KeychainStatus? = nil) {
+    package init(
+        returns: ReturnTypes = [], many: Bool = false, rows: [AnswerRow] = [], status: KeychainStatus? = nil,
+        doctor: DoctorReport? = nil
+    ) {
         self.returns = returns
         self.many = many
         self.rows = rows
         self.status = status
+        self.doctor = doctor
     }
 }
 

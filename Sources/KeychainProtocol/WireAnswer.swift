@@ -107,6 +107,23 @@ package struct EncodedMessage: ~Copyable, Sendable {
     }
 }
 
+extension EncodedMessage {
+    package static func doctor(_ report: DoctorReport, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.doctor = Latchkey_DoctorReport(report)
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
+    /// Says that the answer is still being made, so that the other side waits on.
+    package static func progress(number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.more = true
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+}
+
 /// Puts the messages of one answer together again, on the client's side.
 package struct AnswerDecoder {
     private let number: UInt64
@@ -134,6 +151,7 @@ package struct AnswerDecoder {
         answer.returns = ReturnTypes(rawValue: UInt8(truncatingIfNeeded: message.returns))
         answer.many = message.many
         if message.hasStatus { answer.status = try message.status.keychainStatus() }
+        if message.hasDoctor { answer.doctor = try message.doctor.report() }
         for row in message.rows { answer.rows.append(try Self.row(row, tail)) }
     }
 

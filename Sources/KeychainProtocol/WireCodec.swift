@@ -130,6 +130,9 @@ extension KeychainRequest {
         case .update: message.operation = .update
         case .delete: message.operation = .delete
         case .status: message.operation = .status
+        case .doctor(let task):
+            message.operation = .doctor
+            message.doctorTask = Latchkey_DoctorTask(task)
         case .deleteGroups(let groups):
             message.operation = .deleteGroups
             message.groups = groups
@@ -150,6 +153,7 @@ extension KeychainRequest {
         case .update: operation = .update
         case .delete: operation = .delete
         case .status: operation = .status
+        case .doctor: operation = .doctor(try message.doctorTask.task())
         case .deleteGroups: operation = .deleteGroups(message.groups)
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }

@@ -15,11 +15,11 @@ extension KeychainEngine {
         guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
         let draft = try draft(query, group, request)
         let protectionClass = try protectionClass(of: draft)
+        try brake.refuseIfOn()
         let key = try keys.forWriting(protectionClass, at: clock.wallClock)
         let stored = try maker.seal(draft, under: key)
-        let moment = clock.wallClock
-        let added = try store.write { [self] transaction throws(KeychainError) in
-            try insert(stored, draft, under: key, transaction, at: moment)
+        let added = try change { [self] transaction, seen throws(KeychainError) in
+            try insert(stored, draft, under: key, transaction, seen)
         }
         try shape(AnswerShape(returns: query.returns, many: false))
         if !query.returns.isEmpty { try emit(answer(for: added, returns: query.returns)) }
@@ -98,20 +98,20 @@ extension KeychainEngine {
     /// duplicate. Returns the item as it was stored.
     private func insert(
         _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
-        at moment: Double
+        _ seen: DamageSeen
     ) throws(KeychainError) -> ItemDraft {
         if try transaction.insertIfFree(stored, in: draft.itemClass) { return draft }
         if let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) {
             switch try opener.open(present, draft.itemClass, transaction.reader) {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
             case .damaged(let cause):
-                try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
+                try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             case .item(let metadata):
                 if present.isTombstone { return try replaceTombstone(present, with: draft, under: key, transaction) }
                 guard try secretIsDamaged(present, metadata, draft.itemClass) else {
                     throw KeychainError(.duplicateItem, reason: .duplicate)
                 }
-                try transaction.setAside(present.rowid, in: draft.itemClass, cause: .secret, at: moment)
+                try seen.setAside(present, in: draft.itemClass, cause: .secret, transaction)
             }
         }
         _ = try transaction.insert(stored, in: draft.itemClass)

@@ -40,7 +40,10 @@ extension KeychainEngine {
         }
         // Damage that cannot be set aside now (a full disk) is found again by
         // the next reader; it does not take the readable rows along.
-        do throws(KeychainError) { try quarantine(search.damage) } catch { keys.forget() }
+        do throws(KeychainError) { try quarantine(search.damage) } catch {
+            noteMalformation(error)
+            keys.forget()
+        }
         try outcome.get()
         guard search.found > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
     }
@@ -100,12 +103,13 @@ extension KeychainEngine {
     /// Moves rows that did not open to `damaged`, where they still are what was
     /// read; a damaged metadata key takes all its rows along as one event.
     func quarantine(_ reports: [DamageReport]) throws(KeychainError) {
-        guard !reports.isEmpty else { return }
+        guard !reports.isEmpty, !brake.isOn else { return }
         let moment = clock.wallClock
         let classes = Set(
             reports.filter { $0.cause == .metadataKey }.compactMap { ProtectionClass(rawValue: $0.row.protection) })
-        for protectionClass in classes { try keys.replaceDamaged(protectionClass, at: moment) }
         let single = reports.filter { $0.cause != .metadataKey }
+        guard brake.admit(single.map { .row($0.itemClass, $0.row.rowid) }) else { return try brake.remember() }
+        for protectionClass in classes { try keys.replaceDamaged(protectionClass, at: moment) }
         guard !single.isEmpty else { return }
         try store.write { transaction throws(KeychainError) in
             for report in single {

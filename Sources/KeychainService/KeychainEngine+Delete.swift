@@ -13,15 +13,14 @@ extension KeychainEngine {
         guard query.itemClass != .identity else {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }
-        let moment = clock.wallClock
-        let count = try store.write { [self] transaction throws(KeychainError) in
-            try remove(authorized, transaction, at: moment)
+        let count = try change { [self] transaction, seen throws(KeychainError) in
+            try remove(authorized, transaction, seen)
         }
         guard count > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
     }
 
     private func remove(
-        _ authorized: AuthorizedQuery, _ transaction: StoreTransaction, at moment: Double
+        _ authorized: AuthorizedQuery, _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Int {
         let selection = Selection(authorized, blind: blind, withSecrets: false)
         var count = 0
@@ -30,10 +29,10 @@ extension KeychainEngine {
             switch try opener.open(row, authorized.itemClass, transaction.reader) {
             case .locked: try transaction.delete(row.rowid, in: authorized.itemClass)
             case .damaged(let cause):
-                try transaction.setAside(row.rowid, in: authorized.itemClass, cause: cause, at: moment)
+                try seen.setAside(row, in: authorized.itemClass, cause: cause, transaction)
             case .item(let metadata):
                 guard authorized.accepts(metadata) else {
-                    try transaction.setAside(row.rowid, in: authorized.itemClass, cause: .metadata, at: moment)
+                    try seen.setAside(row, in: authorized.itemClass, cause: .metadata, transaction)
                     continue
                 }
                 try remove((row, metadata), authorized, transaction)
@@ -64,12 +63,11 @@ extension KeychainEngine {
         guard authorization.entitlements.grants(entitlement) else {
             throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))
         }
-        let moment = clock.wallClock
-        try store.write { [self] transaction throws(KeychainError) in
+        try change { [self] transaction, seen throws(KeychainError) in
             for itemClass in ItemClass.stored {
                 let authorized = AuthorizedQuery(
                     Query(everythingIn: itemClass), reach: .only(names.map { AccessGroup($0) }))
-                _ = try remove(authorized, transaction, at: moment)
+                _ = try remove(authorized, transaction, seen)
             }
         }
     }

@@ -8,6 +8,14 @@ extension KeychainEngine {
     /// What the keychain says about itself to a caller; counts are of the
     /// caller's own groups.
     package func status(for entitlements: Entitlements) throws(KeychainError) -> KeychainStatus {
+        try refuseIfMalformed()
+        do throws(KeychainError) { return try currentStatus(for: entitlements) } catch {
+            noteMalformation(error)
+            throw error
+        }
+    }
+
+    private func currentStatus(for entitlements: Entitlements) throws(KeychainError) -> KeychainStatus {
         let description = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
         let reach = AuthorizedQuery.Reach.only(
             entitlements.accessGroups + entitlements.nameableGroups.map { AccessGroup($0) })

@@ -19,19 +19,20 @@ extension KeychainEngine {
                 reason: .notImplemented(what: "the class of identities"))
         }
         try checkAccessControl(changes.accessControl, rawSynchronizable: request.changes["sync"])
+        try brake.refuseIfOn()
         if let target = changes.targetProtection {
             _ = try keys.forWriting(target, at: clock.wallClock)
         }
         let revision = Revision(
             changes, value: request.value, tombstones: query.tombstones, at: clock.wallClock, self)
-        let count = try store.write { [self] transaction throws(KeychainError) in
-            try revise(authorized, revision, transaction)
+        let count = try change { [self] transaction, seen throws(KeychainError) in
+            try revise(authorized, revision, transaction, seen)
         }
         guard count > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
     }
 
     private func revise(
-        _ authorized: AuthorizedQuery, _ revision: Revision, _ transaction: StoreTransaction
+        _ authorized: AuthorizedQuery, _ revision: Revision, _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Int {
         let selection = Selection(authorized, blind: blind, withSecrets: true)
         var count = 0
@@ -39,13 +40,13 @@ extension KeychainEngine {
             switch try opener.open(row, authorized.itemClass, transaction.reader) {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
             case .damaged(let cause):
-                try transaction.setAside(row.rowid, in: authorized.itemClass, cause: cause, at: revision.moment)
+                try seen.setAside(row, in: authorized.itemClass, cause: cause, transaction)
             case .item(let metadata):
                 guard authorized.accepts(metadata) else {
-                    try transaction.setAside(row.rowid, in: authorized.itemClass, cause: .metadata, at: revision.moment)
+                    try seen.setAside(row, in: authorized.itemClass, cause: .metadata, transaction)
                     continue
                 }
-                if try revision.apply(to: (row, metadata), authorized.itemClass, transaction) { count += 1 }
+                if try revision.apply(to: (row, metadata), authorized.itemClass, transaction, seen) { count += 1 }
             }
         }
         return count
@@ -80,7 +81,8 @@ struct Revision: Sendable {
 
     /// False where the row's secret turned out damaged (it is set aside then).
     func apply(
-        to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction
+        to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction,
+        _ seen: DamageSeen
     ) throws(KeychainError) -> Bool {
         var draft = ItemDraft(
             itemClass: itemClass, uuid: candidate.row.uuid, persistref: candidate.row.persistref,
@@ -91,14 +93,14 @@ struct Revision: Sendable {
         let movesKey =
             engine.blind.primaryKey(of: draft.attributes, in: itemClass)
             != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
-        if movesKey { try clearTheWay(for: draft, from: candidate.row, transaction) }
+        if movesKey { try clearTheWay(for: draft, from: candidate.row, transaction, seen) }
         // The tombstone of the old key keeps the uuid.
         let leavesTombstone =
             movesKey && !candidate.row.isTombstone && (tombstones ?? candidate.row.isSynchronizable)
         if leavesTombstone { draft.uuid = Random.bytes(16) }
         let key = try engine.keys.forWritingNow(try engine.protectionClass(of: draft), transaction.reader)
         if needsNewSecret(draft, candidate) {
-            guard try takeSecret(into: &draft, candidate, itemClass, transaction) else { return false }
+            guard try takeSecret(into: &draft, candidate, itemClass, transaction, seen) else { return false }
             try ItemLimit.check(draft)
             var stored = try engine.maker.seal(draft, under: key)
             stored.row.rowid = candidate.row.rowid
@@ -165,7 +167,7 @@ struct Revision: Sendable {
 
     private func takeSecret(
         into draft: inout ItemDraft, _ candidate: KeychainEngine.Candidate, _ itemClass: ItemClass,
-        _ transaction: StoreTransaction
+        _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Bool {
         switch try engine.openSecrets([candidate], itemClass)[0] {
         case .payload(let held, var extras):
@@ -178,7 +180,7 @@ struct Revision: Sendable {
         case .needsAuthentication:
             throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
         case .damaged(let cause):
-            try transaction.setAside(candidate.row.rowid, in: itemClass, cause: cause, at: moment)
+            try seen.setAside(candidate.row, in: itemClass, cause: cause, transaction)
             return false
         }
     }
@@ -186,7 +188,7 @@ struct Revision: Sendable {
     /// A collision with a living item is an error; damaged rows and tombstones
     /// give way.
     private func clearTheWay(
-        for draft: ItemDraft, from row: SealedRow, _ transaction: StoreTransaction
+        for draft: ItemDraft, from row: SealedRow, _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) {
         let primaryKey = engine.blind.primaryKey(of: draft.attributes, in: draft.itemClass)
         guard let present = try transaction.reader.row(withPrimaryKey: primaryKey, in: draft.itemClass),
@@ -195,13 +197,12 @@ struct Revision: Sendable {
         switch try engine.opener.open(present, draft.itemClass, transaction.reader) {
         case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
         case .damaged(let cause):
-            try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
+            try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
         case .item(let metadata):
             if present.isTombstone { return try transaction.delete(present.rowid, in: draft.itemClass) }
             if case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0]
             {
-                _ = try transaction.setAside(present.rowid, in: draft.itemClass, cause: cause, at: moment)
-                return
+                return try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             }
             throw KeychainError(.duplicateItem, reason: .duplicate)
         }

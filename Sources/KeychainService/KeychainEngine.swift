@@ -3,17 +3,26 @@ package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
 package import KeychainStore
+internal import Synchronization
 
 /// The keychain itself: parse, authorize, execute. The daemon is this behind a
 /// socket, KeychainTesting this in the test's process: one code path.
 package final class KeychainEngine: Sendable {
     package let store: Store
     package let dataDirectory: String
+    let directory: PrivateDirectory
     /// The lock on the data directory; the daemon writes its rendezvous into it.
     package let lock: FileLock
     let clock: any KeychainClock
     let enclave: EnclavePool
     let keys: MetadataKeys
+    let brake: DamageBrake
+    let malformation = Mutex(false)
+    let salvagedAtOpening = Mutex<SalvageCounts?>(nil)
+    /// One long look at the whole store at a time.
+    let doctoring = Mutex(false)
+    /// The malformed database that had to be set aside for this opening.
+    package let setAside: StoreSetAside?
     let sealer: RowSealer
     let blind: BlindIndex
     let opener: RowOpener
@@ -29,13 +38,15 @@ package final class KeychainEngine: Sendable {
     /// - Throws: `errSecNotAvailable`, reasons `storeInUse`, `unsuitableFileSystem`,
     ///   `storeNewer`, `storeMismatch`, `storeUnreadable`, `keybagUnreadable`.
     package static func open(
-        dataDirectory: String, clock: any KeychainClock, enclave: EnclaveOpener
+        dataDirectory: String, clock: any KeychainClock, keys: KeyPlace = .dataDirectory, enclave: EnclaveOpener
     ) throws(KeychainError) -> KeychainEngine {
         let directory = try opening(dataDirectory) { path throws(DirectoryRefusal) in
             try PrivateDirectory(path, creating: true)
         }
         let lock = try takeLock(directory)
-        return try KeychainEngine(directory, lock, enclave, clock)
+        let engine = try KeychainEngine(directory, lock, keys, enclave, clock)
+        engine.salvageAfterSettingAside()
+        return engine
     }
 
     private static func opening<R>(
@@ -58,22 +69,28 @@ package final class KeychainEngine: Sendable {
     }
 
     private init(
-        _ directory: PrivateDirectory, _ lock: FileLock, _ opener: EnclaveOpener, _ clock: any KeychainClock
+        _ directory: PrivateDirectory, _ lock: FileLock, _ place: KeyPlace, _ opener: EnclaveOpener,
+        _ clock: any KeychainClock
     ) throws(KeychainError) {
         self.lock = lock
         self.clock = clock
         dataDirectory = directory.path
-        store = try Store(in: directory)
+        self.directory = directory
+        let opened = try OpenedStore.open(in: directory, place, at: clock.wallClock)
+        store = opened.store
+        setAside = opened.setAside
         // A keybag is made only where the database is new: one that names its
         // store and finds no keybag is an error, never a reason for new keys.
-        let named = try store.read { reader throws(KeychainError) in try reader.storeID() }
-        enclave = EnclavePool(try opener(named.map { .named($0) } ?? .anyOrNew))
+        enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew))
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
+        try store.migrate()
         try Self.bind(store, to: keybag.0)
+        try opened.setAside?.finish(in: directory)
+        brake = try DamageBrake(store, clock: clock)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)
-        keys = MetadataKeys(store, enclave, storeID: keybag.0)
+        keys = MetadataKeys(store, enclave, brake, storeID: keybag.0)
         self.opener = RowOpener(keys: keys, sealer: sealer)
         maker = RowMaker(enclave: enclave, sealer: sealer, blind: blind)
     }
@@ -110,8 +127,19 @@ package final class KeychainEngine: Sendable {
         _ request: KeychainRequest, for authorization: Authorization,
         shape: (AnswerShape) throws(KeychainError) -> Void, emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
+        try refuseIfMalformed()
+        do throws(KeychainError) { try execute(request, authorization, shape, emit) } catch {
+            noteMalformation(error)
+            throw error
+        }
+    }
+
+    private func execute(
+        _ request: KeychainRequest, _ authorization: Authorization, _ shape: (AnswerShape) throws(KeychainError) -> Void,
+        _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
         switch request.operation {
-        case .status: return
+        case .status, .doctor: return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
             try authorization.checkUnparsed(request)
@@ -128,9 +156,16 @@ package final class KeychainEngine: Sendable {
     package func answer(
         _ request: KeychainRequest, for authorization: Authorization
     ) throws(KeychainError) -> KeychainAnswer {
-        if request.operation == .status {
-            return KeychainAnswer(status: try status(for: authorization.entitlements))
+        switch request.operation {
+        case .status: return KeychainAnswer(status: try status(for: authorization.entitlements))
+        case .doctor(let task): return KeychainAnswer(doctor: try doctor(task))
+        default: return try answerCall(request, for: authorization)
         }
+    }
+
+    private func answerCall(
+        _ request: KeychainRequest, for authorization: Authorization
+    ) throws(KeychainError) -> KeychainAnswer {
         var answer = KeychainAnswer()
         try perform(request, for: authorization) { shape throws(KeychainError) in
             answer.returns = shape.returns

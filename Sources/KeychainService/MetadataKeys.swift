@@ -19,9 +19,11 @@ final class MetadataKeys: Sendable {
     private let store: Store
     private let enclave: EnclavePool
     private let storeID: [UInt8]
+    private let brake: DamageBrake
     private let cached = Mutex<[ProtectionClass: MetadataKey]>([:])
 
-    init(_ store: Store, _ enclave: EnclavePool, storeID: [UInt8]) {
+    init(_ store: Store, _ enclave: EnclavePool, _ brake: DamageBrake, storeID: [UInt8]) {
+        self.brake = brake
         self.store = store
         self.enclave = enclave
         self.storeID = storeID
@@ -48,7 +50,7 @@ final class MetadataKeys: Sendable {
         return try open(record, protectionClass)
     }
 
-    private func open(
+    func open(
         _ record: MetadataKeyRecord, _ protectionClass: ProtectionClass, keeping: Bool = true
     ) throws(KeychainError) -> Outcome {
         let wrapped = WrappedKey(generation: record.generation, box: record.wrapped)
@@ -112,8 +114,14 @@ final class MetadataKeys: Sendable {
         }
         let record = MetadataKeyRecord(
             generation: wrapped.generation, wrapped: wrapped.box, check: check(secret.bytes, protectionClass))
-        let isOurs = try store.write { [self] transaction throws(KeychainError) in
-            try put(record, protectionClass, transaction, at: moment, replacingDamaged: replacingDamaged)
+        let isOurs: Bool
+        do throws(KeychainError) {
+            isOurs = try store.write { [self] transaction throws(KeychainError) in
+                try put(record, protectionClass, transaction, at: moment, replacingDamaged: replacingDamaged)
+            }
+        } catch {
+            if error == DamageBrake.refusal { try brake.remember() }
+            throw error
         }
         if isOurs { return keep(secret, protectionClass) }
         // Another thread was first; its key is the one.
@@ -127,17 +135,25 @@ final class MetadataKeys: Sendable {
         if let present = try transaction.reader.metadataKey(of: protectionClass) {
             // Not kept: what this transaction sees may yet be rolled back.
             guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else { return false }
+            try admit(protectionClass)
+            try transaction.setAsideMetadataKey(of: protectionClass, at: moment)
         }
         let orphans = try transaction.rowids(protectedBy: protectionClass)
         // Rows without any key in the whole store: nothing is written over that.
         if !orphans.isEmpty {
             guard try transaction.reader.hasMetadataKeys() else { throw Self.mismatch }
+            try admit(protectionClass)
         }
         for (itemClass, rowid) in orphans {
             try transaction.setAside(rowid, in: itemClass, cause: .metadataKey, at: moment)
         }
         try transaction.put(record, of: protectionClass)
         return true
+    }
+
+    /// A key that is lost counts, with its rows, as one event.
+    private func admit(_ protectionClass: ProtectionClass) throws(KeychainError) {
+        guard brake.admit(CollectionOfOne(.metadataKey(protectionClass))) else { throw DamageBrake.refusal }
     }
 
     /// Database and keybag do not belong together; no row is to blame.

@@ -93,7 +93,7 @@ struct RowMaker: Sendable {
         }
     }
 
-    private func store(_ row: SealedRow, _ attributes: AttributeMap, _ itemClass: ItemClass) -> RowToStore {
+    func store(_ row: SealedRow, _ attributes: AttributeMap, _ itemClass: ItemClass) -> RowToStore {
         RowToStore(
             row: row, primaryKey: blind.primaryKey(of: attributes, in: itemClass),
             pair: blind.pair(of: attributes, in: itemClass),

@@ -32,15 +32,18 @@ struct RowOpener: Sendable {
                 return .damaged(.metadata)
             }
         case .locked: return .locked(protectionClass)
-        // No key was ever made for this class: its code in the column is not
+        // The class has no key without a passcode: its code in the column is not
         // what the row was sealed under.
-        case .noClassKey where protectionClass == .whenPasscodeSetThisDeviceOnly: return .damaged(.metadata)
-        case .damaged: return .damaged(.metadataKey)
-        // The same, as long as other classes have theirs; a store that lost all
-        // of them is no row's damage, and neither is a key of another keybag.
-        case .absent:
+        case .noClassKey where protectionClass == .whenPasscodeSetThisDeviceOnly,
+            .absent where protectionClass == .whenPasscodeSetThisDeviceOnly:
             guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
             return .damaged(.metadata)
+        case .damaged: return .damaged(.metadataKey)
+        // No key was ever made for this class, or it is lost. As long as other
+        // classes have theirs that is damage; a store that lost all of them is no row's damage, and neither is a key of another keybag.
+        case .absent:
+            guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
+            return .damaged(.metadataKey)
         case .noClassKey: throw MetadataKeys.mismatch
         }
     }

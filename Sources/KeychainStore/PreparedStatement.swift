@@ -76,10 +76,6 @@ internal import GRDB
 
     // MARK: Columns of the row
 
-    // Any cell may hold anything where the file was damaged: what is of another
-    // type becomes a value that no seal was bound to.
-
-    /// nil for NULL, nothing for what has no bytes.
     func bytes(_ column: Int32) -> [UInt8]? {
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return nil

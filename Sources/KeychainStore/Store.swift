@@ -26,12 +26,19 @@ package final class Store: Sendable {
     ///   disk fails.
     package init(in directory: PrivateDirectory) throws(KeychainError) {
         try Self.checkFileSystem(directory.path)
+        try StoreHeader.refuseNewer(in: directory)
         path = directory.path + "/" + Self.fileName
         let path = path
         writer = try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: false)) }
         commits = GroupCommit(writer)
         isNew = try Self.prepare(writer)
         try Self.useWriteAheadLog(writer)
+    }
+
+    /// Brings an older database to our format; the caller has opened its keybag,
+    /// so that a store which is refused for that is not changed either.
+    package func migrate(by steps: [StoreMigration] = StoreMigration.all) throws(KeychainError) {
+        try StoreMigration.run(steps, on: writer)
     }
 
     /// What locks and durable writes cannot be trusted on (architecture section 4).
@@ -53,7 +60,7 @@ package final class Store: Sendable {
         }
     }
 
-    private static func configuration(readOnly: Bool) -> Configuration {
+    static func configuration(readOnly: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.busyMode = .timeout(5)

@@ -20,6 +20,7 @@ extension KeychainError {
             case .SQLITE_NOMEM: (.allocate, .internalFault(what: "out of memory"))
             case .SQLITE_FULL: (.notAvailable, .diskFull)
             case .SQLITE_BUSY, .SQLITE_LOCKED: (.notAvailable, .storeInUse)
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.notAvailable, .storeMalformed)
             case .SQLITE_INTERNAL: (.internalComponent, .internalFault(what: "database"))
             default: (.notAvailable, .storeUnreadable)
             }

@@ -4,7 +4,7 @@ package import KeychainModel
 
 /// Reads rows on one connection; valid inside ``Store/read(_:)`` or a transaction.
 package struct StoreReader {
-    private let db: Database
+    let db: Database
 
     init(_ db: Database) { self.db = db }
 
@@ -51,7 +51,7 @@ package struct StoreReader {
         }
     }
 
-    private static func decode(_ row: borrowing PreparedStatement, _ withSecrets: Bool) -> SealedRow {
+    static func decode(_ row: borrowing some Cells & ~Copyable, _ withSecrets: Bool) -> SealedRow {
         let (sync, tomb) = (row.number(6), row.number(7))
         let areFlags = (sync == 0 || sync == 1) && (tomb == 0 || tomb == 1)
         return SealedRow(

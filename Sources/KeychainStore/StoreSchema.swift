@@ -4,7 +4,7 @@ package import KeychainModel
 /// Names and order are promises on disk: a change is a numbered migration.
 package enum StoreSchema {
     /// `PRAGMA user_version` of what this program writes.
-    package static let format = 1
+    package static let format = 2
     /// `PRAGMA application_id`: "LKEY".
     package static let applicationID: Int32 = 0x4C4B_4559
     /// The format of a row's seals.
@@ -46,8 +46,21 @@ package enum StoreSchema {
             moved REAL NOT NULL, rowid_was INTEGER, uuid BLOB, persistref BLOB, fmt INTEGER, gen INTEGER, pdmn TEXT, \
             sync INTEGER, tomb INTEGER, pkey BLOB, blind BLOB, metadata BLOB, wrapped_key BLOB, secret BLOB)
             """,
-        ]
+        ] + damageRecords
     }
+
+    /// What format 2 has and format 1 had not: metadata keys that did not open,
+    /// and which rows were taken out of a database that was set aside.
+    static let damageRecords = [
+        """
+        CREATE TABLE damaged_keys (number INTEGER PRIMARY KEY AUTOINCREMENT, class INTEGER NOT NULL, \
+        moved REAL NOT NULL, gen INTEGER, wrapped BLOB, "check" BLOB)
+        """,
+        """
+        CREATE TABLE salvaged (file TEXT NOT NULL, class TEXT NOT NULL, rowid_was INTEGER NOT NULL, \
+        PRIMARY KEY (file, class, rowid_was)) WITHOUT ROWID
+        """,
+    ]
 
     private static func table(_ itemClass: ItemClass) -> [String] {
         let name = itemClass.rawValue

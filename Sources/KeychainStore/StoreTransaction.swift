@@ -5,7 +5,7 @@ package import KeychainModel
 /// Changes rows; valid inside one piece of ``Store/write(_:)``. Nothing it did
 /// is seen by others, or lasts, unless the piece ends without an error.
 package struct StoreTransaction {
-    private let db: Database
+    let db: Database
     package let reader: StoreReader
 
     init(_ db: Database) {

@@ -25,7 +25,7 @@ final class TestMachine: Sendable {
     private static func start(
         _ folder: TestFolder, _ enclave: InProcessEnclave, _ clock: TestClock
     ) throws(KeychainError) -> KeychainEngine {
-        try KeychainEngine.open(dataDirectory: folder.path, clock: clock) { _ in enclave }
+        try KeychainEngine.open(dataDirectory: folder.path, clock: clock, keys: .elsewhere) { _ in enclave }
     }
 
     deinit { close() }

@@ -11,7 +11,11 @@ enum Advice {
             "`latchkey status` shows the groups that this program has."
         case .identityRefused, .serverUntrusted:
             "`latchkey status` in a fresh session shows who answers; ask who changed it."
-        case .storeSuspect, .storeMismatch, .storeUnreadable, .keybagUnreadable:
+        case .storeSuspect:
+            "Run `latchkey doctor`: it says what is damaged and which command goes on from there."
+        case .storeMalformed:
+            "Try again, then run `latchkey doctor`: it says what came back and what did not."
+        case .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
         default: unavailable(reason)
         }

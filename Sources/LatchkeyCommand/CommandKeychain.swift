@@ -6,7 +6,7 @@ internal import KeychainProtocol
 /// `latchkey`, where this program may.
 struct CommandKeychain {
     let session: SessionInformation
-    private let transport: any KeychainTransport
+    let transport: any KeychainTransport
     private let group: String?
 
     /// Says hello; after that nobody looks into this process any more.

@@ -39,7 +39,7 @@ extension ExitStatus {
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
             .identityRefused, .serverUntrusted:
             .denied
-        case .storeSuspect, .storeMismatch, .storeUnreadable, .keybagUnreadable: .damaged
+        case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable: .damaged
         case .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
             .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .daemonNotInstalled,
             .daemonUnreachable, .notImplemented, .unknown:

@@ -76,7 +76,7 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, DoctorCommand.self,
             TempCommand.self,
         ])
 

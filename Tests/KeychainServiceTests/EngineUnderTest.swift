@@ -80,9 +80,13 @@ final class EngineUnderTest {
     var databasePath: String { folder.path + "/" + Store.fileName }
 
     /// Runs SQL on the database beside the engine, as whoever can write the file could.
-    func sql(_ statement: String) throws {
+    func sql(_ statement: String) throws { try Self.execute(statement, in: databasePath) }
+
+    func number(_ query: String) throws -> Int { try Self.number(query, in: databasePath) }
+
+    static func execute(_ statement: String, in path: String) throws {
         var db: OpaquePointer?
-        guard unsafe sqlite3_open(databasePath, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
+        guard unsafe sqlite3_open(path, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
         defer { unsafe sqlite3_close(db) }
         unsafe sqlite3_busy_timeout(db, 5000)
         guard unsafe sqlite3_exec(db, statement, nil, nil, nil) == SQLITE_OK else {
@@ -90,15 +94,18 @@ final class EngineUnderTest {
         }
     }
 
-    func number(_ query: String) throws -> Int {
+    static func number(_ query: String, in path: String) throws -> Int { Int(try text(query, in: path)) ?? 0 }
+
+    /// The first column of the first row, as text.
+    static func text(_ query: String, in path: String) throws -> String {
         var db: OpaquePointer?
         var statement: OpaquePointer?
-        guard unsafe sqlite3_open(databasePath, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
+        guard unsafe sqlite3_open(path, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
         defer { unsafe sqlite3_close(db) }
         guard unsafe sqlite3_prepare_v2(db, query, -1, &statement, nil) == SQLITE_OK else { throw SQLFailure(text: query) }
         defer { unsafe sqlite3_finalize(statement) }
         guard unsafe sqlite3_step(statement) == SQLITE_ROW else { throw SQLFailure(text: query) }
-        return unsafe Int(sqlite3_column_int64(statement, 0))
+        return unsafe sqlite3_column_text(statement, 0).map { unsafe String(cString: $0) } ?? ""
     }
 
     struct SQLFailure: Error { let text: String }

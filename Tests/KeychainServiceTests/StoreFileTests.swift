@@ -12,22 +12,24 @@ import Testing
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
         try keychain.close()
-        try keychain.sql("PRAGMA user_version = 2")
+        try keychain.sql("PRAGMA user_version = 3")
         try keychain.sql("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
         let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
-        #expect(error?.reason == .storeNewer(version: 2))
+        #expect(error?.reason == .storeNewer(version: 3))
         #expect(error?.status == .notAvailable)
         #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath)) == before)
     }
 
     @Test func databaseOfAnotherProgramIsRefusedUntouched() throws {
-        let folder = try TemporaryDirectory()
-        let path = folder.path + "/" + Store.fileName
-        let foreign = Data("SQLite format 3".utf8) + Data(repeating: 0, count: 100)
-        try foreign.write(to: URL(fileURLWithPath: path))
-        #expect(throws: KeychainError.self) { try EngineUnderTest.open(folder.path, ManualClock()) }
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == foreign)
+        let keychain = try EngineUnderTest()
+        try keychain.close()
+        try keychain.sql("PRAGMA application_id = 7")
+        try keychain.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        let foreign = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
+        let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
+        #expect(error?.reason == .storeUnreadable)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath)) == foreign)
     }
 
     @Test func databaseWithoutItsKeybagIsRefusedAndNoNewOneIsMade() throws {

@@ -16,6 +16,7 @@ final class FakeKeychain: KeychainTransport {
         var items: [Item] = []
         var requests: [KeychainRequest] = []
         var failure: KeychainError?
+        var doctor = DoctorReport()
         var clock = 800_000_000.0
     }
 
@@ -62,6 +63,7 @@ final class FakeKeychain: KeychainTransport {
             case .update: return try update(request, &state)
             case .delete: return try delete(request, &state)
             case .status: return KeychainAnswer(status: Self.status)
+            case .doctor: return KeychainAnswer(doctor: state.doctor)
             case .deleteGroups: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }

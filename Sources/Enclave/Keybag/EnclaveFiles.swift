@@ -1,0 +1,19 @@
+internal import KeychainPlatform
+
+/// The files of a keybag as others see them: names, and bytes nobody judges.
+package enum EnclaveFiles {
+    /// Everything that opening the keybag takes.
+    package static let names = [
+        AuthenticatedFile.Kind.protectors.fileName, AuthenticatedFile.Kind.keybag.fileName,
+        SoftwareSecret.fileName,
+    ].flatMap { name in (0..<FilePair.count).map { "\(name).\($0)" } }
+
+    package static let folderName = EnclaveDirectory.name
+
+    /// Whether a copy of the keybag lies in a data folder.
+    package static func holdKeybag(inDataDirectory path: String) -> Bool {
+        FolderContent.names(at: "\(path)/\(folderName)").contains {
+            $0.hasPrefix(AuthenticatedFile.Kind.keybag.fileName + ".")
+        }
+    }
+}

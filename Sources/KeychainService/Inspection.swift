@@ -1,0 +1,136 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+
+/// Opens every row of the store, both seals, and holds its columns against what
+/// it says: rows of all groups, a batch at a time, nothing locked in between.
+struct Inspection {
+    /// What is done with a row that is not as it should be.
+    enum Remedy {
+        /// Counted and left alone.
+        case none
+        /// Columns are written anew from the sealed attributes.
+        case mendColumns
+        /// The same, and a row that does not open is moved to `damaged`.
+        case setAside
+    }
+
+    private let engine: KeychainEngine
+    private let remedy: Remedy
+    private(set) var counts = InspectionCounts()
+
+    init(_ engine: KeychainEngine, _ remedy: Remedy) {
+        self.engine = engine
+        self.remedy = remedy
+    }
+
+    mutating func run() throws(KeychainError) {
+        for itemClass in ItemClass.stored {
+            var last: Int64 = .min
+            while true {
+                let after = last
+                let rows = try engine.store.read { reader throws(KeychainError) in
+                    try reader.walk(itemClass, after: after, atMost: WalkStep())
+                }
+                guard let end = rows.last else { break }
+                last = end.row.rowid
+                try look(at: rows, itemClass)
+            }
+        }
+    }
+
+    private mutating func look(at rows: [RowToStore], _ itemClass: ItemClass) throws(KeychainError) {
+        counts.rows += rows.count
+        var opened: [(RowToStore, ItemMetadata)] = []
+        var broken: [(RowToStore, StoreTransaction.DamageCause)] = []
+        for stored in rows {
+            let outcome = try engine.store.read { reader throws(KeychainError) in
+                try engine.opener.open(stored.row, itemClass, reader)
+            }
+            switch outcome {
+            case .item(let metadata): opened.append((stored, metadata))
+            case .locked: counts.locked += 1
+            case .damaged(let cause): broken.append((stored, cause))
+            }
+        }
+        let secrets = try engine.openSecrets(opened.map { ($0.0.row, $0.1) }, itemClass)
+        var mismatched: [(RowToStore, ItemMetadata)] = []
+        for ((stored, metadata), secret) in zip(opened, secrets) {
+            switch secret {
+            case .damaged(let cause): broken.append((stored, cause))
+            case .locked, .needsAuthentication: counts.locked += 1
+            case .payload:
+                if engine.maker.columns(of: stored, agreeWith: metadata, itemClass) {
+                    counts.sound += 1
+                } else {
+                    mismatched.append((stored, metadata))
+                }
+            }
+        }
+        try remedy(broken, itemClass)
+        try mend(mismatched, itemClass)
+    }
+
+    private mutating func remedy(
+        _ broken: [(RowToStore, StoreTransaction.DamageCause)], _ itemClass: ItemClass
+    ) throws(KeychainError) {
+        guard case .setAside = remedy, !broken.isEmpty else {
+            counts.unopened += broken.count
+            return
+        }
+        let moment = engine.clock.wallClock
+        counts.moved += try engine.store.write { transaction throws(KeychainError) in
+            var count = 0
+            for (stored, cause) in broken {
+                // Only what is still as it was looked at.
+                guard let present = try transaction.reader.row(stored.row.rowid, in: itemClass),
+                    present.metadata == stored.row.metadata, present.secret == stored.row.secret
+                else { continue }
+                if try transaction.setAside(present.rowid, in: itemClass, cause: cause, at: moment) { count += 1 }
+            }
+            return count
+        }
+    }
+
+    private mutating func mend(
+        _ mismatched: [(RowToStore, ItemMetadata)], _ itemClass: ItemClass
+    ) throws(KeychainError) {
+        if case .none = remedy {
+            counts.mismatched += mismatched.count
+            return
+        }
+        for (stored, metadata) in mismatched {
+            var mended = engine.maker.withColumns(of: stored.row, metadata, itemClass)
+            mended.row.rowid = stored.row.rowid
+            let row = mended
+            do throws(KeychainError) {
+                try engine.store.write { transaction throws(KeychainError) in
+                    guard let present = try transaction.reader.row(row.row.rowid, in: itemClass),
+                        present.metadata == row.row.metadata
+                    else { return }
+                    try transaction.replace(row, in: itemClass)
+                }
+                counts.mended += 1
+            } catch {
+                // Another row has its place.
+                guard error.status == .duplicateItem else { throw error }
+                counts.mismatched += 1
+            }
+        }
+    }
+}
+
+extension RowMaker {
+    /// The row with its columns made from what its metadata says.
+    func withColumns(of row: SealedRow, _ metadata: ItemMetadata, _ itemClass: ItemClass) -> RowToStore {
+        store(row, metadata.attributes, itemClass)
+    }
+
+    /// Whether the blind columns are those of the opened attributes.
+    func columns(of stored: RowToStore, agreeWith metadata: ItemMetadata, _ itemClass: ItemClass) -> Bool {
+        let right = withColumns(of: stored.row, metadata, itemClass)
+        return stored.primaryKey == right.primaryKey && stored.pair == right.pair && stored.blind == right.blind
+    }
+}

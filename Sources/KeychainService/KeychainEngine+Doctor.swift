@@ -1,0 +1,93 @@
+package import KeychainModel
+internal import KeychainPlatform
+package import KeychainProtocol
+internal import KeychainStore
+internal import Synchronization
+
+extension KeychainEngine {
+    /// What `latchkey doctor` asks for. Counts only: nothing of an item is in the
+    /// answer, so every program of the user may ask. May take long; one at a time.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `busy` while another one runs, or
+    ///   `storeMalformed`.
+    package func doctor(_ task: DoctorTask) throws(KeychainError) -> DoctorReport {
+        try refuseIfMalformed()
+        let isOurs = doctoring.withLock { running in
+            defer { running = true }
+            return !running
+        }
+        guard isOurs else { throw KeychainError(.notAvailable, reason: .busy) }
+        defer { doctoring.withLock { $0 = false } }
+        do throws(KeychainError) { return try perform(task) } catch {
+            noteMalformation(error)
+            throw error
+        }
+    }
+
+    private func perform(_ task: DoctorTask) throws(KeychainError) -> DoctorReport {
+        var report = DoctorReport()
+        switch task {
+        case .look: break
+        case .verify:
+            report.isIntact = try store.read { reader throws(KeychainError) in try reader.isIntact() }
+            report.inspection = try inspect(.none)
+        case .salvage: try salvage(&report)
+        case .acceptDamage: try acceptDamage(&report)
+        }
+        try describe(&report)
+        return report
+    }
+
+    private func inspect(_ remedy: Inspection.Remedy) throws(KeychainError) -> InspectionCounts {
+        var inspection = Inspection(self, remedy)
+        try inspection.run()
+        return inspection.counts
+    }
+
+    /// Brings back what opens; lets the brake go where no row is left that does
+    /// not open.
+    private func salvage(_ report: inout DoctorReport) throws(KeychainError) {
+        guard try store.read({ reader throws(KeychainError) in try reader.isIntact() }) else {
+            // The whole file is to be set aside; the next opening does that.
+            throw KeychainError(.notAvailable, reason: .storeMalformed)
+        }
+        report.isIntact = true
+        var salvage = Salvage(self, until: nil)
+        try salvage.run()
+        report.salvage = salvage.counts
+        let counts = try inspect(.mendColumns)
+        report.inspection = counts
+        if counts.unopened == 0 { try brake.release() }
+    }
+
+    /// Sets every row aside that does not open, however many they are, and lets
+    /// the brake go.
+    private func acceptDamage(_ report: inout DoctorReport) throws(KeychainError) {
+        report.inspection = try inspect(.setAside)
+        let newest = try store.read { reader throws(KeychainError) in try reader.openDamage().newest }
+        try store.write { transaction throws(KeychainError) in
+            try transaction.put(StoreRecord.bytes(of: Double(newest)), as: .accepted)
+        }
+        try brake.release()
+        keys.forget()
+    }
+
+    private func describe(_ report: inout DoctorReport) throws(KeychainError) {
+        report.dataDirectory = dataDirectory
+        report.storeFormat = StoreSchema.format
+        report.setAsideFiles = StoreSetAside.files(in: directory)
+        report.brakeIsOn = brake.isOn
+        try store.read { reader throws(KeychainError) in
+            for itemClass in ItemClass.stored {
+                let (items, tombstones) = try reader.totals(of: itemClass)
+                report.items[itemClass] = items
+                report.tombstones += tombstones
+            }
+            let (count, newest) = try reader.openDamage()
+            report.damaged = count
+            let accepted = try reader.number(.accepted) ?? 0
+            report.hasNewDamage = count > 0 && Double(newest) > accepted
+            report.brakeSince = try reader.number(.brake)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import Enclave
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+internal import Synchronization
+
+/// Where the keys of a store lie.
+package enum KeyPlace: Sendable {
+    /// In the folder `enclave` of the data directory.
+    case dataDirectory
+    /// With whoever opens the engine (tests, whose keys are in memory).
+    case elsewhere
+}
+
+/// A database that opened, and what had to be set aside for that.
+struct OpenedStore {
+    let store: Store
+    /// As the database, or the marker beside it, says.
+    let storeID: [UInt8]?
+    let setAside: StoreSetAside?
+
+    private init(_ directory: PrivateDirectory, settingAside marker: StoreSetAside?) throws(KeychainError) {
+        try marker?.move(in: directory)
+        store = try Store(in: directory)
+        storeID = try Self.identifier(of: store) ?? marker?.storeID
+        setAside = marker
+    }
+
+    /// Opens the database; one that SQLite calls malformed is set aside whole
+    /// and a new one made in its place.
+    ///
+    /// - Throws: as ``Store/init(in:)``; `keybagUnreadable` where the database is
+    ///   malformed and there is no keybag either: nothing is touched then.
+    static func open(
+        in directory: PrivateDirectory, _ place: KeyPlace, at moment: Double
+    ) throws(KeychainError) -> OpenedStore {
+        let pending = try StoreSetAside.pending(in: directory)
+        do throws(KeychainError) { return try OpenedStore(directory, settingAside: pending) } catch {
+            guard error.reason == .storeMalformed, pending == nil else { throw error }
+        }
+        // A malformed database does not tell its store: the keybag does. Where
+        // that is missing as well, a new one would shut the old rows out.
+        guard place == .elsewhere || EnclaveFiles.holdKeybag(inDataDirectory: directory.path) else {
+            throw KeychainError(
+                .notAvailable, reason: .keybagUnreadable, underlying: "the database is malformed, the keybag is missing"
+            )
+        }
+        let marker = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
+        return try OpenedStore(directory, settingAside: marker)
+    }
+
+    private static func identifier(of store: Store) throws(KeychainError) -> [UInt8]? {
+        try store.read { reader throws(KeychainError) in try reader.storeID() }
+    }
+}
+
+extension KeychainEngine {
+    /// What a log should say about how this engine opened; names no item.
+    package var openingEvent: String? {
+        guard let setAside else { return nil }
+        let counts = salvagedAtOpening.withLock { $0 } ?? SalvageCounts()
+        return
+            "the database was malformed and is set aside as \(setAside.name); items brought back: \(counts.restored), "
+            + "not opening: \(counts.unopened)" + (counts.isCutShort ? ", not finished" : "")
+    }
+
+    /// Whether the database turned out malformed under this engine: it answers
+    /// nothing more, and the next opening sets the file aside.
+    package var isMalformed: Bool { malformation.withLock { $0 } }
+
+    /// Keeps in mind, and beside the file, that SQLite called it malformed.
+    func noteMalformation(_ error: KeychainError) {
+        guard error.reason == .storeMalformed else { return }
+        let isFirst = malformation.withLock { known in
+            defer { known = true }
+            return !known
+        }
+        guard isFirst else { return }
+        // Where the marker cannot be written the next opening has to find out by
+        // itself; nothing is lost by that.
+        do throws(KeychainError) {
+            _ = try StoreSetAside.mark(in: directory, storeID: storeID, at: clock.wallClock)
+        } catch { return }
+    }
+
+    /// - Throws: `errSecNotAvailable`, reason `storeMalformed`, once it is known.
+    func refuseIfMalformed() throws(KeychainError) {
+        if isMalformed { throw KeychainError(.notAvailable, reason: .storeMalformed) }
+    }
+}

@@ -1,0 +1,234 @@
+internal import Enclave
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+internal import Synchronization
+
+/// Brings back what was set aside and opens after all: rows of the table
+/// `damaged` and of malformed databases. Authenticity comes from the seals alone;
+/// a row whose place a newer item has stays where it is.
+struct Salvage {
+    private let engine: KeychainEngine
+    /// After which no further batch is begun; nil: when everything was looked at.
+    private let deadline: Deadline?
+    private(set) var counts = SalvageCounts()
+    /// Metadata keys that may open rows; a locked class is missing.
+    private var candidates: [ProtectionClass: [MetadataKey]] = [:]
+
+    init(_ engine: KeychainEngine, until deadline: Deadline?) {
+        self.engine = engine
+        self.deadline = deadline
+    }
+
+    private var isOver: Bool { deadline?.hasPassed ?? false }
+
+    /// Where a row comes from.
+    private enum Origin {
+        case file(String)
+        case damaged(number: Int64)
+    }
+
+    private struct Find {
+        let origin: Origin
+        let itemClass: ItemClass
+        let row: SealedRow
+        let metadata: ItemMetadata
+    }
+
+    // MARK: Sources
+
+    /// Everything that was set aside, newest file first: of two rows for one
+    /// place the newer stays.
+    mutating func run() throws(KeychainError) {
+        for name in StoreSetAside.files(in: engine.directory).reversed() {
+            try takeFile(name)
+            if isOver { return counts.isCutShort = true }
+        }
+        try takeDamaged()
+    }
+
+    private mutating func takeFile(_ name: String) throws(KeychainError) {
+        counts.files += 1
+        guard let remains = try StoreRemains(name, in: engine.directory) else {
+            counts.unreadableFiles += 1
+            return
+        }
+        try loadKeys(remains)
+        var isWhole = true
+        for itemClass in ItemClass.stored {
+            var batch: [Find] = []
+            var byteCount = 0
+            isWhole =
+                try remains.forEachRow(of: itemClass) { row throws(KeychainError) in
+                    if isOver { return }
+                    guard try !wasTaken(row, itemClass, name) else { return counts.present += 1 }
+                    guard let metadata = open(row, itemClass) else { return }
+                    batch.append(Find(origin: .file(name), itemClass: itemClass, row: row, metadata: metadata))
+                    byteCount += row.secret?.count ?? 0
+                    guard batch.count >= WalkStep().rows || byteCount >= WalkStep().bytes else { return }
+                    try restore(batch)
+                    (batch, byteCount) = ([], 0)
+                } && isWhole
+            try restore(batch)
+        }
+        if !isWhole { counts.unreadableFiles += 1 }
+    }
+
+    private func wasTaken(_ row: SealedRow, _ itemClass: ItemClass, _ file: String) throws(KeychainError) -> Bool {
+        try engine.store.read { reader throws(KeychainError) in
+            try reader.wasSalvaged(row.rowid, of: itemClass, from: file)
+        }
+    }
+
+    private mutating func takeDamaged() throws(KeychainError) {
+        try loadKeys(nil)
+        var last: Int64 = 0
+        while true {
+            let after = last
+            let rows = try engine.store.read { reader throws(KeychainError) in
+                try reader.damaged(after: after, atMost: WalkStep())
+            }
+            guard let end = rows.last else { return }
+            if isOver { return counts.isCutShort = true }
+            last = end.number
+            for itemClass in ItemClass.stored {
+                var batch: [Find] = []
+                for found in rows where found.itemClass == itemClass {
+                    guard let metadata = open(found.row, itemClass) else { continue }
+                    batch.append(
+                        Find(
+                            origin: .damaged(number: found.number), itemClass: itemClass, row: found.row,
+                            metadata: metadata))
+                }
+                try restore(batch)
+            }
+        }
+    }
+
+    // MARK: Opening
+
+    /// The metadata of a row under any key that it may have been sealed with.
+    private mutating func open(_ row: SealedRow, _ itemClass: ItemClass) -> ItemMetadata? {
+        guard let protectionClass = ProtectionClass(rawValue: row.protection) else {
+            counts.unopened += 1
+            return nil
+        }
+        guard let keys = candidates[protectionClass] else {
+            counts.locked += 1
+            return nil
+        }
+        for key in keys {
+            do throws(CryptoError) {
+                return try engine.sealer.openMetadata(of: row, itemClass, under: key.key)
+            } catch { continue }
+        }
+        counts.unopened += 1
+        return nil
+    }
+
+    private mutating func loadKeys(_ remains: StoreRemains?) throws(KeychainError) {
+        candidates = [:]
+        for protectionClass in ProtectionClass.allCases {
+            candidates[protectionClass] = try keys(protectionClass, remains)
+        }
+    }
+
+    /// nil while the class is locked.
+    private func keys(
+        _ protectionClass: ProtectionClass, _ remains: StoreRemains?
+    ) throws(KeychainError) -> [MetadataKey]? {
+        var records = try remains?.metadataKeys(of: protectionClass) ?? []
+        records += try engine.store.read { reader throws(KeychainError) in
+            let current = try reader.metadataKey(of: protectionClass).map { [$0] } ?? []
+            return try current + reader.damagedKeys(of: protectionClass)
+        }
+        var found: [MetadataKey] = []
+        for record in records {
+            switch try engine.keys.open(record, protectionClass, keeping: false) {
+            case .key(let key): found.append(key)
+            case .locked: return nil
+            case .damaged, .noClassKey, .absent: continue
+            }
+        }
+        return found
+    }
+
+    // MARK: Restoring
+
+    /// Puts rows whose secret opens as well into their tables, in one transaction.
+    private mutating func restore(_ finds: [Find]) throws(KeychainError) {
+        guard let itemClass = finds.first?.itemClass else { return }
+        let secrets = try engine.openSecrets(finds.map { ($0.row, $0.metadata) }, itemClass)
+        var whole: [(Find, RowToStore)] = []
+        for (find, secret) in zip(finds, secrets) {
+            switch secret {
+            case .payload:
+                if let stored = try resealed(find) { whole.append((find, stored)) } else { counts.locked += 1 }
+            case .locked, .needsAuthentication: counts.locked += 1
+            case .damaged: counts.unopened += 1
+            }
+        }
+        guard !whole.isEmpty else { return }
+        let rows = whole
+        let restored = try engine.store.write { transaction throws(KeychainError) -> Int in
+            var count = 0
+            for (find, stored) in rows {
+                if try Self.insert(find, stored, transaction) { count += 1 }
+            }
+            return count
+        }
+        counts.restored += restored
+        counts.present += rows.count - restored
+    }
+
+    /// The row under today's metadata key of its class, its secret as it was.
+    private func resealed(_ find: Find) throws(KeychainError) -> RowToStore? {
+        guard let protectionClass = ProtectionClass(rawValue: find.row.protection) else { return nil }
+        let key: MetadataKey
+        do throws(KeychainError) {
+            key = try engine.keys.forWriting(protectionClass, at: engine.clock.wallClock)
+        } catch {
+            guard error.status == .interactionNotAllowed || error.status == .authFailed else { throw error }
+            return nil
+        }
+        let draft = ItemDraft(
+            itemClass: find.itemClass, uuid: find.row.uuid, persistref: find.row.persistref,
+            attributes: find.metadata.attributes, accessControl: find.metadata.accessControl,
+            extras: AttributeMap(), value: nil, dataCode: find.metadata.dataCode)
+        return engine.maker.resealMetadata(of: find.row, sealID: find.metadata.sealID, draft, under: key)
+    }
+
+    /// False where its place is taken: what is there now is newer.
+    private static func insert(
+        _ find: Find, _ stored: RowToStore, _ transaction: StoreTransaction
+    ) throws(KeychainError) -> Bool {
+        let holder = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: find.itemClass)
+        let isReferred = try transaction.reader.hasPersistentReference(find.row.persistref, in: find.itemClass)
+        let isTaken = holder != nil || isReferred
+        if !isTaken { _ = try transaction.insert(stored, in: find.itemClass) }
+        switch find.origin {
+        case .file(let name): try transaction.noteSalvaged(find.row.rowid, of: find.itemClass, from: name)
+        case .damaged(let number) where isTaken: try transaction.supersede(damaged: number)
+        case .damaged(let number): try transaction.removeDamaged(number)
+        }
+        return !isTaken
+    }
+}
+
+extension KeychainEngine {
+    /// How long an opening may be held up; `latchkey doctor --salvage` does the rest.
+    private static let patienceAtOpening: Duration = .seconds(3)
+
+    /// A program that finds nothing makes new items in the old ones' place; so
+    /// what opens comes back before the first call is answered.
+    func salvageAfterSettingAside() {
+        guard setAside != nil else { return }
+        var salvage = Salvage(self, until: Deadline(after: Self.patienceAtOpening, on: clock))
+        // The store serves without them; doctor says what is still set aside.
+        do throws(KeychainError) { try salvage.run() } catch { noteMalformation(error) }
+        let counts = salvage.counts
+        salvagedAtOpening.withLock { $0 = counts }
+    }
+}

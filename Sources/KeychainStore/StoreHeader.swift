@@ -1,0 +1,74 @@
+internal import GRDB
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// What the first bytes of a database file say, read without SQLite: opening a
+/// database writes beside it, and a newer store is not to be touched at all.
+///
+/// <https://sqlite.org/fileformat2.html>, section 1.3: `user_version` is the
+/// big-endian number at 60, `application_id` the one at 68.
+struct StoreHeader {
+    let format: Int
+    let application: Int32
+
+    private static let byteCount = 100
+    private static let magic = Array("SQLite format 3\0".utf8)
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.byteCount, Array(bytes[..<Self.magic.count]) == Self.magic else { return nil }
+        format = Int(Self.number(bytes[60..<64]))
+        application = Int32(bitPattern: Self.number(bytes[68..<72]))
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
+
+    private var isNewer: Bool { application == StoreSchema.applicationID && format > StoreSchema.format }
+
+    /// - Throws: `errSecNotAvailable`, reason `storeNewer`; the files are as they were.
+    static func refuseNewer(in directory: PrivateDirectory) throws(KeychainError) {
+        guard let header = try read(in: directory) else { return }
+        if header.isNewer { throw KeychainError(.notAvailable, reason: .storeNewer(version: header.format)) }
+        try refuseNewerLog(in: directory)
+    }
+
+    private static func read(in directory: PrivateDirectory) throws(KeychainError) -> StoreHeader? {
+        do throws(SystemCallError) {
+            return try directory.readPrefix(Store.fileName, byteCount: byteCount).flatMap { StoreHeader($0) }
+        } catch {
+            // A link or a folder in its place is for SQLite to refuse.
+            if error.isNotAFileOfOurs { return nil }
+            throw KeychainError(
+                error.isInputOutput ? .io : .notAvailable,
+                reason: error.isInputOutput ? .inputOutput : .storeUnreadable,
+                underlying: "\(error)")
+        }
+    }
+
+    /// A crash can leave the newer format in the write-ahead log alone: looked at
+    /// by a connection that cannot write.
+    private static func refuseNewerLog(in directory: PrivateDirectory) throws(KeychainError) {
+        let log = Store.fileName + "-wal"
+        let size: Int
+        do throws(SystemCallError) {
+            size = Int(try FileStatus(at: FilePath(log), in: directory.descriptor, followingLink: false).byteCount)
+        } catch { return }
+        guard size > 0 else { return }
+        let path = directory.path + "/" + Store.fileName
+        let format: Int
+        do throws(KeychainError) {
+            format = try translating {
+                let queue = try DatabaseQueue(path: path, configuration: Store.configuration(readOnly: true))
+                return try queue.unsafeRead { db in
+                    guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == StoreSchema.applicationID else {
+                        return 0
+                    }
+                    return try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                }
+            }
+        } catch {
+            // Whatever else is wrong with it is found, and named, by opening it.
+            return
+        }
+        if format > StoreSchema.format { throw KeychainError(.notAvailable, reason: .storeNewer(version: format)) }
+    }
+}

@@ -1,0 +1,38 @@
+internal import GRDB
+internal import KeychainModel
+
+/// One step from a format of the database to the next: SQL and nothing else, so
+/// that it needs no key and does the same every time.
+///
+/// A step that has to open rows would run per protection class, once that class
+/// is open (ARCHITECTURE.md, "Migrations"); none does yet.
+package struct StoreMigration: Sendable {
+    /// The format that the step makes out of the one before it.
+    package let format: Int
+    package let statements: [String]
+
+    package init(to format: Int, _ statements: [String]) {
+        self.format = format
+        self.statements = statements
+    }
+
+    /// Every step there is, in order.
+    package static let all = [StoreMigration(to: 2, StoreSchema.damageRecords)]
+
+    /// Runs what a database lacks in one transaction: after a failure or a crash
+    /// it is of its old format, whole.
+    static func run(_ steps: [StoreMigration], on writer: DatabaseQueue) throws(KeychainError) {
+        try translating {
+            try writer.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    let format = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                    for step in steps where step.format > format {
+                        for statement in step.statements { try db.execute(sql: statement) }
+                        try db.execute(sql: "PRAGMA user_version = \(step.format)")
+                    }
+                    return .commit
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Foundation
+internal import GRDB
+package import KeychainModel
+
+/// What the table `store` says by name, beside the store's id.
+package enum StoreRecord: String, Sendable {
+    /// Since when the brake on damage is on (``bytes(of:)``).
+    case brake
+    /// The number of the newest row of `damaged` that a person has accepted.
+    case accepted
+
+    /// A number as 8 bytes, big-endian: the IEEE 754 double.
+    package static func bytes(of number: Double) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: number.bitPattern >> (56 - 8 * UInt64($0))) }
+    }
+
+    package static func number(in bytes: [UInt8]) -> Double? {
+        guard bytes.count == 8 else { return nil }
+        return Double(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+}
+
+extension StoreReader {
+    package func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
+        try translating {
+            try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = ?", arguments: [name.rawValue])
+                .map { Array(Data.fromDatabaseValue($0[0]) ?? Data()) }
+        }
+    }
+
+    package func number(_ name: StoreRecord) throws(KeychainError) -> Double? {
+        try record(name).flatMap { StoreRecord.number(in: $0) }
+    }
+}
+
+extension StoreTransaction {
+    package func put(_ bytes: [UInt8], as name: StoreRecord) throws(KeychainError) {
+        try translating {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO store (name, value) VALUES (?, ?)",
+                arguments: [name.rawValue, Data(bytes)])
+        }
+    }
+
+    package func remove(_ name: StoreRecord) throws(KeychainError) {
+        try translating { try db.execute(sql: "DELETE FROM store WHERE name = ?", arguments: [name.rawValue]) }
+    }
+
+    /// Keeps a metadata key that does not open, byte for byte, before another
+    /// takes its place.
+    package func setAsideMetadataKey(of protectionClass: ProtectionClass, at moment: Double) throws(KeychainError) {
+        try translating {
+            try db.execute(
+                sql: "INSERT INTO damaged_keys (class, moved, gen, wrapped, \"check\") "
+                    + "SELECT class, ?, gen, wrapped, \"check\" FROM metadata_keys WHERE class = ?",
+                arguments: [moment, Int(protectionClass.number)])
+        }
+    }
+}

@@ -1,0 +1,164 @@
+internal import GRDB
+package import KeychainModel
+package import KeychainPlatform
+
+/// A malformed database that was set aside, read as far as it can be read.
+///
+/// The connection cannot write: the file stays as it is. What comes out of it is
+/// believed by nobody before its seals have opened.
+package struct StoreRemains {
+    package let name: String
+    private let queue: DatabaseQueue
+    /// Rows that SQLite cannot find its way to cost probes; so many at the most
+    /// in each table.
+    private static let mostProbes = 4096
+
+    /// nil where SQLite makes nothing of the file at all.
+    package init?(_ name: String, in directory: PrivateDirectory) throws(KeychainError) {
+        self.name = name
+        do throws(KeychainError) {
+            queue = try translating {
+                try DatabaseQueue(
+                    path: directory.path + "/" + name, configuration: Store.configuration(readOnly: true))
+            }
+        } catch {
+            guard Self.isHole(error) else { throw error }
+            return nil
+        }
+    }
+
+    /// Where the file says nothing: not only what SQLite calls malformed; a
+    /// sector that the disk refuses is a hole as well, and the file stays.
+    private static func isHole(_ error: KeychainError) -> Bool {
+        error.reason == .storeMalformed || error.reason == .inputOutput || error.reason == .storeUnreadable
+    }
+
+    // MARK: Metadata keys
+
+    /// Every metadata key of a class that the file holds.
+    package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
+        try keys(protectionClass, "metadata_keys") + keys(protectionClass, "damaged_keys")
+    }
+
+    private func keys(
+        _ protectionClass: ProtectionClass, _ table: String
+    ) throws(KeychainError) -> [MetadataKeyRecord] {
+        try orNothing([]) { db in
+            try Row.fetchAll(
+                db, sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE class = ?",
+                arguments: [Int(protectionClass.number)]
+            ).map { MetadataKeyRecord($0) }
+        }
+    }
+
+    private func orNothing<R>(_ nothing: R, _ body: (Database) throws -> R) throws(KeychainError) -> R {
+        do throws(KeychainError) { return try translating { try queue.unsafeRead { try body($0) } } } catch {
+            guard Self.isHole(error) else { throw error }
+            return nothing
+        }
+    }
+
+    // MARK: Rows
+
+    /// Visits every row of a class that can be reached, in its table and in
+    /// `damaged`, in no certain order; true where nothing was out of reach.
+    package func forEachRow(
+        of itemClass: ItemClass, _ body: (SealedRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> Bool {
+        let columns = "\(StoreSchema.rowColumns), \(StoreSchema.secretColumns)"
+        var table = TableWalk(queue, "\(itemClass.rawValue) NOT INDEXED", key: "rowid", columns, Self.mostProbes)
+        try table.run { row throws(KeychainError) in try body(StoreReader.decode(row, true)) }
+        var damaged = TableWalk(queue, "damaged NOT INDEXED", key: "number", DamagedRow.columns, Self.mostProbes)
+        try damaged.run { row throws(KeychainError) in
+            guard let found = DamagedRow(row), found.itemClass == itemClass else { return }
+            var sealed = found.row
+            // Below zero: apart from the rows of the table, whose numbers are not.
+            sealed.rowid = -found.number
+            try body(sealed)
+        }
+        return table.isWhole && damaged.isWhole
+    }
+
+    /// Reads a table past its holes: forwards from the start, backwards from the
+    /// end, and what lies between by halves.
+    private struct TableWalk {
+        private let queue: DatabaseQueue
+        private let select: String
+        private let key: String
+        private var probesLeft: Int
+        private(set) var isWhole = true
+
+        init(_ queue: DatabaseQueue, _ table: String, key: String, _ columns: String, _ mostProbes: Int) {
+            self.queue = queue
+            self.key = key
+            select = "SELECT \(columns), \(key) AS walked FROM \(table)"
+            probesLeft = mostProbes
+        }
+
+        /// Where one probe ended: at the edge that it was to reach, or before a hole.
+        private struct Reach {
+            var last: Int64
+            var isComplete: Bool
+        }
+
+        mutating func run(_ body: (Row) throws(KeychainError) -> Void) throws(KeychainError) {
+            // Ranges still to be looked at, without their edges.
+            var ranges: [(low: Int64, high: Int64)] = [(.min, .max)]
+            while let range = ranges.popLast() {
+                guard range.low < .max, range.low + 1 < range.high else { continue }
+                guard probesLeft > 1 else {
+                    isWhole = false
+                    return
+                }
+                let forwards = try probe(range.low, range.high, ascending: true, body)
+                if forwards.isComplete { continue }
+                isWhole = false
+                let backwards = try probe(forwards.last, range.high, ascending: false, body)
+                if backwards.isComplete { continue }
+                ranges += Self.halves(forwards.last, backwards.last)
+            }
+        }
+
+        /// The row next to an edge may be the one that cannot be read; so a gap
+        /// shrinks by half with each pair of probes.
+        private static func halves(_ low: Int64, _ high: Int64) -> [(low: Int64, high: Int64)] {
+            let (width, isTooWide) = high.subtractingReportingOverflow(low)
+            if !isTooWide && width <= 2 { return [] }
+            let middle = low / 2 + high / 2
+            guard middle > low, middle < high else { return [] }
+            // The row in the middle is looked at with the lower half.
+            return [(middle, high), (low, middle + 1)]
+        }
+
+        private mutating func probe(
+            _ low: Int64, _ high: Int64, ascending: Bool, _ body: (Row) throws(KeychainError) -> Void
+        ) throws(KeychainError) -> Reach {
+            probesLeft -= 1
+            var reach = Reach(last: ascending ? low : high, isComplete: false)
+            var failure: KeychainError?
+            do throws(KeychainError) {
+                try translating {
+                    try queue.unsafeRead { db in
+                        let rows = try Row.fetchCursor(
+                            db,
+                            sql:
+                                "\(select) WHERE \(key) > ? AND \(key) < ? ORDER BY \(key) \(ascending ? "ASC" : "DESC")",
+                            arguments: [low, high])
+                        while let row = try rows.next() {
+                            do throws(KeychainError) { try body(row) } catch {
+                                failure = error
+                                return
+                            }
+                            reach.last = Int64.fromDatabaseValue(row["walked"]) ?? reach.last
+                        }
+                        reach.isComplete = true
+                    }
+                }
+            } catch {
+                guard StoreRemains.isHole(error) else { throw error }
+            }
+            if let failure { throw failure }
+            return reach
+        }
+    }
+}

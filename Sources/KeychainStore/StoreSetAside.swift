@@ -1,0 +1,165 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// Moves a database that SQLite calls malformed out of the way, whole: the file
+/// with its write-ahead log under a name with the date, never over another file.
+///
+/// What is to be done lies in a marker file first, so that a crash between two
+/// renames is carried on by the next opening (FORMATS.md, "Set aside").
+package struct StoreSetAside: Sendable, Hashable {
+    package static let markerName = Store.fileName + ".malformed"
+    private static let prefix = Store.fileName + ".damaged-"
+    private static let companions = ["-wal", "-shm"]
+
+    /// The database's new name.
+    package let name: String
+    /// The store's id, where it was known when the damage was found.
+    package let storeID: [UInt8]?
+
+    init(name: String, storeID: [UInt8]?) {
+        self.name = name
+        self.storeID = storeID
+    }
+
+    // MARK: The marker
+
+    /// What a marker in the folder says, or nil where there is none.
+    ///
+    /// - Throws: `storeUnreadable` for a marker that no version of ours wrote.
+    package static func pending(in directory: PrivateDirectory) throws(KeychainError) -> StoreSetAside? {
+        let bytes = try translating { () throws(SystemCallError) in try directory.read(markerName, atMost: 4096) }
+        guard let bytes else { return nil }
+        guard let found = StoreSetAside(encoded: bytes) else {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: markerName)
+        }
+        return found
+    }
+
+    /// Writes down, durably, that the database is to be set aside.
+    ///
+    /// - Throws: `readOnly`, `diskFull`; nothing was changed then.
+    package static func mark(
+        in directory: PrivateDirectory, storeID: [UInt8]?, at moment: Double
+    ) throws(KeychainError) -> StoreSetAside {
+        if let present = try pending(in: directory) { return present }
+        let name = freeName(in: directory, at: moment)
+        let marker = StoreSetAside(name: name, storeID: storeID)
+        try translating { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
+        return marker
+    }
+
+    private static func freeName(in directory: PrivateDirectory, at moment: Double) -> String {
+        let stamp = prefix + CompactTime.text(moment)
+        let taken = Set(FolderContent.names(at: directory.path))
+        var name = stamp
+        var number = 1
+        while taken.contains(name) || companions.contains(where: { taken.contains(name + $0) }) {
+            number += 1
+            name = "\(stamp)-\(number)"
+        }
+        return name
+    }
+
+    var encoded: [UInt8] {
+        let id =
+            storeID.map { $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() } ?? "unknown"
+        return Array("latchkey set aside 1\nname \(name)\nstore \(id)\n".utf8)
+    }
+
+    init?(encoded bytes: [UInt8]) {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 4, lines[0] == "latchkey set aside 1", lines[3].isEmpty,
+            lines[1].hasPrefix("name \(Self.prefix)"), !lines[1].contains("/"), lines[2].hasPrefix("store ")
+        else { return nil }
+        let digits = Array(lines[2].dropFirst(6).utf8)
+        let id = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+        }
+        guard lines[2] == "store unknown" || id.count == 16 && digits.count == 32 else { return nil }
+        self.init(name: String(lines[1].dropFirst(5)), storeID: id.count == 16 ? id : nil)
+    }
+
+    // MARK: Moving
+
+    /// The renames, in order: the database itself comes last, so that where it
+    /// has its new name everything has.
+    package var renames: [(from: String, to: String)] {
+        (Self.companions + [""]).map { (Store.fileName + $0, name + $0) }
+    }
+
+    /// Moves the files; what a crash left undone is done, what is done is left.
+    ///
+    /// - Throws: `readOnly`, `diskFull`, `inputOutput`; the marker stays.
+    package func move(in directory: PrivateDirectory) throws(KeychainError) {
+        try Self.translating { () throws(SystemCallError) in
+            if try directory.holds(name) { return }
+            for (from, to) in renames { try directory.move(from, to: to) }
+            try directory.synchronize()
+        }
+    }
+
+    /// The new store is there and has its id.
+    package func finish(in directory: PrivateDirectory) throws(KeychainError) {
+        try Self.translating { () throws(SystemCallError) in
+            try directory.remove(Self.markerName)
+            try directory.synchronize()
+        }
+    }
+
+    // MARK: What was set aside
+
+    /// Databases that were set aside, oldest first.
+    package static func files(in directory: PrivateDirectory) -> [String] {
+        FolderContent.names(at: directory.path).filter { name in
+            name.hasPrefix(prefix) && !companions.contains { name.hasSuffix($0) }
+        }.sorted()
+    }
+
+    private static func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
+        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
+    }
+}
+
+extension KeychainError {
+    /// What the file system said while files of the store were moved or written.
+    package init(files error: SystemCallError) {
+        if error.isReadOnly {
+            self.init(.readOnly, reason: .readOnly, underlying: "\(error)")
+        } else if error.isInputOutput {
+            self.init(.io, reason: .inputOutput, underlying: "\(error)")
+        } else {
+            self.init(
+                .notAvailable, reason: error.isDiskFull ? .diskFull : .storeUnreadable, underlying: "\(error)")
+        }
+    }
+}
+
+/// A moment as part of a file's name: 20260131T235959Z.
+package enum CompactTime {
+    /// - Parameter moment: seconds since 2001-01-01T00:00:00Z.
+    package static func text(_ moment: Double) -> String {
+        let clamped = moment.isFinite ? Int(max(0, min(moment, 200_000_000_000))) : 0
+        let (days, seconds) = clamped.quotientAndRemainder(dividingBy: 86_400)
+        let (year, month, day) = date(days)
+        let time = two(seconds / 3600) + two(seconds / 60 % 60) + two(seconds % 60)
+        return "\(year)" + two(month) + two(day) + "T" + time + "Z"
+    }
+
+    private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
+        var (year, left) = (2001, days)
+        while left >= length(ofYear: year) {
+            left -= length(ofYear: year)
+            year += 1
+        }
+        for (index, count) in [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
+            if left < count { return (year, index + 1, left + 1) }
+            left -= count
+        }
+        return (year, 12, 31)
+    }
+
+    private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+    private static func length(ofYear year: Int) -> Int { isLeap(year) ? 366 : 365 }
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

@@ -1,0 +1,84 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct DoctorCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say whether the store is sound, and mend it.",
+        discussion: """
+            Without an option it says what is known: how many items there are, in all groups; damaged ones that \
+            were set aside; whether writing has stopped because too many turned up at once; and which command \
+            goes on from there.
+
+            --verify opens every item with both its seals and has SQLite check the file; it changes nothing.
+            --salvage tries again what was set aside: damaged items, and the items of a database that was \
+            malformed. What opens comes back where no newer item has its place; the rest stays set aside. \
+            Writing goes on if every item opens then.
+            --accept-damage sets every item aside that does not open, however many they are, and lets writing \
+            go on. Nothing is deleted: --salvage can still try.
+
+            The status is 5 where something is damaged that nobody has accepted yet.
+
+            --json writes {"sound", "dataDirectory", "storeFormat", "items": {"generic", "internet", "certificate", \
+            "key"}, "tombstones", "damaged", "newDamage", "writingStopped", "writingStoppedSince", "setAside": \
+            [FILE], "intact", "inspection", "salvage", "advice": [TEXT]}; "inspection" is null or {"rows", "sound", \
+            "locked", "unopened", "mismatched", "mended", "moved"}, "salvage" null or {"files", "unreadableFiles", \
+            "restored", "present", "unopened", "locked", "complete"}.
+            """)
+
+    @Flag(help: "Open every item and check the file; changes nothing.")
+    var verify = false
+
+    @Flag(help: "Bring back what was set aside and opens.")
+    var salvage = false
+
+    @Flag(help: "Set aside every item that does not open, and write again.")
+    var acceptDamage = false
+
+    @Flag(help: "Write everything as one JSON object.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    mutating func validate() throws {
+        guard [verify, salvage, acceptDamage].filter({ $0 }).count <= 1 else {
+            throw ValidationError("Give one of --verify, --salvage and --accept-damage.")
+        }
+    }
+
+    private var task: DoctorTask {
+        if verify { return .verify }
+        if salvage { return .salvage }
+        return acceptDamage ? .acceptDamage : .look
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let report = DoctorText(try keychain.doctor(task))
+        let text = json ? report.json.text + "\n" : report.text
+        try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
+        return report.isSound ? .done : .damaged
+    }
+}
+
+extension CommandKeychain {
+    /// A database that turns out malformed is set aside by the next daemon, which
+    /// is asked the same once more.
+    func doctor(_ task: DoctorTask) throws(CommandFailure) -> DoctorReport {
+        let answer: KeychainAnswer
+        do throws(KeychainError) { answer = try ask(task) } catch {
+            guard error.reason == .storeMalformed else { throw CommandFailure(error) }
+            answer = try asking { () throws(KeychainError) in try ask(task) }
+        }
+        guard let report = answer.doctor else {
+            throw CommandFailure(KeychainError(.internalComponent, reason: .internalFault(what: "no report came")))
+        }
+        return report
+    }
+
+    private func ask(_ task: DoctorTask) throws(KeychainError) -> KeychainAnswer {
+        try transport.perform(KeychainRequest(.doctor(task)))
+    }
+}

@@ -1,0 +1,138 @@
+internal import KeychainModel
+internal import KeychainProtocol
+
+/// What `latchkey doctor` shows, for people and for programs.
+struct DoctorText: Sendable {
+    private let report: DoctorReport
+
+    private static let classes: [(ItemClass, name: String)] = [
+        (.genericPassword, "generic"), (.internetPassword, "internet"), (.certificate, "certificate"), (.key, "key"),
+    ]
+
+    init(_ report: DoctorReport) { self.report = report }
+
+    /// Whether nothing is damaged that nobody has accepted.
+    var isSound: Bool {
+        let counts = report.inspection ?? InspectionCounts()
+        return !report.brakeIsOn && !report.hasNewDamage && report.isIntact != false && counts.unopened == 0
+            && counts.mismatched == 0
+    }
+
+    // MARK: For people
+
+    var text: String {
+        let lines = fields.map { name, value in
+            name + String(repeating: " ", count: max(1, 14 - name.count)) + PrintableText.escaped(value)
+        }
+        return (lines + [""] + advice).joined(separator: "\n") + "\n"
+    }
+
+    private var fields: [(String, String)] {
+        var fields = [
+            ("Data", report.dataDirectory), ("Format", "\(report.storeFormat)"),
+            ("Items", Self.classes.map { "\(report.items[$0.0] ?? 0) \($0.name)" }.joined(separator: ", ")),
+            ("Tombstones", "\(report.tombstones)"), ("Damaged", "\(report.damaged) set aside"), ("Writing", writing),
+            ("Set aside", report.setAsideFiles.isEmpty ? "no database" : report.setAsideFiles.joined(separator: ", ")),
+        ]
+        if let isIntact = report.isIntact { fields.append(("File", isIntact ? "intact" : "malformed")) }
+        if let counts = report.inspection { fields.append(("Looked at", Self.text(counts))) }
+        if let counts = report.salvage { fields.append(("Salvaged", Self.text(counts))) }
+        return fields
+    }
+
+    private var since: String? { report.brakeSince.flatMap { Timestamp(secondsSince2001: $0).text } }
+
+    private var writing: String {
+        guard report.brakeIsOn else { return "possible" }
+        return "stopped" + (since.map { " since \($0)" } ?? "")
+    }
+
+    private static func text(_ counts: InspectionCounts) -> String {
+        let parts = [
+            (counts.sound, "sound"), (counts.locked, "locked"), (counts.unopened, "do not open"),
+            (counts.mismatched, "with wrong columns"), (counts.mended, "with columns mended"),
+            (counts.moved, "set aside"),
+        ]
+        return "\(counts.rows) rows: "
+            + parts.filter { $0.0 > 0 || $0.1 == "sound" }.map { "\($0.0) \($0.1)" }
+            .joined(separator: ", ")
+    }
+
+    private static func text(_ counts: SalvageCounts) -> String {
+        let parts = [
+            (counts.present, "with a newer item in their place or here already"), (counts.unopened, "do not open"),
+            (counts.locked, "locked"), (counts.unreadableFiles, "files not readable to their end"),
+        ]
+        return "\(counts.restored) brought back"
+            + parts.filter { $0.0 > 0 }.map { ", \($0.0) \($0.1)" }.joined()
+    }
+
+    /// What there is to do, most pressing first.
+    private var advice: [String] {
+        var lines: [String] = []
+        if report.isIntact == false {
+            lines.append("The file is malformed: `latchkey doctor --salvage` sets it aside and takes over what opens.")
+        }
+        if report.brakeIsOn {
+            lines.append(
+                "Too many damaged items turned up at once, so nothing is written. Check the disk first, and that the "
+                    + "keybag is this store's; then `latchkey doctor --salvage` goes on if every item opens, and "
+                    + "`latchkey doctor --accept-damage` sets aside those that do not.")
+        } else if report.hasNewDamage {
+            lines.append(
+                "Damaged items were set aside: `latchkey doctor --salvage` tries them again, "
+                    + "`latchkey doctor --accept-damage` takes note of them, and a backup may still have them.")
+        }
+        let counts = report.inspection ?? InspectionCounts()
+        if counts.unopened > 0, !report.brakeIsOn {
+            lines.append(
+                "Some items do not open: `latchkey doctor --accept-damage` sets them aside; a backup may have them.")
+        }
+        if counts.mismatched > 0 {
+            lines.append(
+                "Some items cannot be found by what they say: `latchkey doctor --salvage` mends their columns.")
+        }
+        if !report.setAsideFiles.isEmpty, report.salvage == nil {
+            lines.append("A malformed database was set aside: `latchkey doctor --salvage` tries again what it holds.")
+        }
+        return lines.isEmpty ? ["Nothing to do."] : lines
+    }
+
+    // MARK: For programs
+
+    var json: JSONValue {
+        .object([
+            ("sound", .bool(isSound)), ("dataDirectory", .string(report.dataDirectory)),
+            ("storeFormat", .integer(Int64(report.storeFormat))),
+            ("items", .object(Self.classes.map { ($0.name, .integer(Int64(report.items[$0.0] ?? 0))) })),
+            ("tombstones", .integer(Int64(report.tombstones))), ("damaged", .integer(Int64(report.damaged))),
+            ("newDamage", .bool(report.hasNewDamage)), ("writingStopped", .bool(report.brakeIsOn)),
+            ("writingStoppedSince", JSONValue(since)),
+            ("setAside", .strings(report.setAsideFiles)), ("intact", report.isIntact.map { .bool($0) } ?? .null),
+            ("inspection", report.inspection.map(Self.json) ?? .null),
+            ("salvage", report.salvage.map(Self.json) ?? .null),
+            ("advice", .strings(advice)),
+        ])
+    }
+
+    private static func json(_ counts: InspectionCounts) -> JSONValue {
+        numbers([
+            ("rows", counts.rows), ("sound", counts.sound), ("locked", counts.locked), ("unopened", counts.unopened),
+            ("mismatched", counts.mismatched), ("mended", counts.mended), ("moved", counts.moved),
+        ])
+    }
+
+    private static func json(_ counts: SalvageCounts) -> JSONValue {
+        guard
+            case .object(let members) = numbers([
+                ("files", counts.files), ("unreadableFiles", counts.unreadableFiles), ("restored", counts.restored),
+                ("present", counts.present), ("unopened", counts.unopened), ("locked", counts.locked),
+            ])
+        else { return .null }
+        return .object(members + [("complete", .bool(!counts.isCutShort))])
+    }
+
+    private static func numbers(_ members: [(String, Int)]) -> JSONValue {
+        .object(members.map { ($0.0, .integer(Int64($0.1))) })
+    }
+}

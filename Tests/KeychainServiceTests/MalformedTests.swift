@@ -1,0 +1,164 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+import KeychainStore
+import KeychainTestSupport
+import Testing
+
+/// A file that SQLite calls malformed: set aside whole, its items taken over.
+@Suite struct MalformedTests {
+    func overwrite(_ path: String, at offset: UInt64, _ count: Int) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: count))
+        try file.close()
+    }
+
+    func size(_ path: String) throws -> Int { try Data(contentsOf: URL(fileURLWithPath: path)).count }
+
+    func setAside(_ keychain: EngineUnderTest) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+            .filter { $0.hasPrefix("keychain.db.damaged-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    }
+
+    @Test func aFileWithoutAHeaderIsSetAsideWholeAndTheStoreKeepsItsID() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let id = keychain.engine.storeID
+        var damaged = Data()
+        try keychain.reopen {
+            try overwrite(keychain.databasePath, at: 0, 4096)
+            damaged = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
+        }
+        #expect(try keychain.value("a") == nil)
+        #expect(keychain.engine.storeID == id)
+        let aside = try setAside(keychain)
+        #expect(aside.count == 1)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + aside[0])) == damaged)
+        try keychain.add("a", "2")
+        try keychain.reopen()
+        #expect(try keychain.value("a") == "2")
+        #expect(try keychain.engine.doctor(.look).setAsideFiles == aside)
+    }
+
+    /// A table page in the middle is gone: the other rows come back by themselves.
+    @Test func whatStillOpensComesBackBeforeTheFirstCall() throws {
+        let keychain = try EngineUnderTest()
+        let filler = String(repeating: "x", count: 700)
+        for index in 0..<200 { try keychain.add("\(index)", "v\(index)" + filler) }
+        let page = try keychain.number(
+            "SELECT pageno FROM dbstat WHERE name = 'genp' AND pagetype = 'leaf' LIMIT 1 OFFSET 7")
+        var lost = 0
+        try keychain.reopen {
+            lost = try keychain.number("SELECT ncell FROM dbstat WHERE name = 'genp' AND pageno = \(page)")
+            try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096)
+        }
+        // Opening reads the schema alone; the first call meets the page.
+        let error = #expect(throws: KeychainError.self) {
+            try keychain.call(
+                .copy, [("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true))])
+        }
+        #expect(error?.status == .notAvailable && error?.reason == .storeMalformed)
+        #expect(keychain.engine.isMalformed)
+        #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+        try keychain.reopen()
+        #expect(try setAside(keychain).count == 1)
+        var found = 0
+        for index in 0..<200 where try keychain.value("\(index)") == "v\(index)" + filler { found += 1 }
+        #expect(lost > 0 && found == 200 - lost, "\(found) of 200, \(lost) in the page")
+        #expect(try keychain.engine.doctor(.verify).isIntact == true)
+        try keychain.reopen()
+        #expect(try setAside(keychain).count == 1, "once is enough")
+    }
+
+    /// A deleted item does not come back with the next salvage; a newer one stays.
+    @Test func whatWasTakenOverIsNotTakenAgain() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try keychain.reopen { try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096) }
+        #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+        try keychain.reopen()
+        #expect(try keychain.value("2") == "v2")
+        _ = try keychain.call(.delete, keychain.item("2"))
+        _ = try keychain.call(.update, keychain.item("3"), value: "changed")
+        let report = try keychain.engine.doctor(.salvage)
+        #expect(report.salvage?.restored == 0 && report.salvage?.present == 5)
+        #expect(try keychain.value("2") == nil)
+        #expect(try keychain.value("3") == "changed")
+    }
+
+    /// Rows that somebody wrote into the file without the keys do not come in.
+    @Test func whatFailsItsSealsIsNeverTakenOver() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        try keychain.sql("UPDATE genp SET secret = zeroblob(length(secret)) WHERE rowid = 1")
+        try keychain.sql(
+            "UPDATE genp SET (wrapped_key, secret) = (SELECT wrapped_key, secret FROM genp o WHERE o.rowid = 3) WHERE rowid = 2"
+        )
+        try keychain.sql("UPDATE genp SET metadata = randomblob(length(metadata)) WHERE rowid = 4")
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try keychain.reopen { try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096) }
+        #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+        try keychain.reopen()
+        #expect(try keychain.number("SELECT count(*) FROM genp") == 2)
+        #expect(try keychain.value("2") == "v2")
+        #expect(try keychain.value("4") == "v4")
+        let report = try keychain.engine.doctor(.salvage)
+        #expect(report.salvage?.unopened == 3, "they stay in the file, counted")
+    }
+
+    /// A crash between any two steps of setting aside is carried on.
+    @Test(arguments: 0...4) func aCrashWhileSettingAsideIsCarriedOn(_ steps: Int) throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let copy = try TemporaryDirectory()
+        // As after kill -9: the log still holds everything.
+        let path = keychain.folder.path
+        for name in ["keychain.db", "keychain.db-wal", "keychain.db-shm", "enclave"] {
+            try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy.path + "/" + name)
+        }
+        try FileManager.default.removeItem(atPath: copy.path + "/enclave/lock")
+        let folder = try PrivateDirectory(copy.path, creating: false)
+        let marker = try StoreSetAside.mark(in: folder, storeID: keychain.engine.storeID, at: 0)
+        for (from, to) in marker.renames.prefix(steps) { try folder.move(from, to: to) }
+        let engine = try EngineUnderTest.open(copy.path, keychain.clock)
+        let report = try engine.doctor(.verify)
+        #expect(report.items[.genericPassword] == 5 && report.isIntact == true && report.inspection?.sound == 5)
+        #expect(report.setAsideFiles == [marker.name])
+        #expect(marker.name == "keychain.db.damaged-20010101T000000Z")
+        #expect(try folder.holds(StoreSetAside.markerName) == false)
+        try engine.close()
+    }
+
+    @Test func aMalformedDatabaseWithoutItsKeybagIsLeftAlone() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.close()
+        try overwrite(keychain.databasePath, at: 0, 4096)
+        let damaged = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
+        try FileManager.default.moveItem(
+            atPath: keychain.folder.path + "/enclave", toPath: keychain.folder.path + "/away")
+        let error = #expect(throws: KeychainError.self) {
+            try EngineUnderTest.open(keychain.folder.path, keychain.clock)
+        }
+        #expect(error?.reason == .keybagUnreadable)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath)) == damaged)
+        #expect(try setAside(keychain).isEmpty)
+    }
+
+    @Test func verifySeesColumnsThatLieAndSalvageMendsThem() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.add("b", "2")
+        try keychain.sql("UPDATE genp SET b_labl = randomblob(16), b_pair = NULL WHERE rowid = 1")
+        let report = try keychain.engine.doctor(.verify)
+        #expect(report.inspection?.mismatched == 1 && report.inspection?.sound == 1)
+        #expect(try keychain.value("a") == nil, "it cannot be found")
+        #expect(try keychain.engine.doctor(.salvage).inspection?.mended == 1)
+        #expect(try keychain.value("a") == "1")
+        #expect(try keychain.engine.doctor(.verify).inspection?.sound == 2)
+    }
+}
