@@ -94,4 +94,11 @@ package protocol EnclaveConnection: AnyObject, Sendable {
 /// Makes connections to one enclave; the daemon takes one per thread.
 package protocol EnclaveConnector: Sendable {
     func connect() throws(KeychainError) -> any EnclaveConnection
+
+    /// No connection will be asked for any more: what is held for them is given up.
+    func close()
+}
+
+extension EnclaveConnector {
+    package func close() {}
 }

@@ -17,7 +17,7 @@ final class EnclavePool: Sendable {
             return try run(body, on: take())
         } catch {
             guard error.reason == .enclaveUnreachable else { throw error }
-            close()
+            dropIdle()
             return try run(body, on: connector.connect())
         }
     }
@@ -35,5 +35,10 @@ final class EnclavePool: Sendable {
         return try connector.connect()
     }
 
-    func close() { idle.withLock { $0 = [] } }
+    private func dropIdle() { idle.withLock { $0 = [] } }
+
+    func close() {
+        dropIdle()
+        connector.close()
+    }
 }

@@ -34,9 +34,10 @@ extension KeychainEngine {
     private func revise(
         _ authorized: AuthorizedQuery, _ revision: Revision, _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Int {
-        let selection = Selection(authorized, blind: blind, withSecrets: true)
+        // Without secrets: they are fetched row by row, where a change needs them.
+        let selection = Selection(authorized, blind: blind, withSecrets: false)
         var count = 0
-        for row in try transaction.reader.rows(selection, withSecrets: true) {
+        for row in try transaction.reader.rows(selection, withSecrets: false) {
             switch try opener.open(row, authorized.itemClass, transaction.reader) {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
             case .damaged(let cause):
@@ -107,7 +108,7 @@ struct Revision: Sendable {
             try transaction.replace(stored, in: itemClass)
         } else {
             try ItemLimit.check(draft)
-            try transaction.replace(
+            try transaction.replaceMetadata(
                 engine.maker.resealMetadata(
                     of: candidate.row, sealID: candidate.metadata.sealID, draft, under: key), in: itemClass)
         }
@@ -169,7 +170,8 @@ struct Revision: Sendable {
         into draft: inout ItemDraft, _ candidate: KeychainEngine.Candidate, _ itemClass: ItemClass,
         _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Bool {
-        switch try engine.openSecrets([candidate], itemClass)[0] {
+        guard let whole = try transaction.reader.row(candidate.row.rowid, in: itemClass) else { return false }
+        switch try engine.openSecrets([(whole, candidate.metadata)], itemClass)[0] {
         case .payload(let held, var extras):
             extras.merge(KeychainEngine.separated(changes.attributes, Schema.of(itemClass)).extras)
             draft.extras = extras

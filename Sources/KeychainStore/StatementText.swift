@@ -8,6 +8,7 @@ struct StatementText: Sendable {
     let insert: String
     let insertIfFree: String
     let replace: String
+    let replaceMetadata: String
 
     private init(_ itemClass: ItemClass) {
         let columns = StoreSchema.columnsToStore(itemClass)
@@ -20,6 +21,8 @@ struct StatementText: Sendable {
         insert = "INSERT INTO \(name) (\(list)) VALUES (\(places))"
         insertIfFree = insert + " ON CONFLICT (pkey) DO NOTHING"
         replace = "UPDATE \(name) SET \(settings) WHERE rowid = ?"
+        let kept = columns.filter { !StoreSchema.secretParts.contains($0) }.map { "\($0) = ?" }.joined(separator: ", ")
+        replaceMetadata = "UPDATE \(name) SET \(kept) WHERE rowid = ?"
     }
 
     private static let genericPassword = StatementText(.genericPassword)
@@ -43,6 +46,9 @@ struct StatementText: Sendable {
 }
 
 extension StoreSchema {
+    /// The columns that a change of metadata alone leaves as they are.
+    static let secretParts = ["wrapped_key", "secret"]
+
     /// What ``StoreTransaction`` writes of a row, in the order in which it binds.
     static func columnsToStore(_ itemClass: ItemClass) -> [String] {
         let blind = blindAttributes(of: itemClass).map { column($0.code) }

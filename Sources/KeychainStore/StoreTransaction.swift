@@ -49,6 +49,19 @@ package struct StoreTransaction {
         }
     }
 
+    /// Replaces everything of a row but its number and what its secret's seal
+    /// lies in, which is not read for that (a value may have 64 MiB).
+    ///
+    /// - Throws: `errSecDuplicateItem` where the new primary key is taken.
+    package func replaceMetadata(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
+        try translating {
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).replaceMetadata)
+            try Self.bind(stored, to: &statement, withSecret: false)
+            try statement.bind(stored.row.rowid)
+            try statement.run()
+        }
+    }
+
     package func delete(_ rowid: Int64, in itemClass: ItemClass) throws(KeychainError) {
         try translating {
             var statement = try PreparedStatement(db, "DELETE FROM \(itemClass.rawValue) WHERE rowid = ?")
@@ -122,7 +135,9 @@ package struct StoreTransaction {
     // MARK: Columns
 
     /// In the order of ``StoreSchema/columnsToStore(_:)``.
-    private static func bind(_ stored: RowToStore, to statement: inout PreparedStatement) throws {
+    private static func bind(
+        _ stored: RowToStore, to statement: inout PreparedStatement, withSecret: Bool = true
+    ) throws {
         let row = stored.row
         try statement.bind(row.uuid)
         try statement.bind(row.persistref)
@@ -133,8 +148,10 @@ package struct StoreTransaction {
         try statement.bind(row.isTombstone ? 1 : 0)
         try statement.bind(stored.primaryKey)
         try statement.bind(row.metadata)
-        try statement.bind(row.wrappedKey)
-        try statement.bind(row.secret)
+        if withSecret {
+            try statement.bind(row.wrappedKey)
+            try statement.bind(row.secret)
+        }
         for value in stored.blind { try statement.bind(value) }
         if stored.hasPairColumn { try statement.bind(stored.pair) }
     }

@@ -46,6 +46,9 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     package func connect() -> any EnclaveConnection { self }
 
+    /// Gives the folder's lock up: another engine may open it from now on.
+    package func close() { directory?.release() }
+
     package func makeRowKeys(for rows: [RowBinding]) -> [KeyOutcome] {
         core.withLock { $0.makeRowKeys(for: rows) }
     }

@@ -25,6 +25,9 @@ struct EnclaveDirectory: Sendable {
         lock = try FileLock.take(Self.lockName, in: directory)
     }
 
+    /// Lets others have the folder.
+    func release() { lock.release() }
+
     /// Says in the lock file where this enclave listens.
     func announce(_ rendezvous: EnclaveRendezvous) throws(KeybagError) {
         do throws(SystemCallError) { try lock.write(rendezvous.encoded) } catch { throw .system(error) }
