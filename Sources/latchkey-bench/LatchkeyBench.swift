@@ -22,8 +22,18 @@ struct LatchkeyBench {
             try SocketFloor.serve(hops: hops, program: rest[1])
         case "client": try ClientProcess.main(rest)
         case "loop": try CallLoop.main(rest)
+        case "store": try printStore(rest)
         default: try bench(try BenchOptions(arguments))
         }
+    }
+
+    /// `store ITEMS`: fills a store where there is none, and says where it is.
+    private static func printStore(_ arguments: [String]) throws {
+        guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
+        _ = try PrivateDirectory(BenchFolder.run, creating: true)
+        defer { try? FileManager.default.removeItem(atPath: BenchFolder.run) }
+        let store = try FilledStore(items: items, groups: try DaemonUnderBench.groups())
+        print(store.data, store.groups.joined(separator: ","))
     }
 
     private static func bench(_ options: BenchOptions) throws {
