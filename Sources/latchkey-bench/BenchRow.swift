@@ -42,9 +42,10 @@ struct BenchRow {
     }
 
     /// What the contract allows (issue 3).
-    var meetsBudget: Bool? { meets(threshold?.budget) }
+    var meetsBudget: Bool? { meets(budget) }
     /// What was reached once and must not be lost.
     var isWithinLimit: Bool { meets(limit) ?? true }
+    var budget: Double? { threshold?.budget(items) }
     var limit: Double? { threshold?.limit(pinning) }
 
     init(

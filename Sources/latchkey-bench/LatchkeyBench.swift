@@ -23,6 +23,7 @@ struct LatchkeyBench {
         case "client": try ClientProcess.main(rest)
         case "loop": try CallLoop.main(rest)
         case "store": try printStore(rest)
+        case "spawn": try printSpawned(rest)
         default: try bench(try BenchOptions(arguments))
         }
     }
@@ -34,6 +35,13 @@ struct LatchkeyBench {
         defer { try? FileManager.default.removeItem(atPath: BenchFolder.run) }
         let store = try FilledStore(items: items, groups: try DaemonUnderBench.groups())
         print(store.data, store.groups.joined(separator: ","))
+    }
+
+    /// `spawn COUNT PROGRAM ARGUMENT…`: the median microseconds of a whole process.
+    private static func printSpawned(_ arguments: [String]) throws {
+        guard arguments.count > 1, let count = Int(arguments[0]) else { throw BenchFailure("the arguments of spawn") }
+        let program = SpawnedProgram(Array(arguments.dropFirst()))
+        print(try Measurements(of: [Work("spawn", count: count) { _ in try program.run() }])["spawn"].median)
     }
 
     private static func bench(_ options: BenchOptions) throws {
@@ -57,6 +65,7 @@ struct LatchkeyBench {
             rows += try size.rows()
             if items == options.sizes.first { rows += try ProgramRows(size.store).rows() }
         }
+        if options.withPeers { rows += try PeerRows(groups, oneHop, twoHops).rows() }
         return rows + ContractRows.growth(rows) + ContractRows.absent
     }
 

@@ -13,10 +13,10 @@ struct ProgramRows {
         var rows = try firstCall()
         let daemon = try DaemonUnderBench(store.data)
         defer { daemon.stop() }
-        try prepare(daemon)
+        let get = try get(daemon)
         for pinning in Pinning.possible {
             try daemon.pin(pinning)
-            rows.append(try get(pinning))
+            rows.append(try row(get, pinning))
         }
         try daemon.pin(.free)
         return rows
@@ -24,13 +24,15 @@ struct ProgramRows {
 
     private static let service = "bench command line"
 
-    /// An item of the command line's own group, which every program may name.
-    private func prepare(_ daemon: DaemonUnderBench) throws {
+    /// `latchkey get` of an item in the command line's own group, which every
+    /// program may name.
+    func get(_ daemon: DaemonUnderBench) throws -> SpawnedProgram {
+        // It is there already where the store was used before.
         _ = try? daemon.transport.perform(BenchItem.add(Self.service, "alice", group: "latchkey"))
+        return SpawnedProgram([BenchFolder.programs + "/latchkey", "get", "--data-dir", store.data, Self.service, "alice"])
     }
 
-    private func get(_ pinning: Pinning) throws -> BenchRow {
-        let get = SpawnedProgram([BenchFolder.programs + "/latchkey", "get", "--data-dir", store.data, Self.service, "alice"])
+    private func row(_ get: SpawnedProgram, _ pinning: Pinning) throws -> BenchRow {
         let empty = SpawnedProgram([BenchFolder.results + "/empty"])
         let measured = try Measurements(of: [
             Work("get", count: 200) { _ in try get.run() }, Work("empty", count: 200) { _ in try empty.run() },

@@ -31,8 +31,8 @@ struct Report {
         let verdict = row.isWithinLimit ? (row.meetsBudget == false ? "over budget" : "") : "BEYOND THE LIMIT"
         return [
             row.name, row.items.map { "\($0)" } ?? "", row.pinning?.rawValue ?? "",
-            row.measured.map { Self.number($0) + (row.unit.isEmpty ? "" : " \(row.unit)") } ?? "-", row.p99.map(number) ?? "",
-            row.floor.map(number) ?? "", judged ?? "", row.threshold?.budget.map(number) ?? "", row.limit.map(number) ?? "",
+            row.measured.map { Self.number($0) + (row.unit.isEmpty ? "" : " \(row.unit)") } ?? "-", row.p99.map(Self.number) ?? "",
+            row.floor.map(Self.number) ?? "", judged ?? "", row.budget.map(Self.number) ?? "", row.limit.map(Self.number) ?? "",
             [verdict, row.floorIs.isEmpty ? "" : "floor: \(row.floorIs)", row.remark].filter { !$0.isEmpty }
                 .joined(separator: "; "),
         ]
@@ -57,7 +57,7 @@ struct Report {
     private static func object(_ row: BenchRow) -> [String: Any] {
         let optional: [String: Any?] = [
             "items": row.items, "pinning": row.pinning?.rawValue, "measured": row.measured, "p99": row.p99,
-            "floor": row.floor, "judged": row.judged, "budget": row.threshold?.budget, "limit": row.limit,
+            "floor": row.floor, "judged": row.judged, "budget": row.budget, "limit": row.limit,
             "meets_budget": row.meetsBudget,
         ]
         var object = optional.compactMapValues { $0 }

@@ -4,8 +4,12 @@ import Foundation
 struct Threshold: Decodable {
     /// Of the contract. A row that misses it is marked, and does not fail the run.
     var budget: Double?
+    /// By number of items, where the contract names several.
+    var budgets: [String: Double]?
     /// By pinning, or "any". A row beyond it fails the run.
     var limits: [String: Double]?
+
+    func budget(_ items: Int?) -> Double? { items.flatMap { budgets?["\($0)"] } ?? budget }
 
     func limit(_ pinning: Pinning?) -> Double? {
         pinning.flatMap { limits?[$0.rawValue] } ?? limits?["any"]
