@@ -26,6 +26,11 @@ bench-counts: ## instructions and allocations of a read and an add, under callgr
 	@scripts/bootstrap bench
 	@scripts/bench-counts
 
+.PHONY: bench-record
+bench-record: ## everything of bench and bench-counts, kept under docs/benchmarks; wants a quiet machine
+	@scripts/bootstrap peers
+	@scripts/bench-record
+
 .PHONY: build
 build: ## release programs, as static executables, in .build/release
 	@scripts/bootstrap build

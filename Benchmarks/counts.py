@@ -36,11 +36,11 @@ def main():
     with open(thresholds, encoding="utf-8") as file:
         limits = json.load(file)
     rows, exceeded = [], []
-    for process, what in (("embedded", "embedded"), ("daemon", "daemon, for a")):
-        for call in ("read", "add"):
+    for process, what in (("embedded", "embedded {}"), ("daemon", "daemon, for {}")):
+        for call, article in (("read", "a"), ("add", "an")):
             small, large = (read(f"{folder}/{process}.{call}.{count}") for count in (short, long))
             for unit, first, second in zip(("instructions", "allocations"), small, large):
-                name = f"{unit}, {what} {call}"
+                name = f"{unit}, " + what.format(call if process == "embedded" else f"{article} {call}")
                 value = (second - first) / calls
                 limit = limits.get(name, {}).get("limits", {}).get("any")
                 rows.append({"name": name, "value": round(value, 1), "limit": limit})

@@ -9,7 +9,8 @@ import KeychainStore
 /// A store with a number of items, filled once and kept in bench-results/stores.
 ///
 /// Filled by the engine in this process, from many threads so that they share
-/// commits: every item goes the way of SecItemAdd, but for the socket.
+/// commits: every item goes the way of SecItemAdd, but for the socket. It is
+/// filled in memory, where no commit waits for a disk, and then copied.
 struct FilledStore {
     let items: Int
     let folder: String
@@ -28,7 +29,6 @@ struct FilledStore {
         let complete = folder + "/complete"
         if FileManager.default.fileExists(atPath: complete) { return }
         try? FileManager.default.removeItem(atPath: folder)
-        _ = try PrivateDirectory(data, creating: true)
         let start = SystemClock().monotonic
         try fill()
         try FileManager.default.copyItem(atPath: data + "/keychain.db", toPath: floor)
@@ -37,15 +37,32 @@ struct FilledStore {
         BenchLog.say("filled a store with \(items) items in \(String(format: "%.1f", seconds)) s: \(folder)")
     }
 
+    /// Where it is filled: in memory if there is room.
+    private var scratch: String {
+        let memory = "/dev/shm"
+        let free = (try? FileManager.default.attributesOfFileSystem(forPath: memory))?[.systemFreeSize] as? Int64
+        guard let free, free > Int64(items) * 4096 else { return data }
+        return memory + "/latchkey-bench-\(ProcessEnvironment.processID)"
+    }
+
     private func fill() throws {
-        let data = data
-        let engine = try KeychainEngine.open(dataDirectory: data, clock: SystemClock()) { expected throws(KeychainError) in
-            try InProcessEnclave(dataDirectory: data, expecting: expected)
+        let place = scratch
+        _ = try PrivateDirectory(place, creating: true)
+        defer { if place != data { try? FileManager.default.removeItem(atPath: place) } }
+        try fill(place)
+        guard place != data else { return }
+        _ = try PrivateDirectory(folder, creating: true)
+        try FileManager.default.copyItem(atPath: place, toPath: data)
+    }
+
+    private func fill(_ place: String) throws {
+        let engine = try KeychainEngine.open(dataDirectory: place, clock: SystemClock()) { expected throws(KeychainError) in
+            try InProcessEnclave(dataDirectory: place, expecting: expected)
         }
         var entitlements = Entitlements()
         entitlements.keychainAccessGroups = groups
         let keychain = EmbeddedKeychain(engine, entitlements: entitlements)
-        let threads = 32
+        let threads = 16
         try InParallel.run(threads) { [items] thread in
             for index in stride(from: thread, to: items, by: threads) {
                 _ = try keychain.perform(BenchItem.add(index))
