@@ -10,7 +10,9 @@ enum BenchItem {
     static func service(_ index: Int) -> String { "bench \(index / perService)" }
     static func account(_ index: Int) -> String { "item \(index)" }
 
-    private static func value() -> SharedSecret { SharedSecret(SecretBytes(copying: Array("correct horse battery".utf8))) }
+    private static func value() -> SharedSecret {
+        SharedSecret(SecretBytes(copying: Array("correct horse battery".utf8)))
+    }
 
     static func add(_ index: Int) -> KeychainRequest { add(service(index), account(index)) }
 

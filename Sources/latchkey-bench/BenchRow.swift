@@ -61,7 +61,10 @@ struct BenchRow {
         self.floorIs = floorIs
     }
 
-    init(_ name: String, items: Int? = nil, _ pinning: Pinning? = nil, measured: Double?, unit: String, _ judgement: Judgement) {
+    init(
+        _ name: String, items: Int? = nil, _ pinning: Pinning? = nil, measured: Double?, unit: String,
+        _ judgement: Judgement
+    ) {
         self.name = name
         self.items = items
         self.pinning = pinning

@@ -1,6 +1,3 @@
-import CSQLite
-import KeychainPlatform
-
 /// All that is measured at one number of items.
 struct BenchSize {
     let store: FilledStore

@@ -4,7 +4,8 @@ import KeychainPlatform
 /// perf. WHERE is `embedded` (the engine in this process) or `daemon`.
 enum CallLoop {
     static func main(_ arguments: [String]) throws {
-        guard arguments.count == 7, let call = ClientProcess.Call(rawValue: arguments[1]), let count = Int(arguments[2]),
+        guard arguments.count == 7, let call = ClientProcess.Call(rawValue: arguments[1]),
+            let count = Int(arguments[2]),
             let items = Int(arguments[3])
         else { throw BenchFailure("the arguments of a loop") }
         if arguments[0] == "daemon" {

@@ -25,7 +25,9 @@ final class ClientProcess {
 
     /// It has connected and made a few calls.
     func waitUntilReady() throws {
-        guard output.fileHandleForReading.availableData.first == UInt8(ascii: "r") else { throw BenchFailure("a client") }
+        guard output.fileHandleForReading.availableData.first == UInt8(ascii: "r") else {
+            throw BenchFailure("a client")
+        }
     }
 
     func go() { input.fileHandleForWriting.write(Data("g".utf8)) }

@@ -6,7 +6,8 @@ enum ContractRows {
             let found = rows.filter { $0.name == name && $0.pinning == .same }
                 .sorted { ($0.items ?? 0) < ($1.items ?? 0) }
             guard let small = found.first, let large = found.last, small.items != large.items else { return nil }
-            var row = BenchRow("\(name), against \(small.items ?? 0) items", items: large.items, .same,
+            var row = BenchRow(
+                "\(name), against \(small.items ?? 0) items", items: large.items, .same,
                 measured: large.measured, unit: "µs", .ratio)
             row.floor = small.measured
             row.floorIs = "its own figure at \(small.items ?? 0)"

@@ -66,7 +66,8 @@ struct DaemonRows {
                     guard try daemon.readAll() == Int(matching) else { throw BenchFailure("reading all") }
                 },
             ])
-        let least = measured["listing"].median / matching + measured["open three"].median
+        let least =
+            measured["listing"].median / matching + measured["open three"].median
             + measured["two hops"].median * 4 / matching
         var row = BenchRow(
             "limit-all with values, a row", items: items, pinning, measured: measured["all"].median / matching,

@@ -29,7 +29,8 @@ final class DaemonUnderBench {
     /// A new client that knows no daemon yet.
     static func pool(_ data: String) -> DaemonConnectionPool {
         DaemonConnectionPool(
-            ClientConfiguration(target: .store(locations(data), autostart: true), programDirectories: [BenchFolder.programs]))
+            ClientConfiguration(
+                target: .store(locations(data), autostart: true), programDirectories: [BenchFolder.programs]))
     }
 
     /// The groups in which this program's items lie, wherever they are stored.

@@ -25,7 +25,9 @@ struct FilledStore {
         self.items = items
         self.groups = groups
         let owner = groups.joined(separator: ",").utf8.reduce(5381) { ($0 << 5 &+ $0 &+ UInt64($1)) & 0xFFFF_FFFF }
-        folder = BenchFolder.results + "/stores/\(items)-\(StoreSchema.format).\(StoreSchema.rowFormat)-\(String(owner, radix: 16))"
+        folder =
+            BenchFolder.results
+            + "/stores/\(items)-\(StoreSchema.format).\(StoreSchema.rowFormat)-\(String(owner, radix: 16))"
         let complete = folder + "/complete"
         if FileManager.default.fileExists(atPath: complete) { return }
         try? FileManager.default.removeItem(atPath: folder)
@@ -56,7 +58,8 @@ struct FilledStore {
     }
 
     private func fill(_ place: String) throws {
-        let engine = try KeychainEngine.open(dataDirectory: place, clock: SystemClock()) { expected throws(KeychainError) in
+        let engine = try KeychainEngine.open(dataDirectory: place, clock: SystemClock()) {
+            expected throws(KeychainError) in
             try InProcessEnclave(dataDirectory: place, expecting: expected)
         }
         var entitlements = Entitlements()

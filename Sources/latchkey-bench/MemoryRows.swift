@@ -20,11 +20,14 @@ struct MemoryRows {
         } else {
             trips.remark = "not measured: strace cannot attach here"
         }
-        return [trips, try resident("daemon, resident", daemon.process), try resident("enclave, resident", daemon.enclave)]
+        return [
+            trips, try resident("daemon, resident", daemon.process), try resident("enclave, resident", daemon.enclave),
+        ]
     }
 
     private func resident(_ name: String, _ process: Int32) throws -> BenchRow {
         BenchRow(
-            name, items: size.store.items, measured: try ProcessFigures.residentMemory(of: process), unit: "MiB", .figure)
+            name, items: size.store.items, measured: try ProcessFigures.residentMemory(of: process), unit: "MiB",
+            .figure)
     }
 }

@@ -17,7 +17,8 @@ enum ProcessFigures {
 
     /// Resident memory in MiB (VmRSS, in KiB).
     static func residentMemory(of process: Int32) throws -> Double {
-        guard let kibibytes = try status(of: process, "VmRSS").split(separator: " ").first.flatMap({ Double($0) }) else {
+        guard let kibibytes = try status(of: process, "VmRSS").split(separator: " ").first.flatMap({ Double($0) })
+        else {
             throw BenchFailure("VmRSS of \(process)")
         }
         return kibibytes / 1024

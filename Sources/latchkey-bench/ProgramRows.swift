@@ -29,7 +29,9 @@ struct ProgramRows {
     func get(_ daemon: DaemonUnderBench) throws -> SpawnedProgram {
         // It is there already where the store was used before.
         _ = try? daemon.transport.perform(BenchItem.add(Self.service, "alice", group: "latchkey"))
-        return SpawnedProgram([BenchFolder.programs + "/latchkey", "get", "--data-dir", store.data, Self.service, "alice"])
+        return SpawnedProgram([
+            BenchFolder.programs + "/latchkey", "get", "--data-dir", store.data, Self.service, "alice",
+        ])
     }
 
     private func row(_ get: SpawnedProgram, _ pinning: Pinning) throws -> BenchRow {

@@ -31,8 +31,10 @@ struct Report {
         let verdict = row.isWithinLimit ? (row.meetsBudget == false ? "over budget" : "") : "BEYOND THE LIMIT"
         return [
             row.name, row.items.map { "\($0)" } ?? "", row.pinning?.rawValue ?? "",
-            row.measured.map { Self.number($0) + (row.unit.isEmpty ? "" : " \(row.unit)") } ?? "-", row.p99.map(Self.number) ?? "",
-            row.floor.map(Self.number) ?? "", judged ?? "", row.budget.map(Self.number) ?? "", row.limit.map(Self.number) ?? "",
+            row.measured.map { Self.number($0) + (row.unit.isEmpty ? "" : " \(row.unit)") } ?? "-",
+            row.p99.map(Self.number) ?? "",
+            row.floor.map(Self.number) ?? "", judged ?? "", row.budget.map(Self.number) ?? "",
+            row.limit.map(Self.number) ?? "",
             [verdict, row.floorIs.isEmpty ? "" : "floor: \(row.floorIs)", row.remark].filter { !$0.isEmpty }
                 .joined(separator: "; "),
         ]

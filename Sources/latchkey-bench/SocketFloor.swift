@@ -16,7 +16,8 @@ final class SocketFloor {
         let before = Self.echoes()
         let pair = try PacketSocket.pair()
         socket = pair.0
-        try DaemonStarter.start(program, arguments: ["echo", "\(hops)", program], environment: [], keeping: pair.1.descriptor)
+        try DaemonStarter.start(
+            program, arguments: ["echo", "\(hops)", program], environment: [], keeping: pair.1.descriptor)
         // The answer shows that all of them run.
         try pair.0.send([UInt8](repeating: 7, count: 256))
         var answer = [UInt8](repeating: 0, count: 4096)
@@ -74,7 +75,8 @@ final class SocketFloor {
 
     private static func send(_ socket: PacketSocket, _ buffer: [UInt8], _ count: Int) throws {
         try unsafe buffer.withUnsafeBytes { bytes in
-            try unsafe socket.send(UnsafeRawBufferPointer(rebasing: bytes[..<count]), UnsafeRawBufferPointer(start: nil, count: 0))
+            try unsafe socket.send(
+                UnsafeRawBufferPointer(rebasing: bytes[..<count]), UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 }

@@ -20,6 +20,8 @@ enum SystemCallCount {
         try body()
         tracer.interrupt()
         tracer.waitUntilExit()
-        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count { $0.contains("sendmsg(") }
+        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count {
+            $0.contains("sendmsg(")
+        }
     }
 }
