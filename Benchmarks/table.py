@@ -30,7 +30,7 @@ def main():
     machine = result["machine"]
     print("# Results\n")
     print(f"Commit {machine['commit']}, {result['date'][:10]}, {machine['processor']}, "
-          f"{machine['processors']} processors, Linux {machine['kernel']}. Medians of one run; "
+          f"{machine['processors']} processors, Linux {machine['kernel']}, priority: {machine['priority']}. Medians of one run; "
           "README.md says what the columns mean.\n")
     print("![cost against number of items](cost.png)\n")
     print("| row | items | where | measured | floor or other | judged | budget | | floor is |")

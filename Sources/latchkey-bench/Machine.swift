@@ -6,6 +6,7 @@ enum Machine {
     static var description: [String: Any] {
         [
             "processor": processor, "processors": Pinning.processorCount, "kernel": line("/proc/sys/kernel/osrelease"),
+            "priority": ProcessEnvironment.variable("BENCH_PRIORITY_TAKEN") ?? "ordinary",
             "commit": ProcessEnvironment.variable("BENCH_COMMIT") ?? "unknown",
         ]
     }
