@@ -29,7 +29,10 @@ struct FilledStore {
             BenchFolder.results
             + "/stores/\(items)-\(StoreSchema.format).\(StoreSchema.rowFormat)-\(String(owner, radix: 16))"
         let complete = folder + "/complete"
-        if FileManager.default.fileExists(atPath: complete) { return try warm() }
+        if FileManager.default.fileExists(atPath: complete) {
+            try warm()
+            return
+        }
         try? FileManager.default.removeItem(atPath: folder)
         let start = SystemClock().monotonic
         try fill()
