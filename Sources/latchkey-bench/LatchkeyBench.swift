@@ -9,7 +9,6 @@ struct LatchkeyBench {
     static func main() {
         do { try run(Array(CommandLine.arguments.dropFirst())) } catch {
             StandardError.write("\(error)\n")
-            try? FileManager.default.removeItem(atPath: BenchFolder.run)
             ProcessEnvironment.exit(1)
         }
     }
@@ -31,9 +30,7 @@ struct LatchkeyBench {
     /// `store ITEMS`: fills a store where there is none, and says where it is.
     private static func printStore(_ arguments: [String]) throws {
         guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
-        _ = try PrivateDirectory(BenchFolder.run, creating: true)
-        defer { try? FileManager.default.removeItem(atPath: BenchFolder.run) }
-        let store = try FilledStore(items: items, groups: try DaemonUnderBench.groups())
+        let store = try inRunFolder { try FilledStore(items: items, groups: try DaemonUnderBench.groups()) }
         print(store.data, store.groups.joined(separator: ","))
     }
 
@@ -45,13 +42,19 @@ struct LatchkeyBench {
     }
 
     private static func bench(_ options: BenchOptions) throws {
-        _ = try PrivateDirectory(BenchFolder.run, creating: true)
-        defer { try? FileManager.default.removeItem(atPath: BenchFolder.run) }
-        let rows = try measure(options)
-        let report = Report(rows: try judged(rows), options)
+        let report = Report(rows: try judged(inRunFolder { try measure(options) }), options)
         report.printTable()
         try report.write()
-        guard report.isWithinLimits else { throw BenchFailure("a limit of Benchmarks/thresholds.json") }
+        guard report.failures.isEmpty else {
+            report.failures.forEach { BenchLog.say("beyond the limit of Benchmarks/thresholds.json: \($0)") }
+            ProcessEnvironment.exit(1)
+        }
+    }
+
+    private static func inRunFolder<R>(_ body: () throws -> R) throws -> R {
+        _ = try PrivateDirectory(BenchFolder.run, creating: true)
+        defer { try? FileManager.default.removeItem(atPath: BenchFolder.run) }
+        return try body()
     }
 
     private static func measure(_ options: BenchOptions) throws -> [BenchRow] {

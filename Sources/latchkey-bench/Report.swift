@@ -10,7 +10,15 @@ struct Report {
         self.options = options
     }
 
-    var isWithinLimits: Bool { rows.allSatisfy(\.isWithinLimit) }
+    /// The rows beyond their limit, in words.
+    var failures: [String] {
+        rows.filter { !$0.isWithinLimit }.map { row in
+            let place = [row.items.map { "\($0) items" }, row.pinning?.rawValue].compactMap { $0 }.joined(
+                separator: ", ")
+            return
+                "\(row.name) (\(place)): \(row.judged.map(Self.number) ?? ""), limit \(row.limit.map(Self.number) ?? "")"
+        }
+    }
 
     func printTable() {
         var table = TextTable(["row", "items", "where", "measured", "p99", "floor", "judged", "budget", "limit", ""])
