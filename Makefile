@@ -17,9 +17,19 @@ test: ## everything that must pass, with seconds per stage
 	@scripts/test
 
 .PHONY: bench
-bench: ## daemon reads and adds beside their raw floors
-	@scripts/bootstrap build
+bench: ## speed beside raw floors; BENCH_FULL=1: a million items too; BENCH_PEERS=1: gnome-keyring beside ours
+	@scripts/bootstrap $(if $(filter-out 0,$(BENCH_PEERS)),peers,bench)
 	@scripts/bench
+
+.PHONY: bench-counts
+bench-counts: ## instructions and allocations of a read and an add, under callgrind
+	@scripts/bootstrap bench
+	@scripts/bench-counts
+
+.PHONY: bench-record
+bench-record: ## everything of bench and bench-counts, kept under docs/benchmarks; wants a quiet machine
+	@scripts/bootstrap peers
+	@scripts/bench-record
 
 .PHONY: build
 build: ## release programs, as static executables, in .build/release

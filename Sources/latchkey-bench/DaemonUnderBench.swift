@@ -5,76 +5,77 @@ import KeychainPlatform
 import KeychainProtocol
 import KeychainServices
 
-/// A real daemon with a real enclave, in a folder of its own, and a client.
-struct DaemonUnderBench {
-    private let transport: DaemonConnectionPool
-    private let locations: KeychainLocations
+/// The real daemon with its real enclave over one store, and a client of it.
+final class DaemonUnderBench {
+    let transport: DaemonConnectionPool
+    let locations: KeychainLocations
+    let process: Int32
+    let enclave: Int32
 
-    init(_ folder: String, beside program: String) throws {
-        locations = KeychainLocations(dataDirectory: folder + "/data", runDirectory: folder + "/run")
-        let directory = (program as NSString).deletingLastPathComponent
-        transport = DaemonConnectionPool(
-            ClientConfiguration(target: .store(locations, autostart: true), programDirectories: [directory]))
+    /// Starts both, as a first call does.
+    init(_ data: String) throws {
+        locations = Self.locations(data)
+        transport = Self.pool(data)
+        guard let status = try transport.perform(KeychainRequest(.status)).status else { throw BenchFailure("status") }
+        process = status.daemonProcess
+        enclave = status.enclaveProcess
         CurrentKeychain.install(transport)
     }
 
-    func fill(_ count: Int) throws {
-        for index in 0..<count { try add("item \(index)") }
+    private static func locations(_ data: String) -> KeychainLocations {
+        KeychainLocations(dataDirectory: data, runDirectory: BenchFolder.run + "/run")
     }
 
-    private func add(_ account: String) throws {
-        let query = QueryDictionary([
-            ("class", .string("genp")), ("svce", .string("bench")), ("acct", .string(account)), ("v_Data", .secret),
-        ])
-        _ = try transport.perform(
-            KeychainRequest(.add, query: query, value: SharedSecret(SecretBytes(copying: Array("correct horse battery".utf8)))))
+    /// A new client that knows no daemon yet.
+    static func pool(_ data: String) -> DaemonConnectionPool {
+        DaemonConnectionPool(
+            ClientConfiguration(
+                target: .store(locations(data), autostart: true), programDirectories: [BenchFolder.programs]))
     }
 
-    private func query(_ index: Int, _ returning: String) -> QueryDictionary {
-        QueryDictionary([
-            ("class", .string("genp")), ("svce", .string("bench")),
-            ("acct", .string("item \(index &* 7919 % LatchkeyBench.items)")), (returning, .bool(true)),
-        ])
+    /// The groups in which this program's items lie, wherever they are stored.
+    static func groups() throws -> [String] {
+        let data = BenchFolder.run + "/empty"
+        let daemon = try DaemonUnderBench(data)
+        defer { daemon.stop() }
+        return try daemon.transport.session().groups
     }
 
-    func measureRead(_ count: Int) throws -> Measurement {
-        try Measurement.take("daemon read", count: count) { index in
-            guard try transport.perform(KeychainRequest(.copy, query: query(index, "r_Data"))).rows.count == 1 else {
-                throw BenchFailure("read")
-            }
+    func pin(_ pinning: Pinning) throws {
+        try pinning.pinClient()
+        for server in [process, enclave] { try pinning.pinServer(server) }
+    }
+
+    /// Seconds on a processor so far, of daemon and enclave.
+    var processorTime: Double {
+        ProcessFigures.processorTime(of: process) + ProcessFigures.processorTime(of: enclave)
+    }
+
+    // MARK: Calls
+
+    func read(_ index: Int, returning: String) throws {
+        guard try transport.perform(BenchItem.read(index, returning: returning)).rows.count == 1 else {
+            throw BenchFailure("a read")
         }
     }
 
-    func measureAttributes(_ count: Int) throws -> Measurement {
-        try Measurement.take("daemon read, attributes", count: count) { index in
-            guard try transport.perform(KeychainRequest(.copy, query: query(index, "r_Attributes"))).rows.count == 1 else {
-                throw BenchFailure("read")
-            }
-        }
+    static let addedService = "bench added"
+
+    func add() throws {
+        _ = try transport.perform(BenchItem.add(Self.addedService, "item \(Random.bytes(8))"))
     }
 
-    func measureDoorRead(_ count: Int) throws -> Measurement {
-        try Measurement.take("SecItemCopyMatching", count: count) { index in
-            let query: [CFString: Any] = [
-                kSecClass: kSecClassGenericPassword, kSecAttrService: "bench",
-                kSecAttrAccount: "item \(index &* 7919 % LatchkeyBench.items)", kSecReturnData: true,
-            ]
-            var result: CFTypeRef?
-            guard unsafe SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess, result is NSData else {
-                throw BenchFailure("SecItemCopyMatching")
-            }
-        }
-    }
+    /// Takes away what was added.
+    func tidy() throws { _ = try transport.perform(BenchItem.deleteAll(Self.addedService)) }
 
-    func measureAdd(_ count: Int) throws -> Measurement {
-        try Measurement.take("daemon add", count: count) { try add("added \($0) \(Random.bytes(4))") }
-    }
+    /// All items of one service with their values; returns how many.
+    func readAll() throws -> Int { try transport.perform(BenchItem.readAll).rows.count }
 
-    /// The daemon is asked to leave by the signal that a session's end sends.
+    /// Both have ended when this returns. The signal is that of a session's end.
     func stop() {
-        do {
-            let data = try PrivateDirectory(locations.dataDirectory, creating: false)
-            if let rendezvous = try Rendezvous.read(in: data) { kill(rendezvous.processID, SIGTERM) }
-        } catch { return }
+        for server in [process, enclave] {
+            kill(server, SIGTERM)
+            _ = try? ProcessHandle.waitForEnd(of: server, until: Deadline(after: .seconds(10), on: SystemClock()))
+        }
     }
 }

@@ -1,68 +1,83 @@
 import Foundation
-import KeychainClient
-import KeychainModel
 import KeychainPlatform
-import KeychainProtocol
-import KeychainServices
 
-/// `make bench`: the real daemon and enclave beside their raw floors, measured
-/// by one program in one run. Prints a table, writes bench-results/latest.json,
-/// and fails where a ratio exceeds its threshold.
+/// `make bench`: the real engine, daemon, enclave and command line beside their
+/// raw floors, measured by one program in one run. Prints a table, writes
+/// bench-results/latest.json, and fails where a row is beyond its limit.
 @main
 struct LatchkeyBench {
-    static let items = 1000
-    static let reads = 20_000
-    static let adds = 2000
-
-    static func main() throws {
-        if CommandLine.arguments.dropFirst().first == "echo" { return try SocketFloor.echo(3) }
-        let program = CommandLine.arguments[0].hasPrefix("/")
-            ? CommandLine.arguments[0] : FileManager.default.currentDirectoryPath + "/" + CommandLine.arguments[0]
-        let folder = NSTemporaryDirectory() + "latchkey-bench-\(ProcessEnvironment.processID)"
-        _ = try PrivateDirectory(folder, creating: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        do {
-            let comparisons = try measure(program, folder)
-            try Report.write(comparisons)
-            guard comparisons.allSatisfy(\.isWithin) else { throw BenchFailure("a threshold") }
-        } catch {
+    static func main() {
+        do { try run(Array(CommandLine.arguments.dropFirst())) } catch {
             StandardError.write("\(error)\n")
-            try? FileManager.default.removeItem(atPath: folder)
-            exit(1)
+            ProcessEnvironment.exit(1)
         }
     }
 
-    private static func measure(_ program: String, _ folder: String) throws -> [Comparison] {
-        let thresholds = try Report.thresholds()
-        let hop = try SocketFloor(program: program).measure(count: reads)
-        let floor = try StoreFloor(path: folder + "/floor.db", rows: items)
-        let select = try floor.measureSelect(count: reads)
-        let insert = try floor.measureInsert(count: adds)
-        let open = try StoreFloor.measureOpen(count: reads)
-        let daemon = try DaemonUnderBench(folder, beside: program)
-        defer { daemon.stop() }
-        try daemon.fill(items)
-        let readFloor = 2 * hop.median + select.median + 3 * open.median
-        return [
-            Comparison(
-                name: "daemon read, value (transport)", measured: try daemon.measureRead(reads), floor: readFloor,
-                floorIs: "2 round trips + select + 3 opens", threshold: thresholds["daemon read, value (transport)"]),
-            Comparison(
-                name: "daemon read, value (SecItemCopyMatching)", measured: try daemon.measureDoorRead(reads),
-                floor: readFloor, floorIs: "2 round trips + select + 3 opens",
-                threshold: thresholds["daemon read, value (SecItemCopyMatching)"]),
-            Comparison(
-                name: "daemon read, attributes only", measured: try daemon.measureAttributes(reads),
-                floor: hop.median + select.median + open.median, floorIs: "1 round trip + select + 1 open",
-                threshold: thresholds["daemon read, attributes only"]),
-            Comparison(
-                name: "daemon add, durable", measured: try daemon.measureAdd(adds),
-                floor: insert.median + 2 * hop.median, floorIs: "raw insert + 2 round trips",
-                threshold: thresholds["daemon add, durable"]),
-            Comparison(name: hop.name, measured: hop, floor: hop.median, floorIs: "itself", threshold: nil),
-            Comparison(name: select.name, measured: select, floor: select.median, floorIs: "itself", threshold: nil),
-            Comparison(name: insert.name, measured: insert, floor: insert.median, floorIs: "itself", threshold: nil),
-            Comparison(name: open.name, measured: open, floor: open.median, floorIs: "itself", threshold: nil),
-        ]
+    private static func run(_ arguments: [String]) throws {
+        let rest = Array(arguments.dropFirst())
+        switch arguments.first {
+        case "echo":
+            guard rest.count == 2, let hops = Int(rest[0]) else { throw BenchFailure("the arguments of echo") }
+            try SocketFloor.serve(hops: hops, program: rest[1])
+        case "client": try ClientProcess.main(rest)
+        case "loop": try CallLoop.main(rest)
+        case "store": try printStore(rest)
+        case "spawn": try printSpawned(rest)
+        default: try bench(try BenchOptions(arguments))
+        }
+    }
+
+    /// `store ITEMS`: fills a store where there is none, and says where it is.
+    private static func printStore(_ arguments: [String]) throws {
+        guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
+        let store = try inRunFolder { try FilledStore(items: items, groups: try DaemonUnderBench.groups()) }
+        print(store.data, store.groups.joined(separator: ","))
+    }
+
+    /// `spawn COUNT PROGRAM ARGUMENT…`: the median microseconds of a whole process.
+    private static func printSpawned(_ arguments: [String]) throws {
+        guard arguments.count > 1, let count = Int(arguments[0]) else { throw BenchFailure("the arguments of spawn") }
+        let program = SpawnedProgram(Array(arguments.dropFirst()))
+        print(try Measurements(of: [Work("spawn", count: count) { _ in try program.run() }])["spawn"].median)
+    }
+
+    private static func bench(_ options: BenchOptions) throws {
+        let report = Report(rows: try judged(inRunFolder { try measure(options) }), options)
+        report.printTable()
+        try report.write()
+        guard report.failures.isEmpty else {
+            report.failures.forEach { BenchLog.say("beyond the limit of Benchmarks/thresholds.json: \($0)") }
+            ProcessEnvironment.exit(1)
+        }
+    }
+
+    private static func inRunFolder<R>(_ body: () throws -> R) throws -> R {
+        _ = try PrivateDirectory(BenchFolder.run, creating: true)
+        defer { try? FileManager.default.removeItem(atPath: BenchFolder.run) }
+        return try body()
+    }
+
+    private static func measure(_ options: BenchOptions) throws -> [BenchRow] {
+        let groups = try DaemonUnderBench.groups()
+        let oneHop = try SocketFloor(program: BenchFolder.program, hops: 1)
+        let twoHops = try SocketFloor(program: BenchFolder.program, hops: 2)
+        var rows: [BenchRow] = []
+        for items in options.sizes {
+            BenchLog.say("\(items) items")
+            let size = try BenchSize(items, groups: groups, oneHop, twoHops)
+            rows += try size.rows()
+            if items == options.sizes.first { rows += try ProgramRows(size.store).rows() }
+        }
+        if options.withPeers { rows += try PeerRows(groups, oneHop, twoHops).rows() }
+        return rows + ContractRows.growth(rows) + ContractRows.absent
+    }
+
+    private static func judged(_ rows: [BenchRow]) throws -> [BenchRow] {
+        let thresholds = try Threshold.all()
+        return rows.map { row in
+            var row = row
+            row.threshold = thresholds[row.name]
+            return row
+        }
     }
 }

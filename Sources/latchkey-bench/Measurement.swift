@@ -1,46 +1,81 @@
 import KeychainPlatform
 
 /// The times of one thing done many times.
-struct Measurement {
-    let name: String
+struct Measurement: Sendable {
     /// Microseconds, sorted.
     let samples: [Double]
 
-    init(_ name: String, samples: [Double]) {
-        self.name = name
-        self.samples = samples.sorted()
-    }
+    init(samples: [Double]) { self.samples = samples.sorted() }
 
     func percentile(_ share: Double) -> Double {
-        samples[min(samples.count - 1, Int(Double(samples.count) * share))]
+        guard !samples.isEmpty else { return .nan }
+        return samples[min(samples.count - 1, Int(Double(samples.count) * share))]
     }
 
     var median: Double { percentile(0.5) }
+}
 
-    /// Runs `body` `count` times after a warm-up and takes each time.
-    static func take(_ name: String, count: Int, _ body: (Int) throws -> Void) rethrows -> Measurement {
-        let clock = SystemClock()
-        for index in 0..<min(count / 10 + 1, 200) { try body(index) }
-        var samples: [Double] = []
-        samples.reserveCapacity(count)
-        for index in 0..<count {
-            let start = clock.monotonic
-            try body(index)
-            samples.append((clock.monotonic - start).seconds * 1e6)
-        }
-        return Measurement(name, samples: samples)
+/// A thing to be measured.
+struct Work {
+    let name: String
+    /// How often it is done, over all rounds.
+    let count: Int
+    /// How many times between two looks at the clock: more than once where the
+    /// thing is as short as the look.
+    let batch: Int
+    let body: (Int) throws -> Void
+
+    init(_ name: String, count: Int, batch: Int = 1, _ body: @escaping (Int) throws -> Void) {
+        self.name = name
+        self.count = count
+        self.batch = batch
+        self.body = body
     }
 }
 
-/// One row of the report: a measurement beside the floor of the same run.
-struct Comparison {
-    let name: String
-    let measured: Measurement
-    let floor: Double
-    let floorIs: String
-    /// The largest ratio that does not fail the run (Benchmarks/thresholds.json).
-    let threshold: Double?
+/// What was measured together, by name.
+struct Measurements {
+    private let all: [String: Measurement]
 
-    var ratio: Double { measured.median / floor }
-    var isWithin: Bool { threshold.map { ratio <= $0 } ?? true }
+    /// Does all of the work in turns, a part of each in every round, so that what
+    /// disturbs the machine disturbs the floors as much as what stands on them.
+    init(of work: [Work], rounds: Int = 10) throws {
+        var samples: [String: [Double]] = [:]
+        for each in work {
+            for index in 0..<min(each.count / 10 + 1, 100) { try each.body(index) }
+        }
+        var done = 100
+        for _ in 0..<rounds {
+            for each in work {
+                let count = max(1, each.count / rounds)
+                samples[each.name, default: []] += try Self.times(of: each, from: done, count)
+            }
+            done += 100_003
+        }
+        all = samples.mapValues { Measurement(samples: $0) }
+    }
+
+    private static func times(of work: Work, from first: Int, _ count: Int) throws -> [Double] {
+        let clock = SystemClock()
+        var samples: [Double] = []
+        samples.reserveCapacity(count / work.batch + 1)
+        var index = first
+        while index < first + count {
+            let start = clock.monotonic
+            for each in index..<index + work.batch { try work.body(each) }
+            samples.append((clock.monotonic - start).seconds * 1e6 / Double(work.batch))
+            index += work.batch
+        }
+        return samples
+    }
+
+    subscript(name: String) -> Measurement {
+        guard let found = all[name] else { preconditionFailure("nothing was measured as \(name)") }
+        return found
+    }
+}
+
+struct BenchFailure: Error, CustomStringConvertible {
+    let description: String
+    init(_ what: String) { description = "benchmark: \(what) failed" }
 }

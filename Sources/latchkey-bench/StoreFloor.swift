@@ -1,111 +1,88 @@
 import CSQLite
-import KeychainCrypto
-import KeychainModel
+import Foundation
 import KeychainPlatform
-import KeychainStore
 
-/// The floors below the engine: SQLite by its C functions on a table with the
-/// same columns and indexes, and AES-GCM by itself.
+/// The floor of the database: SQLite by its C functions on a copy of the very
+/// store that is measured, so with the same columns, indexes, rows and sizes.
 @safe final class StoreFloor {
-    private var db: OpaquePointer?
-    private let rows: Int
-    private let columns: Int
+    private let db: OpaquePointer?
+    private let selection: SQLStatement
+    private let listing: SQLStatement
+    private let insertion: SQLStatement
+    private let template: StoreFloorRow
+    private let keys: [[UInt8]]
+    private let lastRow: Int64
 
-    init(path: String, rows: Int) throws {
-        self.rows = rows
-        columns = StoreSchema.blindAttributes(of: .genericPassword).count
-        guard unsafe sqlite3_open(path, &db) == SQLITE_OK else { throw BenchFailure("sqlite3_open") }
+    /// Bytes of the sealed metadata, row key and secret of a row.
+    let sizes: (metadata: Int, rowKey: Int, secret: Int)
+
+    /// - Parameter sample: how many primary keys to look for in turn.
+    init(path: String, sample: Int) throws {
+        var opened: OpaquePointer?
+        guard unsafe sqlite3_open(path, &opened) == SQLITE_OK else { throw BenchFailure("sqlite3_open") }
+        unsafe db = opened
         for pragma in ["journal_mode = WAL", "synchronous = FULL", "cache_size = -8192", "secure_delete = ON"] {
-            try run("PRAGMA \(pragma)")
-        }
-        for statement in StoreSchema.statements { try run(statement) }
-        try run("BEGIN")
-        for index in 0..<rows { try insert(index) }
-        try run("COMMIT")
-    }
-
-    deinit { unsafe sqlite3_close_v2(db) }
-
-    private func run(_ sql: String) throws {
-        guard unsafe sqlite3_exec(db, sql, nil, nil, nil) == SQLITE_OK else { throw BenchFailure(sql) }
-    }
-
-    private func blob(_ seed: Int, _ count: Int) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        for index in 0..<min(8, count) { bytes[index] = UInt8(truncatingIfNeeded: seed >> (8 * index)) }
-        for index in 8..<max(8, count) { bytes[index] = UInt8(truncatingIfNeeded: seed &* 31 &+ index) }
-        return bytes
-    }
-
-    private lazy var insertion: OpaquePointer? = {
-        let blind = StoreSchema.blindAttributes(of: .genericPassword).map { StoreSchema.column($0.code) }
-        let names = ["uuid", "persistref", "fmt", "gen", "pdmn", "sync", "tomb", "pkey", "metadata", "wrapped_key", "secret",
-                     "b_pair"] + blind
-        let places = Array(repeating: "?", count: names.count).joined(separator: ",")
-        var statement: OpaquePointer?
-        unsafe sqlite3_prepare_v2(db, "INSERT INTO genp (\(names.joined(separator: ","))) VALUES (\(places))", -1, &statement, nil)
-        return unsafe statement
-    }()
-
-    /// The same bytes as a row of ours: seven blind values are set on a plain item.
-    private func insert(_ seed: Int) throws {
-        let statement = unsafe insertion
-        let sizes = [16, 16, 0, 0, 2, 0, 0, 16, 260, 60, 45, 16]
-        for (index, size) in sizes.enumerated() {
-            let place = Int32(index + 1)
-            if size == 0 {
-                unsafe sqlite3_bind_int(statement, place, 1)
-            } else {
-                unsafe bind(blob(seed &* 16 &+ index, size), statement, place)
+            guard unsafe sqlite3_exec(opened, "PRAGMA \(pragma)", nil, nil, nil) == SQLITE_OK else {
+                throw BenchFailure(pragma)
             }
         }
-        for column in 0..<7 { unsafe bind(blob(seed &* 32 &+ column, 16), statement, Int32(sizes.count + 1 + column)) }
-        guard unsafe sqlite3_step(statement) == SQLITE_DONE else { throw BenchFailure("insert") }
-        unsafe sqlite3_reset(statement)
+        let columns = "rowid, uuid, persistref, fmt, gen, pdmn, sync, tomb, metadata, wrapped_key, secret"
+        selection = try unsafe SQLStatement(opened, "SELECT \(columns) FROM genp WHERE pkey = ?")
+        listing = try unsafe SQLStatement(opened, "SELECT \(columns) FROM genp WHERE b_svce = ?")
+        template = try unsafe StoreFloorRow(opened)
+        insertion = try unsafe SQLStatement(opened, template.insertion)
+        sizes = template.sizes
+        lastRow = try unsafe SQLStatement(opened, "SELECT max(rowid) FROM genp").integer()
+        keys = try unsafe Self.keys(opened, lastRow, sample)
     }
 
-    private func bind(_ bytes: [UInt8], _ statement: OpaquePointer?, _ place: Int32) {
-        // SQLITE_TRANSIENT: SQLite copies the bytes.
-        let transient = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        unsafe sqlite3_bind_blob(statement, place, bytes, Int32(bytes.count), transient)
+    deinit {
+        for statement in [selection, listing, insertion] { statement.end() }
+        unsafe sqlite3_close_v2(db)
     }
 
-    func measureInsert(count: Int) throws -> Measurement {
-        var next = rows
-        return try Measurement.take("raw insert, WAL, FULL", count: count) { _ in
-            next += 1
-            try insert(next)
+    private static func keys(_ db: OpaquePointer?, _ lastRow: Int64, _ sample: Int) throws -> [[UInt8]] {
+        let statement = try unsafe SQLStatement(db, "SELECT pkey FROM genp WHERE rowid = ?")
+        defer { statement.end() }
+        return try (0..<sample).compactMap { index in
+            statement.bind(integer: Int64(index) &* 7919 % lastRow + 1, at: 1)
+            defer { statement.reset() }
+            return try statement.step() ? statement.blob(0) : nil
         }
     }
 
-    func measureSelect(count: Int) throws -> Measurement {
-        var statement: OpaquePointer?
-        unsafe sqlite3_prepare_v2(
-            db, "SELECT rowid, uuid, persistref, metadata, wrapped_key, secret FROM genp WHERE pkey = ?", -1, &statement, nil)
-        defer { unsafe sqlite3_finalize(statement) }
-        return try Measurement.take("raw prepared select", count: count) { index in
-            unsafe bind(blob((index &* 7919 % rows) &* 16 &+ 7, 16), statement, 1)
-            guard unsafe sqlite3_step(statement) == SQLITE_ROW else { throw BenchFailure("select") }
-            for column in 1..<6 as Range<Int32> {
-                let count = unsafe Int(sqlite3_column_bytes(statement, column))
-                _ = unsafe Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: count))
-            }
-            unsafe sqlite3_reset(statement)
-        }
+    /// The row of one primary key, each cell copied out.
+    func select(_ index: Int) throws {
+        selection.bind(blob: keys[index % keys.count], at: 1)
+        guard try selection.step() else { throw BenchFailure("select") }
+        selection.readRow()
+        selection.reset()
     }
 
-    static func measureOpen(count: Int) throws -> Measurement {
-        let key = SealingKey.random()
-        var bound = AssociatedData("benchmark")
-        bound.append(Random.bytes(100))
-        let box = key.seal(Random.bytes(260), bound: bound)
-        return try Measurement.take("AES-256-GCM open, 260 B", count: count) { _ in
-            _ = try key.openArray(box, bound: bound)
+    /// Every row of one service, in the order of the rows; returns how many.
+    func list() throws -> Int {
+        listing.bind(blob: template.service, at: 1)
+        defer { listing.reset() }
+        var count = 0
+        while try listing.step() {
+            listing.readRow()
+            count += 1
         }
+        return count
     }
-}
 
-struct BenchFailure: Error, CustomStringConvertible {
-    let description: String
-    init(_ what: String) { description = "benchmark: \(what) failed" }
+    /// One row in a commit of its own.
+    func insert() throws {
+        template.bindFresh(to: insertion)
+        _ = try insertion.step()
+        insertion.reset()
+    }
+
+    /// Takes away what was inserted.
+    func tidy() throws {
+        guard unsafe sqlite3_exec(db, "DELETE FROM genp WHERE rowid > \(lastRow)", nil, nil, nil) == SQLITE_OK else {
+            throw BenchFailure("tidying the floor")
+        }
+        unsafe sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE)", nil, nil, nil)
+    }
 }

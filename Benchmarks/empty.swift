@@ -1,0 +1,1 @@
+// The floor of a process: a static Swift executable that does nothing.
