@@ -169,7 +169,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
-                "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "CSQLite", protobuf,
+                "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance", "CSQLite",
+                protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(

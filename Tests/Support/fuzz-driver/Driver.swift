@@ -7,6 +7,8 @@ internal import Synchronization
 struct Driver {
     let target: FuzzTarget
 
+    static var names: [String] { FuzzTarget.all.map(\.name) }
+
     init(_ name: String) throws {
         guard let found = FuzzTarget.named(name) else { throw UnknownTarget(name: name) }
         target = found
@@ -23,15 +25,17 @@ struct Driver {
     }
 
     /// The exit status.
+    ///
+    /// - Parameter arguments: those of the process, its own name first.
     func run(_ arguments: [String]) throws -> Int32 {
         current.withLock { $0 = target }
-        let options = ["fuzz-driver", "-max_len=\(target.largestInput)"] + arguments
+        let options = arguments + ["-max_len=\(target.largestInput)"]
         var pointers = unsafe options.map { unsafe strdup($0) } + [nil]
         let status = unsafe lk_fuzz(Int32(options.count), &pointers) { bytes, count in
             unsafe Driver.one(UnsafeRawBufferPointer(start: bytes, count: count))
         }
         guard status == LK_FUZZ_NOT_LINKED else { return status }
-        for path in arguments where !path.hasPrefix("-") {
+        for path in arguments.dropFirst() where !path.hasPrefix("-") {
             try target.run(Array(Data(contentsOf: URL(fileURLWithPath: path))))
         }
         return 0

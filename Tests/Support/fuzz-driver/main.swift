@@ -1,19 +1,25 @@
 // Coverage-guided fuzzing of one target (`make fuzz`): libFuzzer's own options
-// follow its name. Without libFuzzer in the program it runs the files named.
+// stand beside its name. Without libFuzzer in the program it runs the files named.
 //
 //     fuzz-driver --list
-//     fuzz-driver TARGET [libFuzzer's options, folders, files]
-//     fuzz-driver --seeds TARGET FOLDER
-internal import CFuzzer
+//     fuzz-driver --target=NAME [libFuzzer's options, folders, files]
+//     fuzz-driver --target=NAME --seeds FOLDER
 internal import Foundation
-internal import FuzzTargets
 
+// libFuzzer starts the program again with the same arguments and takes no notice
+// of those with two dashes.
 let arguments = CommandLine.arguments
-switch arguments.dropFirst().first {
-case "--list": for target in FuzzTarget.all { print(target.name) }
-case "--seeds" where arguments.count == 4: try Driver(arguments[2]).writeSeeds(into: arguments[3])
-case let name? where !name.hasPrefix("-"): exit(try Driver(name).run(Array(arguments.dropFirst(2))))
-default:
-    print("usage: fuzz-driver --list | --seeds TARGET FOLDER | TARGET [libFuzzer's options, folders, files]")
+if arguments.contains("--list") {
+    for name in Driver.names { print(name) }
+    exit(0)
+}
+guard let name = arguments.first(where: { $0.hasPrefix("--target=") })?.dropFirst("--target=".count) else {
+    print("usage: fuzz-driver --list | --target=NAME [--seeds FOLDER | libFuzzer's options, folders, files]")
     exit(2)
+}
+let driver = try Driver(String(name))
+if let index = arguments.firstIndex(of: "--seeds"), index + 1 < arguments.count {
+    try driver.writeSeeds(into: arguments[index + 1])
+} else {
+    exit(try driver.run(arguments))
 }

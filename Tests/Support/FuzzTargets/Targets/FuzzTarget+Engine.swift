@@ -8,7 +8,7 @@ internal import Synchronization
 
 extension FuzzTarget {
     /// Up to eight calls of one caller on a real engine, one after the other.
-    static let engine = FuzzTarget("engine", largestInput: 1024, weight: 40) { bytes throws(Finding) in
+    static let engine = FuzzTarget("engine", largestInput: 1024, weight: 40, seeds: { EngineSeeds.all }) { bytes throws(Finding) in
         try EngineUnderFuzz.shared.perform(bytes)
     }
 }
@@ -130,5 +130,24 @@ extension ByteSource {
     private mutating func value(of carrier: QueryDictionary) -> SharedSecret? {
         guard carrier["v_Data"] == .secret else { return nil }
         return SharedSecret(SecretBytes(copying: data()))
+    }
+}
+
+/// An item added, then what the corpus does with one.
+private enum EngineSeeds {
+    static let all: [[UInt8]] = stride(from: 0, to: ConformanceSeeds.calls.count, by: 16).map { start in
+        var sink = ByteSink()
+        sink.byte(0)
+        sink.byte(130)
+        sink.dictionary(QueryDictionary([("v_Data", .secret)]))
+        sink.text("value")
+        for call in ConformanceSeeds.calls[start..<min(start + 4, ConformanceSeeds.calls.count)] {
+            // 130, 132, 133, 129 are one item's add, copy, update, delete: the number modulo 5.
+            sink.byte(["add": 130, "copy": 132, "update": 133, "delete": 129][call.name] ?? 132)
+            sink.dictionary(call.query)
+            if call.name == "update" { sink.dictionary(call.changes) }
+            if call.query["v_Data"] == .secret || call.changes["v_Data"] == .secret { sink.text("other") }
+        }
+        return sink.bytes
     }
 }

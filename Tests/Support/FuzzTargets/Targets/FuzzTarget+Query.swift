@@ -3,7 +3,7 @@ internal import KeychainProtocol
 
 extension FuzzTarget {
     /// A caller's dictionary, parsed for one of the four calls.
-    static let query = FuzzTarget("query", seeds: { QuerySeeds.all }) { bytes throws(Finding) in
+    static let query = FuzzTarget("query", seeds: { QuerySeeds.all + ConformanceSeeds.queries }) { bytes throws(Finding) in
         var source = ByteSource(bytes)
         let role = source.choice(of: [QueryParser.Role.add, .copy, .updateQuery, .delete])
         let entitlements = source.entitlements()
@@ -11,7 +11,7 @@ extension FuzzTarget {
     }
 
     /// The second dictionary of SecItemUpdate.
-    static let changes = FuzzTarget("changes") { bytes throws(Finding) in
+    static let changes = FuzzTarget("changes", seeds: { ConformanceSeeds.changes }) { bytes throws(Finding) in
         var source = ByteSource(bytes)
         let itemClass = source.choice(of: ItemClass.allCases)
         let entitlements = source.entitlements()
