@@ -16,6 +16,16 @@ test: ## everything that must pass, with seconds per stage
 	@scripts/bootstrap test
 	@scripts/test
 
+.PHONY: fuzz
+fuzz: ## libFuzzer over every decoder; FUZZ_SECONDS=60 a target, FUZZ_TARGET=name for one
+	@scripts/bootstrap test
+	@scripts/fuzz $(FUZZ_TARGET)
+
+.PHONY: sanitize
+sanitize: ## the engine's tests under AddressSanitizer, then under ThreadSanitizer
+	@scripts/bootstrap test
+	@scripts/sanitize
+
 .PHONY: bench
 bench: ## speed beside raw floors; BENCH_FULL=1: a million items too; BENCH_PEERS=1: gnome-keyring beside ours
 	@scripts/bootstrap $(if $(filter-out 0,$(BENCH_PEERS)),peers,bench)
@@ -50,4 +60,4 @@ format: ## swift-format over our sources
 
 .PHONY: clean
 clean: ## removes what was built
-	rm -rf .build AppleModules/.build bench-results
+	rm -rf .build .build-fuzz .build-asan .build-tsan AppleModules/.build bench-results

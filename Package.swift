@@ -165,6 +165,21 @@ let package = Package(
                 "KeychainProtocol", "KeychainModel", "KeychainPlatform", logging,
             ],
             path: "Tests/Support/latchkeyd-testing", swiftSettings: house),
+        // The bodies of `make fuzz` (scripts/fuzz) and of FuzzTests.
+        .target(name: "CFuzzer", path: "Tests/Support/CFuzzer"),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
+                "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance", "CSQLite",
+                protobuf,
+            ],
+            path: "Tests/Support/FuzzTargets", swiftSettings: house),
+        .executableTarget(
+            name: "fuzz-driver", dependencies: ["FuzzTargets", "CFuzzer"], path: "Tests/Support/fuzz-driver",
+            swiftSettings: house),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Corpus", "Regressions"], swiftSettings: house),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(

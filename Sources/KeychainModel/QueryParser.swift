@@ -27,6 +27,8 @@ package struct QueryParser {
     private var bareAccess: ProtectionClass?
     private var authenticationContext = false
     private var credentialReference = false
+    /// kSecUseNoAuthenticationUI, the older of the two keys.
+    private var forbidsInteraction = false
 
     package static func parse(
         _ dictionary: QueryDictionary, for role: Role, entitlements: Entitlements
@@ -272,7 +274,7 @@ package struct QueryParser {
         case "u_OpPrompt", "u_CallerName":
             guard case .string = value else { throw .parameter(.malformed(key: key)) }
         case "u_NoAuthUI":
-            if try Self.flag(key, value) { query.interaction = .failed }
+            forbidsInteraction = try Self.flag(key, value)
         case "u_AuthUI": query.interaction = try Self.interaction(value)
         case "u_AuthCtx": authenticationContext = true
         case "u_CredRef": credentialReference = true
@@ -312,6 +314,8 @@ package struct QueryParser {
         if role == .copy, query.reference != nil, hasAnyAttribute {
             throw .parameter(.notAllowedHere(key: "kSecValuePersistentRef"))
         }
+        // A dictionary has no order: where both keys are there, nobody is asked.
+        if forbidsInteraction, query.interaction == .allowed { query.interaction = .failed }
         try checkAccess()
     }
 

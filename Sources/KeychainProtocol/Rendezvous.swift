@@ -26,7 +26,8 @@ package struct KeychainLocations: Sendable, Hashable {
         }
         var run = data + "/run"
         if let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/"),
-            PrivateDirectory.isUsable(runtime) {
+            PrivateDirectory.isUsable(runtime)
+        {
             run = runtime + "/latchkey"
         }
         return KeychainLocations(dataDirectory: data, runDirectory: run)
@@ -61,6 +62,8 @@ package struct Rendezvous: Sendable, Hashable {
         else { return nil }
         processID = pid
         runDirectory = String(lines[2].dropFirst(4))
+        // One rendezvous has one form; a path ends at its first zero for the kernel.
+        guard encoded == bytes, !bytes.contains(0) else { return nil }
     }
 
     /// What the lock file of a data directory says, or nil.

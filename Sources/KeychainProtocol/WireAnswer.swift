@@ -148,7 +148,8 @@ package struct AnswerDecoder {
     }
 
     private mutating func absorb(_ message: Latchkey_WireReply, _ tail: borrowing SecretBytes) throws(WireFault) {
-        answer.returns = ReturnTypes(rawValue: UInt8(truncatingIfNeeded: message.returns))
+        guard let returns = UInt8(exactly: message.returns) else { throw WireFault() }
+        answer.returns = ReturnTypes(rawValue: returns)
         answer.many = message.many
         if message.hasStatus { answer.status = try message.status.keychainStatus() }
         if message.hasDoctor { answer.doctor = try message.doctor.report() }
@@ -169,7 +170,11 @@ package struct AnswerDecoder {
             guard row.valueOffset <= total, row.valueLength <= total - row.valueOffset else { throw WireFault() }
             value = SharedSecret(tail.copy(Int(row.valueOffset)..<Int(row.valueOffset + row.valueLength)))
         }
-        let access = row.accessControl.isEmpty ? nil : AccessControl(encoded: Array(row.accessControl))
+        var access: AccessControl?
+        if !row.accessControl.isEmpty {
+            guard let decoded = AccessControl(encoded: Array(row.accessControl)) else { throw WireFault() }
+            access = decoded
+        }
         return AnswerRow(
             itemClass: itemClass, attributes: attributes, accessControl: access,
             persistentReference: Array(row.persistentReference), value: value)

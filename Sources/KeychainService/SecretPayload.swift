@@ -50,7 +50,7 @@ struct SecretPayload: ~Copyable {
                 let code = unsafe AttributeCode(rawValue: UInt32(Self.number(raw, at)))
                 let count = unsafe Self.number(raw, at + 4)
                 at += 8
-                guard raw.count - at >= count else { return nil }
+                guard raw.count - at >= count, extras[code] == nil else { return nil }
                 extras[code] = unsafe .data(Array(raw[at..<at + count]))
                 at += count
             }

@@ -29,6 +29,8 @@ struct EnclaveRendezvous: Hashable, Sendable {
         else { return nil }
         processID = pid
         runDirectory = String(lines[2].dropFirst(4))
+        // One rendezvous has one form; a path ends at its first zero for the kernel.
+        guard encoded == bytes, !bytes.contains(0) else { return nil }
     }
 
     /// What the last enclave of a data folder wrote; nil where there was none, or

@@ -1,0 +1,108 @@
+#if DEBUG
+    internal import KeychainCrypto
+    internal import KeychainModel
+    internal import KeychainPlatform
+    @testable internal import Enclave
+
+    extension FuzzTarget {
+        static let keybag = FuzzTarget("keybag", seeds: { [KeybagSeeds.keybag.encoded] }) { bytes throws(Finding) in
+            guard let body = KeybagBody(parsing: bytes) else { return }
+            try claim(KeybagBody(parsing: body.encoded) == body, "a keybag that its encoding changes")
+            // It may claim anything, and opens only with the keys it was made of.
+            guard body != KeybagSeeds.keybag else { return }
+            let open: Set<ProtectionClass>
+            do throws(KeybagError) {
+                let locked = try Keybag.Locked.open(body, generation: 1, root: KeybagSeeds.root())
+                open = try KeybagState(unlockingOpenSlotOf: locked).ring.openClasses
+            } catch { return }
+            // What opens has the parts of the one that was made.
+            try claim(body.store == KeybagSeeds.keybag.store, "a keybag of another store opened")
+            for key in body.classKeys where open.contains(key.protectionClass) {
+                try claim(KeybagSeeds.keybag.classKeys.contains(key), "a class key that nobody made opened")
+            }
+        }
+
+        static let protectors = FuzzTarget("protectors", seeds: { [KeybagSeeds.protectors] }) { bytes throws(Finding) in
+            guard let body = ProtectorsBody(parsing: bytes) else { return }
+            try claim(ProtectorsBody(parsing: body.encoded) == body, "protectors that their encoding changes")
+        }
+
+        static let softwareSecret = FuzzTarget(
+            "software-secret", largestInput: 256, seeds: { [KeybagSeeds.secretFile] }
+        ) { bytes throws(Finding) in
+            guard case .secret(let secret) = SoftwareSecret.parse(SecretBytes(copying: bytes)) else { return }
+            try secret.withFileBytes { file throws(Finding) in
+                try claim(file == bytes, "accepted a file that is not its encoding")
+            }
+        }
+
+        /// The frame of both files: whole, or with the input as its body.
+        static let authenticatedFile = FuzzTarget(
+            "authenticated-file",
+            seeds: {
+                [
+                    KeybagSeeds.file(.keybag, KeybagSeeds.keybag.encoded),
+                    KeybagSeeds.file(.protectors, KeybagSeeds.protectors),
+                ]
+            }
+        ) { bytes throws(Finding) in
+            for kind in [AuthenticatedFile.Kind.keybag, .protectors] {
+                try checkWhole(kind, bytes)
+                try checkBody(kind, bytes)
+            }
+        }
+
+        private static func checkWhole(_ kind: AuthenticatedFile.Kind, _ bytes: [UInt8]) throws(Finding) {
+            guard let file = AuthenticatedFile.parse(kind, bytes) else { return }
+            guard let verified = file.verified(by: KeybagSeeds.root()) else { return }
+            try claim(verified.bytes == bytes, "other bytes")
+            // A code cannot be guessed: it is one that was made with the key.
+            let again = KeybagSeeds.file(kind, verified.body, generation: verified.generation)
+            try claim(file.claimsNewer || again == bytes, "a file that nobody wrote is authentic")
+        }
+
+        private static func checkBody(_ kind: AuthenticatedFile.Kind, _ body: [UInt8]) throws(Finding) {
+            let bytes = KeybagSeeds.file(kind, body, generation: 7)
+            let file = try claimed(AuthenticatedFile.parse(kind, bytes), "a file of ours has no frame")
+            let verified = try claimed(file.verified(by: KeybagSeeds.root()), "a file of ours is not authentic")
+            try claim(verified.body == body && verified.generation == 7 && verified.version == 1, "another file")
+            var spoilt = bytes
+            spoilt[body.count % spoilt.count] ^= 1
+            let other = AuthenticatedFile.parse(kind, spoilt)?.verified(by: KeybagSeeds.root())
+            try claim(other == nil, "a changed file is authentic")
+        }
+
+        static let enclaveRendezvous = FuzzTarget(
+            "enclave-rendezvous", largestInput: 512,
+            seeds: { [EnclaveRendezvous(processID: 4711, runDirectory: "/run/user/1000/latchkey").encoded] }
+        ) { bytes throws(Finding) in
+            guard let rendezvous = EnclaveRendezvous(encoded: bytes) else { return }
+            try claim(rendezvous.encoded == bytes, "accepted a text that is not its encoding")
+            try claim(rendezvous.runDirectory.hasPrefix("/") && !bytes.contains(0), "a folder that is not absolute")
+        }
+    }
+
+    /// Files under keys that are the same in every run, so that inputs can be kept.
+    enum KeybagSeeds {
+        static func root() -> RootKey { RootKey(SecretBytes(copying: Array(repeating: 0x42, count: 32))) }
+
+        static let keybag = KeybagBody.new(for: StoreID(Array(repeating: 0x17, count: 16)) ?? .random(), root: root())
+
+        static let protectors: [UInt8] = {
+            let bytes = Protectors.encodeNew(for: keybag.store, secret: secret)
+            return AuthenticatedFile.parse(.protectors, bytes)?.uncheckedBody ?? []
+        }()
+
+        private static let secret = SoftwareSecret.random()
+
+        static let secretFile: [UInt8] = {
+            var file: [UInt8] = []
+            secret.withFileBytes { file = $0 }
+            return file
+        }()
+
+        static func file(_ kind: AuthenticatedFile.Kind, _ body: [UInt8], generation: UInt64 = 1) -> [UInt8] {
+            AuthenticatedFile.encode(kind, generation: generation, body: body, root: root())
+        }
+    }
+#endif

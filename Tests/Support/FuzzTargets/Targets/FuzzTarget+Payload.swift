@@ -1,0 +1,30 @@
+#if DEBUG
+    internal import KeychainModel
+    internal import KeychainPlatform
+    internal import KeychainProtocol
+    @testable internal import KeychainService
+
+    extension FuzzTarget {
+        /// What the secret seal of a row holds.
+        static let payload = FuzzTarget("payload", seeds: { PayloadSeeds.all }) { bytes throws(Finding) in
+            guard let payload = SecretPayload(encoded: SecretBytes(copying: bytes)) else { return }
+            let again = payload.encoded().insecureArray()
+            try claim(again == bytes, "accepted bytes that are not its encoding")
+        }
+    }
+
+    private enum PayloadSeeds {
+        static let all: [[UInt8]] = {
+            var extras = AttributeMap()
+            extras.append("binn", .data([1, 2, 3]))
+            extras.append("bin0", .data([]))
+            return [
+                SecretPayload(extras: extras, value: SharedSecret(SecretBytes(copying: [7, 7]))).encoded()
+                    .insecureArray(),
+                SecretPayload(extras: extras, value: nil).encoded().insecureArray(),
+                SecretPayload(extras: AttributeMap(), value: SharedSecret(SecretBytes(count: 0))).encoded()
+                    .insecureArray(),
+            ]
+        }()
+    }
+#endif
