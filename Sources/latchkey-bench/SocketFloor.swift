@@ -76,7 +76,8 @@ final class SocketFloor {
     private static func send(_ socket: PacketSocket, _ buffer: [UInt8], _ count: Int) throws {
         try unsafe buffer.withUnsafeBytes { bytes in
             try unsafe socket.send(
-                UnsafeRawBufferPointer(rebasing: bytes[..<count]), UnsafeRawBufferPointer(start: nil, count: 0))
+                UnsafeRawBufferPointer(rebasing: bytes[..<count]), UnsafeRawBufferPointer(start: nil, count: 0),
+                UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 }
