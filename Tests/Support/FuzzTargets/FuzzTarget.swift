@@ -38,7 +38,7 @@ extension FuzzTarget {
     #if DEBUG
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
-            .enclaveRendezvous,
+            .packedRows, .enclaveOutcomes, .enclaveRendezvous,
         ]
     #else
         private static let internals: [FuzzTarget] = []

@@ -36,9 +36,9 @@ final class RowUnderFuzz: Sendable {
         _ = try engine.answer(
             KeychainRequest(
                 .add, query: QueryDictionary(Self.item + [("v_Data", .secret)]),
-                value: SharedSecret(SecretBytes(copying: Array("the value".utf8)))), for: caller)
+                value: SharedSecret(SecretBytes(copying: Array("the value".utf8)))), for: Authorization(caller))
         let answer = try engine.answer(
-            KeychainRequest(.copy, query: QueryDictionary(Self.item + Self.everything)), for: caller)
+            KeychainRequest(.copy, query: QueryDictionary(Self.item + Self.everything)), for: Authorization(caller))
         guard let row = answer.rows.first else { throw Finding("the row is not there") }
         pristine = row
         let database = try RawDatabase(path + "/" + Store.fileName)
@@ -81,7 +81,7 @@ final class RowUnderFuzz: Sendable {
     private func checkAnswer(_ query: [(String, RawValue)]) throws {
         do throws(KeychainError) {
             let answer = try engine.answer(
-                KeychainRequest(.copy, query: QueryDictionary(query + Self.everything)), for: caller)
+                KeychainRequest(.copy, query: QueryDictionary(query + Self.everything)), for: Authorization(caller))
             guard answer.rows.count == 1, let row = answer.rows.first else { throw .parameter(.classMissing) }
             let isSame =
                 Sameness.of(row.attributes, pristine.attributes) && Sameness.of(row.value, pristine.value)

@@ -42,6 +42,49 @@
         }
     }
 
+    extension FuzzTarget {
+        /// Rows to be opened, as they travel.
+        static let packedRows = FuzzTarget("packed-rows", seeds: { packedSeeds }) { bytes throws(Finding) in
+            guard let rows = PackedRows.decode(bytes) else { return }
+            try claim(rows.count <= EnclaveProtocol.batch, "more rows than a batch has")
+            try claim(PackedRows.encode(rows[...]) == bytes, "accepted bytes that are not their encoding")
+        }
+
+        private static var packedSeeds: [[UInt8]] {
+            let box = [UInt8](repeating: 1, count: WrappedKey.boxByteCount)
+            let row = (
+                binding: RowBinding(uuid: Array(0..<16), protectionClass: .whenUnlocked, accessControl: []),
+                wrapped: WrappedKey(generation: 1, box: box)
+            )
+            let constrained = RowBinding(uuid: [], protectionClass: .always, accessControl: Array(0..<40))
+            return [
+                PackedRows.encode([]), PackedRows.encode([row]),
+                PackedRows.encode([row, (constrained, WrappedKey(generation: .max, box: []))]),
+            ]
+        }
+
+        /// Their outcomes, as the daemon reads them: a byte for the number of rows
+        /// asked for, then header and tail.
+        static let enclaveOutcomes = FuzzTarget("enclave-outcomes", seeds: { EnclaveUnderFuzz.outcomes }) {
+            bytes throws(Finding) in
+            var source = ByteSource(bytes)
+            let count = Int(source.byte() % 8)
+            let (header, tail) = source.message()
+            guard let reply = MessageCoding.decode(Latchkey_EnclaveReply.self, header) else { return }
+            let row = (
+                binding: RowBinding(uuid: [], protectionClass: .whenUnlocked, accessControl: []),
+                wrapped: WrappedKey(generation: 1, box: Array(repeating: 1, count: 60))
+            )
+            let rows = Array(repeating: row, count: count)[...]
+            guard let outcomes = EnclaveResults.parse(outcomes: reply.outcomes, SecretBytes(copying: tail), of: rows)
+            else { return }
+            try claim(outcomes.count == count, "\(outcomes.count) outcomes for \(count) rows")
+            var keys: [UInt8] = []
+            for case .key(let secret, _) in outcomes { keys += secret.bytes.insecureArray() }
+            try claim(keys == tail, "keys that are not the tail")
+        }
+    }
+
     /// A session of a real enclave, and the keys that it has made.
     private final class EnclaveUnderFuzz: Sendable {
         static let shared: EnclaveUnderFuzz = {
@@ -112,13 +155,15 @@
         private static func checkKeys(
             _ message: Latchkey_EnclaveRequest, _ answer: borrowing EnclaveAnswer, _ state: State
         ) throws(Finding) {
-            let opened = answer.reply.results.map { $0.outcome == .key }
+            var opened = answer.reply.results.map { $0.outcome == .key }
             switch message.request {
             case .unwrap(let batch):
-                try claim(opened.count == batch.rows.count, "\(opened.count) results for \(batch.rows.count) rows")
-                for (row, isOpen) in zip(batch.rows, opened) where isOpen {
+                let rows = try claimed(PackedRows.decode(Array(batch.packed)), "an answer to no rows")
+                opened += answer.reply.outcomes.map { Int($0) == Latchkey_EnclaveReply.Outcome.key.rawValue }
+                try claim(opened.count == rows.count, "\(opened.count) results for \(rows.count) rows")
+                for (row, isOpen) in zip(rows, opened) where isOpen {
                     try claim(
-                        RowBinding(row.binding) == state.made.binding && WrappedKey(row) == state.made.wrapped,
+                        row.binding == state.made.binding && row.wrapped == state.made.wrapped,
                         "a box opened that was not made for this row")
                 }
             case .unwrapMetadataKey(let wrapped) where opened == [true]:
@@ -139,11 +184,8 @@
                 var wrap = Latchkey_EnclaveRequest.WrapKeys()
                 wrap.rows = [state.made.binding.message, state.made.binding.message]
                 var unwrap = Latchkey_EnclaveRequest.UnwrapKeys()
-                var row = Latchkey_EnclaveRequest.WrappedRow()
-                row.binding = state.made.binding.message
-                row.generation = state.made.wrapped.generation
-                row.wrapped = Data(state.made.wrapped.box)
-                unwrap.rows = [row, row]
+                let row = (binding: state.made.binding, wrapped: state.made.wrapped)
+                unwrap.packed = Data(PackedRows.encode([row, row]))
                 var metadata = Latchkey_EnclaveRequest.UnwrapMetadataKey()
                 metadata.classNumber = UInt32(ProtectionClass.whenUnlocked.number)
                 metadata.generation = state.madeMetadata.generation
@@ -166,6 +208,15 @@
                 return [5, isNew ? 0 : 1]
                     + ByteSink.message(MessageCoding.encode(answer.reply), answer.tail.insecureArray())
             }
+        }()
+    }
+
+    extension EnclaveUnderFuzz {
+        static let outcomes: [[UInt8]] = {
+            let key = SharedSecret(SecretBytes(copying: Array(repeating: 9, count: 32)))
+            let wrapped = WrappedKey(generation: 1, box: Array(repeating: 1, count: 60))
+            let answer = EnclaveAnswer.opened([.key(key, wrapped), .locked, .damaged, .key(key, wrapped)], to: 1)
+            return [[4] + ByteSink.message(MessageCoding.encode(answer.reply), answer.tail.insecureArray())]
         }()
     }
 

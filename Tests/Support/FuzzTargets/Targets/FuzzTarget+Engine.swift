@@ -51,7 +51,7 @@ private final class EngineUnderFuzz: Sendable {
     }
 
     private func answer(_ request: KeychainRequest, _ caller: Entitlements) -> Result<KeychainAnswer, KeychainError> {
-        Result { () throws(KeychainError) in try engine.answer(request, for: caller) }
+        Result { () throws(KeychainError) in try engine.answer(request, for: Authorization(caller)) }
     }
 
     private func check(

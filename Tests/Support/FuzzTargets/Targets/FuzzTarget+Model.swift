@@ -1,6 +1,8 @@
+internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainProtocol
 internal import KeychainStore
+internal import SwiftProtobuf
 
 extension FuzzTarget {
     /// One object has one encoding, since wrapped keys are bound to it.
@@ -38,6 +40,11 @@ extension FuzzTarget {
         if let metadata = ItemMetadata(encoded: bytes) {
             let again = try claimed(ItemMetadata(encoded: metadata.encoded), "what was decoded does not decode again")
             try claim(again.encoded == metadata.encoded, "decoding again changes it")
+            // Read by hand; the general decoder of the same format has to agree.
+            do {
+                let message = try Latchkey_SealedMetadata(serializedBytes: bytes)
+                try claim(message.attributes.count == metadata.attributes.count, "another number of attributes")
+            } catch let finding as Finding { throw finding } catch { throw Finding("the general decoder refuses it") }
         }
         var source = ByteSource(bytes)
         let made = ItemMetadata(
