@@ -63,7 +63,10 @@ package struct RestoreProcess {
         do throws(DirectoryRefusal) { folder = try PrivateDirectory(enclavePath, creating: false) } catch {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
-        return [turn, store, try lock("lock", in: folder, within: patience)]
+        let keybag = try lock("lock", in: folder, within: patience)
+        // The folder goes elsewhere: where its enclave was met is true no more.
+        do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
+        return [turn, store, keybag]
     }
 
     private var enclavePath: String { "\(configuration.locations.dataDirectory)/\(EnclaveFiles.folderName)" }

@@ -25,7 +25,8 @@ package final class OutputFile: Sendable {
         let folderPath = String(decoding: parent.bytes, as: UTF8.self)
         temporaryPath = folderPath + "/" + temporaryName
         folder = Descriptor(
-            owning: try checked("open", unsafe folderPath.withCString { unsafe lk_open($0, O_DIRECTORY | O_RDONLY, 0) }))
+            owning: try checked("open", unsafe folderPath.withCString { unsafe lk_open($0, O_DIRECTORY | O_RDONLY, 0) })
+        )
         let (folder, temporaryName) = (folder, temporaryName)
         let raw = unsafe temporaryName.withCString {
             unsafe lk_openat(folder.raw, $0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)

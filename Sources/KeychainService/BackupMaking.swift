@@ -51,7 +51,9 @@ package struct BackupMaking {
         }
         var files: [(name: String, content: [UInt8])] = []
         for name in EnclaveFiles.names {
-            let content = try translating { () throws(SystemCallError) in try folder.read(name, atMost: Self.largestFile) }
+            let content = try translating { () throws(SystemCallError) in
+                try folder.read(name, atMost: Self.largestFile)
+            }
             if let content { files.append((name, content)) }
         }
         guard EnclaveFiles.suffice(files.map(\.name)) else {

@@ -47,7 +47,8 @@ package struct Restoration {
         let staging = try emptyFolder(RestoreSwitch.stagingName)
         let files = try StoreBackup.read(backup, to: staging.path + "/" + Store.fileName)
         guard EnclaveFiles.suffice(files.map(\.name)), files.allSatisfy({ EnclaveFiles.names.contains($0.name) }) else {
-            throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "the backup's keybag is not whole")
+            throw KeychainError(
+                .notAvailable, reason: .keybagUnreadable, underlying: "the backup's keybag is not whole")
         }
         let keybag = try folder("\(staging.path)/\(EnclaveFiles.folderName)")
         for (name, content) in files {

@@ -53,12 +53,15 @@ package enum StoreBackup {
     /// files that belong to it.
     ///
     /// - Throws: as ``check(_:)``.
-    package static func read(_ backup: String, to path: String) throws(KeychainError) -> [(name: String, content: [UInt8])] {
+    package static func read(_ backup: String, to path: String) throws(KeychainError) -> [(
+        name: String, content: [UInt8]
+    )] {
         try check(backup)
         let queue = try copy(backup, to: path, expecting: applicationID)
         return try translating {
             let files = try queue.write { db in
-                let files = try Row.fetchAll(db, sql: "SELECT name, content FROM backup_files ORDER BY name").map { row in
+                let files = try Row.fetchAll(db, sql: "SELECT name, content FROM backup_files ORDER BY name").map {
+                    row in
                     (String.fromDatabaseValue(row[0]) ?? "", Array(Data.fromDatabaseValue(row[1]) ?? Data()))
                 }
                 // secure_delete is on: nothing of the keybag stays in free pages.
@@ -88,7 +91,8 @@ package enum StoreBackup {
             }
         }
         guard found.application == applicationID else {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey backup")
+            throw KeychainError(
+                .notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey backup")
         }
         guard found.version <= version, found.format <= StoreSchema.format else {
             throw KeychainError(.notAvailable, reason: .storeNewer(version: max(found.format, found.version)))
@@ -133,7 +137,8 @@ package enum StoreBackup {
                 guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == application,
                     try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0 > 0
                 else {
-                    throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
+                    throw KeychainError(
+                        .notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
                 }
                 try to.writeWithoutTransaction { try db.backup(to: $0, pagesPerStep: pagesAtATime) }
             }

@@ -42,13 +42,15 @@ struct Upkeep {
             }
         }
         let counts = outcome.inspection
-        let damaged = counts.unopened > 0 ? " \(counts.unopened) of them do not open; `latchkey doctor` tells more." : ""
+        let damaged =
+            counts.unopened > 0 ? " \(counts.unopened) of them do not open; `latchkey doctor` tells more." : ""
         let aside = outcome.aside
         let folder = aside.isEmpty ? "" : "\(configuration.locations.dataDirectory)/\(aside)"
         return say(
             "Restored \(counts.rows) rows.\(damaged)"
                 + (folder.isEmpty ? "" : " What was there before is in \(folder)."),
-            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"replaced\":\(folder.isEmpty ? "null" : quoted(folder))}")
+            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"replaced\":\(folder.isEmpty ? "null" : quoted(folder))}"
+        )
     }
 
     // MARK: Saying

@@ -67,7 +67,11 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: backup)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["keychain.backup"])
-        #expect(throws: KeychainError.self) { try EngineUnderTest.open(elsewhere.path, ManualClock()).close() }
+        // Nobody takes it for a store.
+        let folder = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: backup, toPath: folder.path + "/keychain.db")
+        let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(folder.path, ManualClock()) }
+        #expect(error?.reason == .storeUnreadable)
     }
 
     @Test func aFileThatIsThereIsReplacedOnlyWhenAsked() throws {

@@ -45,7 +45,9 @@ import Testing
         let first = try programs.latchkey("get", "a")
         #expect(first.status == 5 || first.status == 1, "\(first.status) \(first.errors)")
         #expect(try BuiltPrograms.eventually { try programs.latchkey("get", "a").status == 1 })
-        let files = try FileManager.default.contentsOfDirectory(atPath: data).filter { $0.hasPrefix("keychain.db.damaged-") }
+        let files = try FileManager.default.contentsOfDirectory(atPath: data).filter {
+            $0.hasPrefix("keychain.db.damaged-")
+        }
         #expect(!files.isEmpty)
         try set("a", "2")
         #expect(try programs.latchkey("get", "a").text == "2")
