@@ -101,7 +101,8 @@ let package = Package(
         // Floor 5: executables
         executable(
             "latchkeyd",
-            ["KeychainDaemon", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity", arguments, logging]),
+            ["KeychainDaemon", "KeychainService", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity",
+             arguments, logging]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(

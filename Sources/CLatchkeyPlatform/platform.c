@@ -329,7 +329,9 @@ void *lk_map_secret(size_t count, int32_t *locked) {
     if (at == MAP_FAILED) return NULL;
     madvise(at, count, MADV_DONTDUMP);
     madvise(at, count, MADV_WIPEONFORK);
-    *locked = mlock(at, count) == 0;
+    /* Each page as it is first touched (mlock2(2)): nobody waits for pages that
+       no secret ever lies in. Where the limit is too low this fails like mlock. */
+    *locked = mlock2(at, count, MLOCK_ONFAULT) == 0;
     return at;
 }
 

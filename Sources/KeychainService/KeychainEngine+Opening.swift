@@ -37,8 +37,10 @@ struct OpenedStore {
     ) throws(KeychainError) -> OpenedStore {
         let pending = try StoreSetAside.pending(in: directory)
         do throws(KeychainError) { return try OpenedStore(directory, settingAside: pending) } catch {
-            guard error.reason == .storeMalformed, pending == nil else { throw error }
+            guard error.reason == .storeMalformed else { throw error }
         }
+        // The new database of an earlier setting aside: that one is over.
+        try pending?.finish(in: directory)
         // A malformed database does not tell its store: the keybag does. Where
         // that is missing as well, a new one would shut the old rows out.
         guard place == .elsewhere || EnclaveFiles.holdKeybag(inDataDirectory: directory.path) else {

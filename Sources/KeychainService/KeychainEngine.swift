@@ -76,6 +76,8 @@ package final class KeychainEngine: Sendable {
         self.clock = clock
         dataDirectory = directory.path
         self.directory = directory
+        // A restore that was decided before a crash.
+        try RestoreSwitch.finish(in: directory)
         let opened = try OpenedStore.open(in: directory, place, at: clock.wallClock)
         store = opened.store
         setAside = opened.setAside

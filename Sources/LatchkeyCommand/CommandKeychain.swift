@@ -11,8 +11,14 @@ struct CommandKeychain {
 
     /// Says hello; after that nobody looks into this process any more.
     static func open(_ options: StoreOptions, in surroundings: Surroundings) throws(CommandFailure) -> CommandKeychain {
+        try open(dataDirectory: options.dataDirectory, in: surroundings)
+    }
+
+    static func open(
+        dataDirectory: String?, in surroundings: Surroundings
+    ) throws(CommandFailure) -> CommandKeychain {
         surroundings.shield.raise()
-        let transport = surroundings.keychain(options.dataDirectory.map(surroundings.absolute))
+        let transport = surroundings.keychain(dataDirectory.map(surroundings.absolute))
         let session = try asking { () throws(KeychainError) in try transport.session() }
         surroundings.shield.close()
         return CommandKeychain(transport, session)

@@ -35,7 +35,31 @@ struct GetCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let lookup = SecretLookup(
+            service: service, account: account, internet: internet, json: json, dataDirectory: store.dataDirectory)
+        return try lookup.perform(in: surroundings)
+    }
+}
+
+/// What `get` does, once its arguments are known.
+struct SecretLookup {
+    let service: String
+    let account: String?
+    var internet = false
+    var json = false
+    var dataDirectory: String?
+
+    /// `get SERVICE [ACCOUNT]` without an option, which scripts call: the argument
+    /// parser takes longer to start than everything that follows.
+    static func plain(_ arguments: [String]) -> SecretLookup? {
+        guard arguments.first == "get", (2...3).contains(arguments.count),
+            arguments.dropFirst().allSatisfy({ !$0.hasPrefix("-") })
+        else { return nil }
+        return SecretLookup(service: arguments[1], account: arguments.count == 3 ? arguments[2] : nil)
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, in: surroundings)
         let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
         let found = try keychain.find(name)
         guard let item = found.first else { throw .noItem }

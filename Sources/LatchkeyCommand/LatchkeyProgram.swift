@@ -12,6 +12,7 @@ package enum LatchkeyProgram {
     /// Reads the arguments, does what they say, and tells how it ended.
     package static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
         do {
+            if let lookup = SecretLookup.plain(arguments) { return try lookup.perform(in: surroundings) }
             var command = try Latchkey.parseAsRoot(arguments)
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
             try command.run()
@@ -77,6 +78,7 @@ struct Latchkey: ParsableCommand {
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, DoctorCommand.self,
+            BackupCommand.self, RestoreCommand.self,
             TempCommand.self,
         ])
 

@@ -40,10 +40,23 @@ struct Latchkeyd: ParsableCommand {
     @Flag(help: "Write the log to standard error instead of the data folder.")
     var logToStderr = false
 
+    @Option(help: "Write a backup to this file and leave; `latchkey backup` is the way to ask for it.")
+    var backup: String?
+
+    @Option(help: "Restore the store from this backup and leave; `latchkey restore` is the way to ask for it.")
+    var restore: String?
+
+    @Flag(help: "With --backup: over a file that is there. With --restore: in place of a store with items.")
+    var replace = false
+
+    @Flag(help: "With --backup and --restore: say what was done as JSON.")
+    var json = false
+
     func run() throws {
         Hardening.ignoreBrokenPipes()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
+        if let status = try upkeep() { throw ExitCode(status) }
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
         let configuration = try daemonConfiguration(tellingOf: starter)
         let sink = logSink(configuration.locations)
@@ -54,6 +67,17 @@ struct Latchkeyd: ParsableCommand {
             StandardError.write("latchkeyd: \(error)\n")
             throw ExitCode(69)  // sysexits.h EX_UNAVAILABLE
         }
+    }
+
+    /// Nil where this is to be a daemon.
+    private func upkeep() throws -> Int32? {
+        guard backup != nil || restore != nil else { return nil }
+        guard backup == nil || restore == nil, !temporary, !report else {
+            throw ValidationError("--backup and --restore stand alone")
+        }
+        let upkeep = Upkeep(configuration: try daemonConfiguration(), replacing: replace, json: json)
+        if let backup { return upkeep.backup(to: backup) }
+        return restore.map { upkeep.restore(from: $0) }
     }
 
     /// A starter hears of a property list that cannot be used.

@@ -35,7 +35,7 @@ import Testing
         ("X509", ["Certificates"]),
         ("CSQLite", ["KeychainStore", "KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
-        ("KeychainService", ["KeychainDaemon", "KeychainTesting", "latchkey-bench"]),
+        ("KeychainService", ["KeychainDaemon", "KeychainTesting", "latchkeyd", "latchkey-bench"]),
     ])
     func moduleIsImportedInItsRoomAlone(_ module: String, _ rooms: [String]) throws {
         for (path, text) in try Self.sources() where Self.imports(of: module, in: text) {

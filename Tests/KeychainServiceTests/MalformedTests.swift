@@ -133,6 +133,21 @@ import Testing
         try engine.close()
     }
 
+    /// The new database is spoilt before its first opening was over.
+    @Test func aSecondMalformedDatabaseIsSetAsideBesideTheFirst() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let id = keychain.engine.storeID
+        try keychain.reopen {
+            let folder = try PrivateDirectory(keychain.folder.path, creating: false)
+            try StoreSetAside.mark(in: folder, storeID: id, at: 0).move(in: folder)
+            try Data(repeating: 0xA5, count: 8192).write(to: URL(fileURLWithPath: keychain.databasePath))
+        }
+        #expect(try setAside(keychain).count == 2)
+        #expect(keychain.engine.storeID == id)
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+    }
+
     @Test func aMalformedDatabaseWithoutItsKeybagIsLeftAlone() throws {
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")

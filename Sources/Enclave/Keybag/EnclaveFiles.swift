@@ -16,4 +16,11 @@ package enum EnclaveFiles {
             $0.hasPrefix(AuthenticatedFile.Kind.keybag.fileName + ".")
         }
     }
+
+    /// Whether a copy at least of everything is among the names.
+    package static func suffice(_ found: [String]) -> Bool {
+        stride(from: 0, to: names.count, by: FilePair.count).allSatisfy { start in
+            names[start..<start + FilePair.count].contains { found.contains($0) }
+        }
+    }
 }

@@ -1,0 +1,68 @@
+internal import Enclave
+package import KeychainModel
+package import KeychainPlatform
+internal import KeychainStore
+
+/// Makes a backup of a store, whether or not a daemon is at work on it.
+package struct BackupMaking {
+    private let dataDirectory: String
+    private let clock: any KeychainClock
+    /// More bytes than any file of a keybag has.
+    private static let largestFile = 512 << 10
+
+    package init(of dataDirectory: String, clock: any KeychainClock) {
+        self.dataDirectory = dataDirectory
+        self.clock = clock
+    }
+
+    /// Writes the backup to `path`; an older file there stays whole until the
+    /// new one is.
+    ///
+    /// - Throws: `storeUnreadable` where there is no store or the file is there
+    ///   and may not be replaced; `storeMalformed`; `readOnly`, `diskFull`.
+    package func write(to path: String, replacing: Bool) throws(KeychainError) {
+        let data: PrivateDirectory
+        do throws(DirectoryRefusal) { data = try PrivateDirectory(dataDirectory, creating: false) } catch {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+        let file = try translating { () throws(SystemCallError) in try OutputFile(path) }
+        defer { file.discard() }
+        guard replacing || !file.isTaken else { throw Self.isThere }
+        try StoreBackup.write(data, to: file.temporaryPath, at: clock.wallClock) { () throws(KeychainError) in
+            try keybagFiles()
+        }
+        do throws(SystemCallError) { try file.publish(replacing: replacing) } catch {
+            if error.isAlreadyThere { throw Self.isThere }
+            throw KeychainError(files: error)
+        }
+    }
+
+    package static let isThere = KeychainError(
+        .notAvailable, reason: .storeUnreadable, underlying: "the file is there already")
+
+    /// Both copies of each, as they are now: whoever writes them leaves one whole
+    /// at any moment, and opening takes that one.
+    private func keybagFiles() throws(KeychainError) -> [(name: String, content: [UInt8])] {
+        let folder: PrivateDirectory
+        do throws(DirectoryRefusal) {
+            folder = try PrivateDirectory("\(dataDirectory)/\(EnclaveFiles.folderName)", creating: false)
+        } catch {
+            throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
+        }
+        var files: [(name: String, content: [UInt8])] = []
+        for name in EnclaveFiles.names {
+            let content = try translating { () throws(SystemCallError) in
+                try folder.read(name, atMost: Self.largestFile)
+            }
+            if let content { files.append((name, content)) }
+        }
+        guard EnclaveFiles.suffice(files.map(\.name)) else {
+            throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "a file of the keybag is missing")
+        }
+        return files
+    }
+
+    private func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
+        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
+    }
+}

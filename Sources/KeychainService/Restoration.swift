@@ -1,0 +1,106 @@
+internal import Enclave
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
+internal import KeychainStore
+
+/// Puts a store back from a backup. The caller holds the store's lock, and no
+/// enclave has its keybag open.
+package struct Restoration {
+    private let data: PrivateDirectory
+    private let clock: any KeychainClock
+
+    package init(into data: PrivateDirectory, clock: any KeychainClock) {
+        self.data = data
+        self.clock = clock
+    }
+
+    /// What a restore did.
+    package struct Outcome: Sendable {
+        /// Every row of the backup, looked at before anything was changed.
+        package let inspection: InspectionCounts
+        /// The folder that holds the former store, if there was one.
+        package let aside: String
+    }
+
+    /// Whether a folder has items that a restore would put aside.
+    package static func wouldReplaceItems(in data: PrivateDirectory) throws(KeychainError) -> Bool {
+        try StoreBackup.holdsItems(data)
+    }
+
+    /// - Throws: as ``StoreBackup/check(_:)`` for a file that is no whole backup.
+    package static func check(_ backup: String) throws(KeychainError) { try StoreBackup.check(backup) }
+
+    /// Lays the new store out beside the present one and opens every row of it,
+    /// then changes over. Until that, and where anything fails, the present store
+    /// is as it was.
+    package func run(from backup: String) throws(KeychainError) -> Outcome {
+        let inspection = try stage(backup)
+        try commit()
+        let aside = try RestoreSwitch.finish(in: data)
+        return Outcome(inspection: inspection, aside: aside ?? "")
+    }
+
+    /// The first half: everything that can fail.
+    package func stage(_ backup: String) throws(KeychainError) -> InspectionCounts {
+        try RestoreSwitch.finish(in: data)
+        let staging = try emptyFolder(RestoreSwitch.stagingName)
+        let files = try StoreBackup.read(backup, to: staging.path + "/" + Store.fileName)
+        guard EnclaveFiles.suffice(files.map(\.name)), files.allSatisfy({ EnclaveFiles.names.contains($0.name) }) else {
+            throw KeychainError(
+                .notAvailable, reason: .keybagUnreadable, underlying: "the backup's keybag is not whole")
+        }
+        let keybag = try folder("\(staging.path)/\(EnclaveFiles.folderName)")
+        for (name, content) in files {
+            try translating { () throws(SystemCallError) in try keybag.replace(name, with: content) }
+        }
+        let inspection = try Self.inspect(staging.path, clock)
+        try translating { () throws(SystemCallError) in
+            for name in [Store.fileName + "-wal", Store.fileName + "-shm"] where try staging.holds(name) {
+                throw SystemCallError("the new store did not close", errno: 0)
+            }
+            try staging.synchronize(Store.fileName)
+            try keybag.synchronize()
+            try staging.synchronize()
+        }
+        try RestoreSwitch.prepare(staging, in: data, at: clock.wallClock)
+        return inspection
+    }
+
+    /// The second half: one rename that decides, then renames that any opening
+    /// would carry on.
+    package func commit() throws(KeychainError) { try RestoreSwitch.commit(in: data) }
+
+    /// Opens the new store with its own keybag, migrates it, and looks at every row.
+    private static func inspect(_ path: String, _ clock: any KeychainClock) throws(KeychainError) -> InspectionCounts {
+        let engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
+            try InProcessEnclave(dataDirectory: path, expecting: expected)
+        }
+        let report: Result<DoctorReport, KeychainError>
+        do throws(KeychainError) { report = .success(try engine.doctor(.verify)) } catch { report = .failure(error) }
+        try engine.close()
+        let counts = try report.get().inspection ?? InspectionCounts()
+        // A keybag that opens none of them is not theirs.
+        guard counts.rows == 0 || counts.unopened < counts.rows else {
+            throw KeychainError(.notAvailable, reason: .storeMismatch, underlying: "no row of the backup opens")
+        }
+        return counts
+    }
+
+    private func emptyFolder(_ name: String) throws(KeychainError) -> PrivateDirectory {
+        let found = try folder("\(data.path)/\(name)")
+        try translating { () throws(SystemCallError) in try FolderContent.remove(in: found.descriptor) }
+        return found
+    }
+
+    private func folder(_ path: String) throws(KeychainError) -> PrivateDirectory {
+        do throws(DirectoryRefusal) { return try PrivateDirectory(path, creating: true) } catch {
+            if case .system(_, let below) = error { throw KeychainError(files: below) }
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    private func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
+        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
+    }
+}

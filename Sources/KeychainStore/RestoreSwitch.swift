@@ -1,0 +1,142 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// Puts a restored store in the place of the present one, all or nothing.
+///
+/// The new store lies complete and durable in `restore.new`; one rename to
+/// `restore.ready` decides. What follows are renames that every later opening
+/// carries on where a crash broke them off, under the store's lock. The present
+/// store goes, whole, into a folder of its own.
+package struct RestoreSwitch: Sendable {
+    package static let stagingName = "restore.new"
+    package static let readyName = "restore.ready"
+    private static let asidePrefix = "replaced-"
+    /// In the new store's folder: where the present one is to go.
+    private static let asideFile = "aside"
+    private static let keybagFolder = "enclave"
+
+    private let data: PrivateDirectory
+    private let ready: PrivateDirectory
+    /// Name of the folder for what is replaced.
+    package let asideName: String
+    private let aside: PrivateDirectory
+
+    // MARK: Deciding
+
+    /// Chooses where the present store will go and notes it in the staging folder.
+    package static func prepare(
+        _ staging: PrivateDirectory, in data: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) {
+        let taken = Set(FolderContent.names(at: data.path))
+        let stamp = asidePrefix + CompactTime.text(moment)
+        var name = stamp
+        var number = 1
+        while taken.contains(name) {
+            number += 1
+            name = "\(stamp)-\(number)"
+        }
+        let bytes = Array(name.utf8)
+        try translating { () throws(SystemCallError) in try staging.replace(asideFile, with: bytes) }
+    }
+
+    /// The rename that decides: before it the old store, from it on the new one.
+    package static func commit(in data: PrivateDirectory) throws(KeychainError) {
+        try translating { () throws(SystemCallError) in
+            try data.move(stagingName, to: readyName)
+            try data.synchronize()
+        }
+    }
+
+    /// Carries a decided restore to its end; nil where there is none.
+    ///
+    /// - Returns: the folder into which the former store went.
+    @discardableResult
+    package static func finish(in data: PrivateDirectory) throws(KeychainError) -> String? {
+        guard let pending = try RestoreSwitch(pendingIn: data) else { return nil }
+        for step in try pending.steps() { try pending.perform(step) }
+        try pending.clear()
+        return pending.asideName
+    }
+
+    package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {
+        let isPending = try Self.translating { () throws(SystemCallError) in try data.holds(Self.readyName) }
+        guard isPending else { return nil }
+        self.data = data
+        ready = try Self.folder(Self.readyName, in: data)
+        let folder = ready
+        let bytes = try Self.translating { () throws(SystemCallError) in try folder.read(Self.asideFile, atMost: 256) }
+        guard let bytes, let name = String(validating: bytes, as: UTF8.self), name.hasPrefix(Self.asidePrefix),
+            !name.contains("/")
+        else {
+            // Done, and its clearing broke off.
+            guard FolderContent.names(at: ready.path).allSatisfy({ $0 != Store.fileName && $0 != Self.keybagFolder })
+            else { throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: Self.readyName) }
+            try Self.translating { () throws(SystemCallError) in try folder.removeWithContents() }
+            return nil
+        }
+        asideName = name
+        aside = try Self.folder(name, in: data)
+    }
+
+    private static func folder(_ name: String, in data: PrivateDirectory) throws(KeychainError) -> PrivateDirectory {
+        do throws(DirectoryRefusal) { return try PrivateDirectory("\(data.path)/\(name)", creating: true) } catch {
+            if case .system(_, let below) = error { throw KeychainError(files: below) }
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    // MARK: Steps
+
+    /// One rename.
+    package struct Step: Sendable, Hashable {
+        package enum Direction: Sendable {
+            case out
+            case into
+        }
+
+        package let direction: Direction
+        package let name: String
+    }
+
+    /// What is left to do, in order: everything old goes out, the keybag comes
+    /// in, the database last. While the new database waits, whatever is called
+    /// like one in the data folder is old.
+    package func steps() throws(KeychainError) -> [Step] {
+        let data = data
+        let ready = ready
+        return try Self.translating { () throws(SystemCallError) in
+            guard try ready.holds(Store.fileName) else { return [] }
+            let old = FolderContent.names(at: data.path).filter { $0.hasPrefix(Store.fileName) }.sorted().reversed()
+            var steps = old.map { Step(direction: .out, name: $0) }
+            if try ready.holds(Self.keybagFolder) {
+                if try data.holds(Self.keybagFolder) { steps.append(Step(direction: .out, name: Self.keybagFolder)) }
+                steps.append(Step(direction: .into, name: Self.keybagFolder))
+            }
+            return steps + [Step(direction: .into, name: Store.fileName)]
+        }
+    }
+
+    package func perform(_ step: Step) throws(KeychainError) {
+        let (data, ready, aside) = (data, ready, aside)
+        try Self.translating { () throws(SystemCallError) in
+            switch step.direction {
+            case .out: try data.move(step.name, to: step.name, in: aside)
+            case .into: try ready.move(step.name, to: step.name, in: data)
+            }
+            try aside.synchronize()
+            try data.synchronize()
+        }
+    }
+
+    private func clear() throws(KeychainError) {
+        let (data, ready) = (data, ready)
+        try Self.translating { () throws(SystemCallError) in
+            try ready.removeWithContents()
+            try data.synchronize()
+        }
+    }
+
+    private static func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
+        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
+    }
+}

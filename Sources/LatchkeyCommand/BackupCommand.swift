@@ -1,0 +1,73 @@
+internal import ArgumentParser
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+
+struct BackupCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Write everything that the keychain holds into one file.",
+        discussion: """
+            The file holds the database as it is at this moment and the keybag: all that `latchkey restore` \
+            needs. Programs may go on reading and writing meanwhile. Its mode is 0600.
+
+            WITHOUT A PASSCODE OR A HARDWARE PROTECTOR, WHOEVER HAS THE FILE CAN OPEN IT. Keep it as you would \
+            the secrets themselves.
+
+            EXAMPLES
+              latchkey backup ~/keychain.backup
+              latchkey backup --replace /media/usb/keychain.backup
+
+            --json writes {"file", "opensWithoutPasscode"}.
+            """)
+
+    @Argument(help: "Where to write the backup.")
+    var file: String
+
+    @Flag(help: "Replace the file if it is there.")
+    var replace = false
+
+    @Flag(help: "Write what was done as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let path = surroundings.absolute(file)
+        return try UpkeepProgram(surroundings, store).run(["--backup", path], replacing: replace, json: json)
+    }
+}
+
+struct RestoreCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Put the keychain back from a backup.",
+        discussion: """
+            Every row of the backup is opened before anything changes. A keychain that has items is replaced only \
+            with --replace, and is then set aside whole in a folder beside the new one, not deleted. The daemon is \
+            asked to leave; the next command starts it anew. A restore that was cut short leaves either the old \
+            keychain or the new one.
+
+            EXAMPLE
+              latchkey restore --replace ~/keychain.backup
+
+            --json writes {"rows", "unopened", "replaced"}: how many rows there are, how many of them do not open, \
+            and the folder with what was there before, or null.
+            """)
+
+    @Argument(help: "A file that `latchkey backup` wrote.")
+    var file: String
+
+    @Flag(help: "Set a keychain that has items aside, and restore in its place.")
+    var replace = false
+
+    @Flag(help: "Write what was done as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let path = surroundings.absolute(file)
+        return try UpkeepProgram(surroundings, store).run(["--restore", path], replacing: replace, json: json)
+    }
+}

@@ -1,0 +1,96 @@
+import KeychainDaemon
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+
+/// What `latchkey backup` and `latchkey restore` have this program do: it knows
+/// the store and its keybag, the command line does not.
+struct Upkeep {
+    let configuration: DaemonConfiguration
+    let replacing: Bool
+    let json: Bool
+
+    private static let warning =
+        "Keep it as you would the secrets themselves: without a passcode or a hardware protector, whoever has this file "
+        + "can open it."
+
+    func backup(to path: String) -> Int32 {
+        let making = BackupMaking(of: configuration.locations.dataDirectory, clock: configuration.clock)
+        do throws(KeychainError) { try making.write(to: path, replacing: replacing) } catch {
+            if error.underlying == BackupMaking.isThere.underlying {
+                return fail(2, "\(path) is there already", "Name another file, or add --replace.")
+            }
+            return fail(error, "Nothing was written to \(path).")
+        }
+        return say(
+            "Backed up to \(path). \(Self.warning)",
+            "{\"file\":\(quoted(path)),\"opensWithoutPasscode\":true}")
+    }
+
+    func restore(from path: String) -> Int32 {
+        let outcome: Restoration.Outcome
+        do throws(RestoreProcess.Failure) {
+            outcome = try RestoreProcess(configuration).run(from: path, replacing: replacing)
+        } catch {
+            switch error {
+            case .wouldReplaceItems:
+                return fail(
+                    2, "the keychain in \(configuration.locations.dataDirectory) has items",
+                    "Add --replace to set it aside, whole, and restore: nothing is deleted.")
+            case .keychain(let error): return fail(error, "The keychain is as it was.")
+            }
+        }
+        let counts = outcome.inspection
+        let damaged =
+            counts.unopened > 0 ? " \(counts.unopened) of them do not open; `latchkey doctor` tells more." : ""
+        let aside = outcome.aside
+        let folder = aside.isEmpty ? "" : "\(configuration.locations.dataDirectory)/\(aside)"
+        return say(
+            "Restored \(counts.rows) rows.\(damaged)"
+                + (folder.isEmpty ? "" : " What was there before is in \(folder)."),
+            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"replaced\":\(folder.isEmpty ? "null" : quoted(folder))}"
+        )
+    }
+
+    // MARK: Saying
+
+    private func say(_ text: String, _ object: String) -> Int32 {
+        do throws(SystemCallError) {
+            try StandardStream.output.write(Array(((json ? object : text) + "\n").utf8))
+        } catch { return 69 }
+        return 0
+    }
+
+    private func fail(_ error: KeychainError, _ fate: String) -> Int32 {
+        let below = error.underlying.map { " (\($0))" } ?? ""
+        switch error.reason {
+        case .storeMalformed, .storeMismatch, .keybagUnreadable, .storeUnreadable:
+            return fail(5, error.reason.explanation + below, fate + " `latchkey doctor` looks at the keychain.")
+        default: return fail(69, error.reason.explanation + below, fate + " Mend that and try again.")
+        }
+    }
+
+    /// The statuses of `latchkey` (its --help).
+    private func fail(_ status: Int32, _ lines: String...) -> Int32 {
+        for line in lines { StandardError.write("latchkey: \(line)\n") }
+        return status
+    }
+
+    private func quoted(_ text: String) -> String {
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": out += "\\\(scalar)"
+            default:
+                if scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) {
+                    let digits = String(scalar.value, radix: 16)
+                    out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    out.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return out + "\""
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// Damage, backup and restore with the programs as they are installed.
+@Suite struct UpkeepEndToEndTests {
+    let programs: BuiltPrograms
+    var data: String { programs.home + "/data/latchkey" }
+    var backup: String { programs.home + "/keychain.backup" }
+
+    init() throws { programs = try BuiltPrograms() }
+
+    func object(_ outcome: BuiltPrograms.Outcome) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+    }
+
+    func set(_ service: String, _ value: String) throws {
+        #expect(try programs.latchkey("set", service, input: Data(value.utf8)).status == 0)
+    }
+
+    @Test func doctorFindsASoundStoreSound() throws {
+        try set("a", "1")
+        for arguments in [[], ["--verify"], ["--salvage"], ["--accept-damage"]] {
+            let outcome = try programs.run(BuiltPrograms.latchkey, ["doctor", "--json"] + arguments)
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            let report = try object(outcome)
+            #expect(report["sound"] as? Bool == true && report["writingStopped"] as? Bool == false)
+            #expect((report["items"] as? [String: Int])?["generic"] == 1)
+        }
+        #expect(try programs.latchkey("doctor", "--verify").text.contains("1 rows: 1 sound"))
+        #expect(try programs.latchkey("doctor", "--verify", "--salvage").status == 2)
+    }
+
+    /// The database is overwritten under the running daemon: one call says so,
+    /// the next meets an empty store; the damaged file is kept.
+    @Test func aMalformedDatabaseIsSetAsideAndTheNextCallGoesOn() throws {
+        try set("a", "1")
+        for suffix in ["", "-wal", "-shm"] {
+            guard let file = FileHandle(forUpdatingAtPath: data + "/keychain.db" + suffix) else { continue }
+            let size = try file.seekToEnd()
+            try file.seek(toOffset: 0)
+            try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size)))
+            try file.close()
+        }
+        let first = try programs.latchkey("get", "a")
+        #expect(first.status == 5 || first.status == 1, "\(first.status) \(first.errors)")
+        #expect(try BuiltPrograms.eventually { try programs.latchkey("get", "a").status == 1 })
+        let files = try FileManager.default.contentsOfDirectory(atPath: data).filter {
+            $0.hasPrefix("keychain.db.damaged-")
+        }
+        #expect(!files.isEmpty)
+        try set("a", "2")
+        #expect(try programs.latchkey("get", "a").text == "2")
+        let report = try object(try programs.latchkey("doctor", "--json", "--salvage"))
+        #expect((report["setAside"] as? [String])?.count == 1)
+        #expect((report["salvage"] as? [String: Any])?["restored"] as? Int == 0)
+    }
+
+    @Test func aBackupRestoresInPlaceOfARunningKeychain() throws {
+        try set("a", "1")
+        try set("b", "2")
+        let made = try programs.latchkey("backup", backup)
+        #expect(made.status == 0 && made.text.contains("whoever has this file can open it"), "\(made.errors)")
+        #expect(try programs.latchkey("backup", backup).status == 2)
+        try set("c", "3")
+        try programs.latchkey("rm", "a")
+
+        let refused = try programs.latchkey("restore", backup)
+        #expect(refused.status == 2 && refused.errors.contains("--replace"))
+        #expect(try programs.latchkey("get", "c").text == "3")
+
+        let daemon = try programs.daemonProcess()
+        let restored = try programs.latchkey("restore", "--replace", "--json", backup)
+        #expect(restored.status == 0, "\(restored.errors)")
+        let outcome = try object(restored)
+        #expect(outcome["rows"] as? Int == 2 && outcome["unopened"] as? Int == 0)
+        #expect(try programs.latchkey("get", "a").text == "1")
+        #expect(try programs.latchkey("get", "b").text == "2")
+        #expect(try programs.latchkey("get", "c").status == 1)
+        #expect(try programs.daemonProcess() != daemon)
+        // What was there is whole and opens where it lies.
+        let aside = try #require(outcome["replaced"] as? String)
+        #expect(try programs.latchkey("--data-dir", aside, "get", "c").text == "3")
+    }
+
+    @Test func aBackupRestoresIntoAnEmptyHome() throws {
+        try set("a", "1")
+        #expect(try programs.latchkey("backup", backup).status == 0)
+        let other = try BuiltPrograms()
+        #expect(try other.latchkey("restore", backup).status == 0)
+        #expect(try other.latchkey("get", "a").text == "1")
+        let nothing = try BuiltPrograms()
+        #expect(try nothing.latchkey("backup", nothing.home + "/x").status == 5)
+        #expect(!FileManager.default.fileExists(atPath: nothing.home + "/x"))
+    }
+
+    /// Killed in the middle, at no chosen moment: the old file, or the new one whole.
+    @Test func killingABackupLeavesTheFormerFile() throws {
+        for index in 0..<8 {
+            try programs.latchkey("set", "s\(index)", "--raw", input: Data(repeating: UInt8(index), count: 1_000_000))
+        }
+        #expect(try programs.latchkey("backup", backup).status == 0)
+        let before = try Data(contentsOf: URL(fileURLWithPath: backup))
+        for turns in [0, 200, 2_000, 20_000] {
+            let daemon = BuiltPrograms.folder + "/latchkeyd"
+            let process = programs.start(daemon, ["--data-dir", data, "--backup", backup, "--replace"])
+            try process.runUnmasked()
+            for _ in 0..<turns where process.isRunning { sched_yield() }
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            let now = try Data(contentsOf: URL(fileURLWithPath: backup))
+            #expect(now == before || now.count >= before.count)
+            let other = try BuiltPrograms()
+            #expect(try other.latchkey("restore", backup).status == 0)
+            #expect(try other.latchkey("get", "s7").output == Data(repeating: 7, count: 1_000_000))
+        }
+    }
+}
