@@ -8,6 +8,7 @@ import sys
 
 ROOM = {"ratio": 1.25, "excess": 1.35, "figure": 1.25, "gain": 0.75}
 
+
 def rounded(value, up):
     step = 10 ** (math.floor(math.log10(abs(value))) - 1) if value else 1
     return round((math.ceil if up else math.floor)(value / step) * step, 6)
@@ -25,7 +26,9 @@ def main():
                 continue
             where = row.get("pinning") if row.get("pinning") in limits else "any"
             gain = row["judgement"] == "gain"
-            value = rounded(row["judged"] * ROOM[row["judgement"]], not gain)
+            # A count has no noise.
+            room = ROOM[row["judgement"]] if row["unit"] else 1
+            value = rounded(row["judged"] * room, not gain)
             # What meets its budget may use all of it.
             if row.get("budget") is not None:
                 value = (min if gain else max)(value, row["budget"])
