@@ -113,8 +113,8 @@ let package = Package(
         // Measures the whole beside its raw parts; not a product.
         executable(
             "latchkey-bench",
-            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto",
-             "KeychainProtocol", "KeychainModel", "KeychainPlatform", "CSQLite"]),
+            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "Enclave",
+             "KeychainProtocol", "KeychainModel", "KeychainPlatform", "CSQLite", crypto]),
 
         // Tests
         .target(

@@ -45,7 +45,7 @@ def main():
             axes.plot(*zip(*measured), "s--", color=colour, alpha=0.6, label=label)
     axes.set(xscale="log", yscale="log", xlabel="items in the store", ylabel="µs a call (median)")
     axes.grid(True, which="both", alpha=0.2)
-    axes.legend(fontsize=8, ncol=2, loc="upper left")
+    axes.legend(fontsize=8, ncol=2, loc="upper right")
     machine = result["machine"]
     axes.set_title(f"Latchkey {machine['commit']}: cost against number of items\n"
                    f"{machine['processor']}, {machine['processors']} processors, Linux {machine['kernel']}, "

@@ -12,7 +12,7 @@ struct BenchSize {
     init(_ items: Int, groups: [String], _ oneHop: SocketFloor, _ twoHops: SocketFloor) throws {
         store = try FilledStore(items: items, groups: groups)
         floor = try StoreFloor(path: store.floor, sample: Self.reads * 4)
-        crypto = CryptoFloor(floor.sizes)
+        crypto = try CryptoFloor(floor.sizes)
         self.oneHop = oneHop
         self.twoHops = twoHops
     }

@@ -1,36 +1,43 @@
-import KeychainCrypto
+import Crypto
+import Foundation
 import KeychainPlatform
 
-/// The floor of opening one row: AES-256-GCM as swift-crypto does it, over as
-/// many bytes as a row of the store has, and reading the attributes out of them.
+/// The floor of opening one row: AES-256-GCM by swift-crypto itself, over as many
+/// bytes as a row of the store has, and reading the attributes out of them.
 final class CryptoFloor {
-    private let key = SealingKey.random()
-    private let bound: AssociatedData
-    private let metadata: [UInt8]
-    private let rowKey: [UInt8]
-    private let secret: [UInt8]
+    private let key = SymmetricKey(size: .bits256)
+    private let bound = Data(Random.bytes(130))
+    private let metadata: Data
+    private let rowKey: Data
+    private let secret: Data
     private let encoded: [UInt8]
 
+    /// Nonce and tag of a box.
+    private static let overhead = 28
+
     /// - Parameter sizes: bytes of the sealed metadata, row key and secret.
-    init(_ sizes: (metadata: Int, rowKey: Int, secret: Int)) {
-        var bound = AssociatedData("benchmark")
-        bound.append(Random.bytes(100))
-        self.bound = bound
-        metadata = key.seal(Random.bytes(sizes.metadata - SealingKey.overhead), bound: bound)
-        rowKey = key.seal(Random.bytes(sizes.rowKey - SealingKey.overhead), bound: bound)
-        secret = key.seal(Random.bytes(sizes.secret - SealingKey.overhead), bound: bound)
-        encoded = Self.attributes(byteCount: sizes.metadata - SealingKey.overhead)
+    init(_ sizes: (metadata: Int, rowKey: Int, secret: Int)) throws {
+        let boxes = try [sizes.metadata, sizes.rowKey, sizes.secret].map { [key, bound] size in
+            let plain = Data(Random.bytes(size - Self.overhead))
+            guard let box = try AES.GCM.seal(plain, using: key, authenticating: bound).combined else {
+                throw BenchFailure("sealing")
+            }
+            return box
+        }
+        (metadata, rowKey, secret) = (boxes[0], boxes[1], boxes[2])
+        encoded = Self.attributes(byteCount: sizes.metadata - Self.overhead)
+    }
+
+    private func open(_ box: Data) throws {
+        let plain = try AES.GCM.open(AES.GCM.SealedBox(combined: box), using: key, authenticating: bound)
+        guard !plain.isEmpty else { throw BenchFailure("opening") }
     }
 
     /// The metadata of a row.
-    func openOne() throws { _ = try key.openArray(metadata, bound: bound) }
+    func openOne() throws { try open(metadata) }
 
     /// Metadata, row key, secret.
-    func openThree() throws {
-        _ = try key.openArray(metadata, bound: bound)
-        _ = try key.open(rowKey, bound: bound)
-        _ = try key.open(secret, bound: bound)
-    }
+    func openThree() throws { for box in [metadata, rowKey, secret] { try open(box) } }
 
     // MARK: Decoding
 

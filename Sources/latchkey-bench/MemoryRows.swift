@@ -1,3 +1,5 @@
+import Foundation
+
 /// Resident memory after all that was measured before, and round trips to the
 /// enclave as the kernel sees them.
 struct MemoryRows {
@@ -26,8 +28,13 @@ struct MemoryRows {
     }
 
     private func resident(_ name: String, _ process: Int32) throws -> BenchRow {
-        BenchRow(
+        var row = BenchRow(
             name, items: size.store.items, measured: try ProcessFigures.residentMemory(of: process), unit: "MiB",
             .figure)
+        let parts = try [("own", "RssAnon"), ("files", "RssFile"), ("shared", "RssShmem")].map { word, part in
+            "\(word) " + String(format: "%.1f", try ProcessFigures.residentMemory(of: process, part))
+        }
+        row.remark = parts.joined(separator: ", ")
+        return row
     }
 }

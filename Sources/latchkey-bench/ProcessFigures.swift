@@ -15,11 +15,11 @@ enum ProcessFigures {
         }
     }
 
-    /// Resident memory in MiB (VmRSS, in KiB).
-    static func residentMemory(of process: Int32) throws -> Double {
-        guard let kibibytes = try status(of: process, "VmRSS").split(separator: " ").first.flatMap({ Double($0) })
+    /// Resident memory in MiB: `VmRSS`, or of it `RssAnon`, `RssFile`, `RssShmem`.
+    static func residentMemory(of process: Int32, _ part: String = "VmRSS") throws -> Double {
+        guard let kibibytes = try status(of: process, part).split(separator: " ").first.flatMap({ Double($0) })
         else {
-            throw BenchFailure("VmRSS of \(process)")
+            throw BenchFailure("\(part) of \(process)")
         }
         return kibibytes / 1024
     }

@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: [
         ("GRDB", ["KeychainStore"]),
-        ("Crypto", ["KeychainCrypto"]),
+        ("Crypto", ["KeychainCrypto", "latchkey-bench"]),
         ("CSodium", ["KeychainCrypto"]),
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),
