@@ -5,10 +5,11 @@ package struct AccessGroup: Hashable, Sendable {
 
     package init(_ name: String) { self.name = name }
 
-    package static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.utf8.elementsEqual(b.name.utf8) }
+    package static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.hasSameBytes(as: b.name) }
 
     package func hash(into hasher: inout Hasher) {
-        for byte in name.utf8 { hasher.combine(byte) }
+        var text = name
+        text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
     }
 
     /// The group of items on smart cards and tokens: readable, never written (spec section 5).

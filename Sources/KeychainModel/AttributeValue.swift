@@ -14,7 +14,7 @@ package enum AttributeValue: Sendable {
 extension AttributeValue: Hashable {
     package static func == (a: AttributeValue, b: AttributeValue) -> Bool {
         switch (a, b) {
-        case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+        case (.string(let x), .string(let y)): x.hasSameBytes(as: y)
         case (.data(let x), .data(let y)): x == y
         case (.integer(let x), .integer(let y)): x == y
         case (.real(let x), .real(let y)): x == y
@@ -59,7 +59,7 @@ extension AttributeValue {
     /// ``comparisonBytes(as:)``, without making them where both are text or data.
     package func isEqual(to other: AttributeValue, as kind: AttributeKind) -> Bool {
         switch (self, other) {
-        case (.string(let one), .string(let two)) where kind.comparesBytes: return one.utf8.elementsEqual(two.utf8)
+        case (.string(let one), .string(let two)) where kind.comparesBytes: return one.hasSameBytes(as: two)
         case (.data(let one), .data(let two)) where kind.comparesBytes: return one == two
         default:
             guard let one = comparisonBytes(as: kind), let two = other.comparisonBytes(as: kind) else { return false }

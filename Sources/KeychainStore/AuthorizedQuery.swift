@@ -11,10 +11,12 @@ package struct AuthorizedQuery: Sendable {
         case only([AccessGroup])
         case all(by: GroupScope.Entitlement)
 
-        package func includes(_ group: AccessGroup) -> Bool {
+        package func includes(groupNamed name: String) -> Bool {
             switch self {
-            case .only(let groups): groups.contains(group)
-            case .all: true
+            case .only(let groups):
+                for group in groups where group.name.hasSameBytes(as: name) { return true }
+                return false
+            case .all: return true
             }
         }
     }
@@ -30,7 +32,7 @@ package struct AuthorizedQuery: Sendable {
     /// hints, this decides.
     package func accepts(_ metadata: ItemMetadata) -> Bool {
         let attributes = metadata.attributes
-        guard reach.includes(AccessGroup(attributes[.accessGroup]?.string ?? "")) else { return false }
+        guard reach.includes(groupNamed: attributes[.accessGroup]?.string ?? "") else { return false }
         let schema = query.schema
         for (code, wanted) in query.attributes.entries where code != .uuid {
             guard let attribute = schema[code], let held = attributes[code] ?? Self.implied(attribute),

@@ -1,6 +1,7 @@
 internal import KeychainCrypto
 package import KeychainModel
 package import KeychainPlatform
+internal import Synchronization
 
 /// Makes the values of blind columns: equal values of an attribute give equal
 /// bytes, and without the index key nobody can tell which.
@@ -11,6 +12,8 @@ package final class BlindIndex: Sendable {
     private let key: BlindingKey
     /// What every message of an attribute begins with: its domain, 0, its kind.
     private let prefixes: [ItemClass: [AttributeCode: [UInt8]]]
+    private let groups = Mutex<[ItemClass: [AccessGroup: [UInt8]]]>([:])
+    private static let mostGroups = 1024
 
     package init(_ indexKey: borrowing SecretBytes) {
         key = BlindingKey(indexKey.copy())
@@ -45,6 +48,20 @@ package final class BlindIndex: Sendable {
     private static func append(_ bytes: [UInt8], to message: inout [UInt8]) {
         unsafe withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { unsafe message.append(contentsOf: $0) }
         message.append(contentsOf: bytes)
+    }
+
+    /// The blind value of an access group's name, which every search compares
+    /// with. Kept: a daemon meets few groups, and each with every call.
+    func blind(_ group: AccessGroup, in itemClass: ItemClass) -> [UInt8]? {
+        if let known = groups.withLock({ $0[itemClass]?[group] }) { return known }
+        guard let attribute = Schema.of(itemClass)[.accessGroup],
+            let made = blind(.string(group.name), of: attribute, in: itemClass)
+        else { return nil }
+        groups.withLock { groups in
+            if groups[itemClass, default: [:]].count >= Self.mostGroups { groups[itemClass] = [:] }
+            groups[itemClass, default: [:]][group] = made
+        }
+        return made
     }
 
     /// The blind value of an item's whole uniqueness tuple; absent and empty are

@@ -75,11 +75,11 @@ private struct ConditionBuilder {
     }
 
     mutating func add(reach: AuthorizedQuery.Reach) {
-        guard case .only(let groups) = reach, let attribute = schema[.accessGroup] else { return }
+        guard case .only(let groups) = reach else { return }
         condition("b_agrp IN (")
         for (index, group) in groups.enumerated() {
             sql += index == 0 ? "?" : ", ?"
-            guard let value = blind.blind(.string(group.name), of: attribute, in: schema.itemClass) else { continue }
+            guard let value = blind.blind(group, in: schema.itemClass) else { continue }
             arguments.append(.blob(value))
         }
         sql += ")"

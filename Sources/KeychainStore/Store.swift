@@ -67,7 +67,9 @@ package final class Store: Sendable {
         configuration.maximumReaderCount = 1
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA trusted_schema = OFF")
-            try db.execute(sql: "PRAGMA cache_size = -8192")
+            // KiB. There is a reader for each thread that reads at the same time, and
+            // the kernel's cache behind all of them.
+            try db.execute(sql: "PRAGMA cache_size = \(readOnly ? -2048 : -8192)")
             if !readOnly {
                 try db.execute(sql: "PRAGMA secure_delete = ON")
                 try db.execute(sql: "PRAGMA synchronous = FULL")
