@@ -49,13 +49,20 @@ struct SecretLookup {
     var json = false
     var dataDirectory: String?
 
-    /// `get SERVICE [ACCOUNT]` without an option, which scripts call: the argument
-    /// parser takes longer to start than everything that follows.
+    /// `get [--data-dir DIR] SERVICE [ACCOUNT]`, which scripts call: the argument
+    /// parser takes longer to start than everything that follows. Any other form is
+    /// the parser's.
     static func plain(_ arguments: [String]) -> SecretLookup? {
-        guard arguments.first == "get", (2...3).contains(arguments.count),
-            arguments.dropFirst().allSatisfy({ !$0.hasPrefix("-") })
-        else { return nil }
-        return SecretLookup(service: arguments[1], account: arguments.count == 3 ? arguments[2] : nil)
+        guard arguments.first == "get" else { return nil }
+        var names = arguments.dropFirst()
+        var dataDirectory: String?
+        if names.first == "--data-dir", let folder = names.dropFirst().first, !folder.isEmpty, !folder.hasPrefix("-") {
+            dataDirectory = folder
+            names = names.dropFirst(2)
+        }
+        guard let service = names.first, names.count <= 2, names.allSatisfy({ !$0.hasPrefix("-") }) else { return nil }
+        return SecretLookup(
+            service: service, account: names.dropFirst().first, dataDirectory: dataDirectory)
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
