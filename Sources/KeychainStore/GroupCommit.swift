@@ -11,12 +11,17 @@ internal import Synchronization
 /// writer never hands its work to another thread.
 final class GroupCommit: Sendable {
     private let writer: DatabaseQueue
+    /// Throws where what is written now would go into a file that nobody finds again.
+    private let checkPlace: @Sendable () throws(KeychainError) -> Void
     private let condition = Condition()
 
     /// Pieces in one commit at the most: bounds how long the first one waits.
     private static let mostInOneCommit = 64
 
-    init(_ writer: DatabaseQueue) { self.writer = writer }
+    init(_ writer: DatabaseQueue, checkPlace: @escaping @Sendable () throws(KeychainError) -> Void) {
+        self.writer = writer
+        self.checkPlace = checkPlace
+    }
 
     func perform<R: Sendable>(
         _ body: @escaping @Sendable (StoreTransaction) throws(KeychainError) -> R
@@ -40,15 +45,17 @@ final class GroupCommit: Sendable {
         var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
         var failure: KeychainError?
         do throws(KeychainError) {
+            try checkPlace()
             try translating {
                 try writer.writeWithoutTransaction { db in
-                    try db.execute(sql: "BEGIN IMMEDIATE")
                     do {
+                        try db.execute(sql: "BEGIN IMMEDIATE")
                         for piece in batch { if let finish = try runOne(piece, db) { finishers.append((piece, finish)) } }
                         try db.execute(sql: "COMMIT")
                     } catch {
+                        let cause = KeychainError(database: error).lookingAtErrno(of: db)
                         if db.isInsideTransaction { try db.execute(sql: "ROLLBACK") }
-                        throw error
+                        throw cause
                     }
                 }
             }
@@ -70,14 +77,15 @@ final class GroupCommit: Sendable {
             try translating { try db.execute(sql: "RELEASE piece") }
             return finish
         } catch {
+            let cause = error.lookingAtErrno(of: db)
             // Some errors (disk full) have already rolled everything back.
             guard db.isInsideTransaction else {
-                piece.failIfOpen(error)
-                throw error
+                piece.failIfOpen(cause)
+                throw cause
             }
             try db.execute(sql: "ROLLBACK TO piece")
             try db.execute(sql: "RELEASE piece")
-            piece.failIfOpen(error)
+            piece.failIfOpen(cause)
             return nil
         }
     }

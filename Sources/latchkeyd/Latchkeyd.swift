@@ -42,6 +42,7 @@ struct Latchkeyd: ParsableCommand {
 
     func run() throws {
         Hardening.ignoreBrokenPipes()
+        Hardening.ignoreFileSizeSignal()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil

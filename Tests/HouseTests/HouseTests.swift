@@ -28,6 +28,7 @@ import Testing
 
     @Test(arguments: [
         ("GRDB", ["KeychainStore"]),
+        ("GRDBSQLite", ["KeychainStore"]),
         ("Crypto", ["KeychainCrypto"]),
         ("CSodium", ["KeychainCrypto"]),
         ("Glibc", ["KeychainPlatform"]),
