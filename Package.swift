@@ -136,6 +136,16 @@ let package = Package(
             "ShippedDaemonTests",
             ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets",
              "latchkeyd", "latchkey-enclave"]),
+        .executableTarget(
+            name: "fault-client",
+            dependencies: ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
+            path: "Tests/Support/fault-client", swiftSettings: house),
+        // What is broken on purpose, and what is left then (docs/faults.md).
+        tests(
+            "FaultTests",
+            ["KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainModel", "KeychainPlatform",
+             "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client", "latchkey", "latchkeyd",
+             "latchkey-enclave"]),
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
