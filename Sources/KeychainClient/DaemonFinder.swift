@@ -77,6 +77,8 @@ package struct DaemonFinder: Sendable {
     ) throws(DirectoryRefusal) -> PacketSocket? {
         do throws(SystemCallError) {
             let socket = try PacketSocket.connect(to: Rendezvous.socketName, in: run.descriptor)
+            // Another user's listener is not another store's: the hello says so.
+            guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID else { return socket }
             return try socket.isListenedOn(by: process) ? socket : nil
         } catch {
             if error.isRefusedConnection { return nil }
