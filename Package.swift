@@ -21,6 +21,7 @@ let house: [SwiftSetting] =
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+/// SQLite as GRDB sees it, for the errno below an error.
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
@@ -135,6 +136,16 @@ let package = Package(
             "ShippedDaemonTests",
             ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets",
              "latchkeyd", "latchkey-enclave"]),
+        .executableTarget(
+            name: "fault-client",
+            dependencies: ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
+            path: "Tests/Support/fault-client", swiftSettings: house),
+        // What is broken on purpose, and what is left then (docs/faults.md).
+        tests(
+            "FaultTests",
+            ["KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainModel", "KeychainPlatform",
+             "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client", "latchkey", "latchkeyd",
+             "latchkey-enclave"]),
         tests(
             "KeychainServiceTests",
             ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",

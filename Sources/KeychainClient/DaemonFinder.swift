@@ -63,16 +63,23 @@ package struct DaemonFinder: Sendable {
             }
             guard let rendezvous else { return nil }
             let run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
-            return try connect(in: run)
+            return try connect(in: run, to: rendezvous.processID)
         } catch {
             if case .system(_, let below) = error, below.isNoSuchFile { return nil }
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
     }
 
-    private static func connect(in run: PrivateDirectory) throws(DirectoryRefusal) -> PacketSocket? {
+    /// nil where the process that has the store does not listen; another one that
+    /// listens there is another store's.
+    private static func connect(
+        in run: PrivateDirectory, to process: Int32
+    ) throws(DirectoryRefusal) -> PacketSocket? {
         do throws(SystemCallError) {
-            return try PacketSocket.connect(to: Rendezvous.socketName, in: run.descriptor)
+            let socket = try PacketSocket.connect(to: Rendezvous.socketName, in: run.descriptor)
+            // Another user's listener is not another store's: the hello says so.
+            guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID else { return socket }
+            return try socket.isListenedOn(by: process) ? socket : nil
         } catch {
             if error.isRefusedConnection { return nil }
             throw .system(path: run.path, error)

@@ -57,7 +57,7 @@ package final class Daemon: Sendable {
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
-        let first = try Doorway(configuration.locations.runDirectory)
+        let first = try Doorway.first(configuration.locations)
         doorway = Mutex(first)
         try openDoor(first)
     }
@@ -135,7 +135,7 @@ package final class Daemon: Sendable {
         spare.withLock { spare in
             spare = nil
             do throws(SystemCallError) {
-                _ = try listener.accept()
+                if let socket = try listener.accept() { greeter.refuse(socket, GreetingFailure.busy.keychainError) }
                 spare = try EventSignal()
             } catch { return }
         }
@@ -280,19 +280,11 @@ package final class Daemon: Sendable {
         return configuration.clock.monotonic - since >= configuration.limits.idleLife
     }
 
-    /// The folder of a login session goes with the session (/run/user/UID at the
-    /// last logout); the data folder stays.
-    private func freshDoor() throws(KeychainError) -> Doorway {
-        do throws(KeychainError) { return try Doorway(configuration.locations.runDirectory) } catch {
-            return try Doorway(configuration.locations.dataDirectory + "/run")
-        }
-    }
-
     /// The socket or its folder was removed: make them anew, so that clients
     /// that start now meet this daemon and not a second one.
     private func reopenDoor() {
         do throws(KeychainError) {
-            let fresh = try freshDoor()
+            let fresh = try Doorway.again(configuration.locations)
             doorway.withLock { door in
                 epoll.remove(door.listener.descriptor)
                 door = fresh

@@ -76,7 +76,7 @@ package struct DaemonProcess {
     private func takeTurn(_ data: PrivateDirectory) throws(KeychainError) -> FileLock {
         do throws(SystemCallError) {
             let file = try data.openFile(Rendezvous.startFile, creating: true)
-            guard let turn = try FileLock.take(file, within: configuration.limits.patience) else {
+            guard let turn = try FileLock.take(file, within: startPatience) else {
                 throw SystemCallError("another start of this store hangs", errno: 0)
             }
             return turn
@@ -97,10 +97,13 @@ package struct DaemonProcess {
         }
     }
 
+    /// Together less than a starter waits, which then hears what is in the way.
+    private var startPatience: Duration { configuration.limits.patience * 2 / 5 }
+
     private func waitForHolder(_ data: PrivateDirectory) throws(KeychainError) {
         do throws(SystemCallError) {
             let file = try data.openFile(Rendezvous.lockFile, creating: true)
-            try FileLock.take(file, within: configuration.limits.patience)?.release()
+            try FileLock.take(file, within: startPatience)?.release()
         } catch {
             throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
         }
@@ -120,8 +123,8 @@ package struct DaemonProcess {
             do throws(DirectoryRefusal) {
                 run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
             } catch { return false }
-            _ = try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
-            return true
+            return try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
+                .isListenedOn(by: rendezvous.processID)
         } catch {
             return false
         }
@@ -179,9 +182,6 @@ enum EnclaveKeeping {
 
     /// With no passcode the enclave goes with its daemon.
     static func dismiss(_ configuration: DaemonConfiguration) {
-        let remote = RemoteEnclave(
-            runDirectory: configuration.locations.runDirectory, expecting: .anyOrNew,
-            userID: ProcessEnvironment.effectiveUserID, clock: configuration.clock)
-        do throws(KeychainError) { try remote.askToLeave() } catch { return }
+        do throws(KeychainError) { try launcher(configuration, .anyOrNew).dismiss() } catch { return }
     }
 }

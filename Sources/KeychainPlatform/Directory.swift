@@ -100,6 +100,15 @@ package final class PrivateDirectory: Sendable {
         return status.st_mode & S_IFMT == S_IFSOCK && status.st_uid == geteuid()
     }
 
+    /// Whether the path still leads here: the folder was neither removed nor renamed.
+    package var isInPlace: Bool {
+        do throws(SystemCallError) {
+            return try FileStatus(at: FilePath(path), followingLink: false).identity == FileStatus(of: descriptor).identity
+        } catch {
+            return false
+        }
+    }
+
     package func openFile(_ name: String, creating: Bool) throws(SystemCallError) -> Descriptor {
         let flags = O_RDWR | O_NOFOLLOW | (creating ? O_CREAT : 0)
         let raw = unsafe name.withCString { unsafe lk_openat(descriptor.raw, $0, flags, 0o600) }

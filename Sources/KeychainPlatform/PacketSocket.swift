@@ -126,6 +126,13 @@ package final class PacketSocket: Sendable {
             isTruncated: about.truncated != 0)
     }
 
+    /// Whether that process listens at the other end; in a foreign pid namespace
+    /// nobody can tell, and the user id has to do.
+    package func isListenedOn(by process: Int32) throws(SystemCallError) -> Bool {
+        let peer = try peerCredentials().pid
+        return peer == process || peer == 0
+    }
+
     /// The process at the other end when it connected (SO_PEERCRED): effective ids.
     package func peerCredentials() throws(SystemCallError) -> SenderCredentials {
         var pid: Int32 = 0

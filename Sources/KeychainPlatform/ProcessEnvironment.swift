@@ -82,6 +82,9 @@ package enum Hardening {
     package static func becomeNotDumpable() { _ = lk_not_dumpable() }
     package static var isDumpable: Bool { lk_is_dumpable() == 1 }
     package static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
+    /// A file beyond RLIMIT_FSIZE is then a write that fails (EFBIG), not the end
+    /// of the process (setrlimit(2)).
+    package static func ignoreFileSizeSignal() { _ = signal(SIGXFSZ, SIG_IGN) }
 }
 
 /// Starts one of our own programs as a daemon.

@@ -23,6 +23,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isNoSuchFile: Bool { errno == ENOENT }
     package var isRefusedConnection: Bool { errno == ECONNREFUSED || errno == ENOENT }
     package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
+    package var isPermissionDenied: Bool { errno == EACCES || errno == EPERM }
     package var isAlreadyThere: Bool { errno == EEXIST }
     package var isDiskFull: Bool { errno == ENOSPC || errno == EDQUOT || errno == EFBIG }
     /// The kernel does not know this call or option (an older Linux).

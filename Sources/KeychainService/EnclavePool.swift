@@ -11,12 +11,12 @@ final class EnclavePool: Sendable {
 
     /// Runs `body` with a connection; one that failed is not kept. Every call of
     /// the enclave can be made twice, so an enclave that went away in the
-    /// meantime is asked again through a new connection.
+    /// meantime is asked again through a new connection; one that is silent is not.
     func use<R>(_ body: (any EnclaveConnection) throws(KeychainError) -> R) throws(KeychainError) -> R {
         do throws(KeychainError) {
             return try run(body, on: take())
         } catch {
-            guard error.reason == .enclaveUnreachable else { throw error }
+            guard error.reason == .enclaveUnreachable, error.underlying != EnclaveProtocol.silence else { throw error }
             dropIdle()
             return try run(body, on: connector.connect())
         }

@@ -11,12 +11,17 @@ internal import Synchronization
 /// writer never hands its work to another thread.
 final class GroupCommit: Sendable {
     private let writer: DatabaseQueue
+    /// Throws where what is written now would go into a file that nobody finds again.
+    private let checkPlace: @Sendable () throws(KeychainError) -> Void
     private let condition = Condition()
 
     /// Pieces in one commit at the most: bounds how long the first one waits.
     private static let mostInOneCommit = 64
 
-    init(_ writer: DatabaseQueue) { self.writer = writer }
+    init(_ writer: DatabaseQueue, checkPlace: @escaping @Sendable () throws(KeychainError) -> Void) {
+        self.writer = writer
+        self.checkPlace = checkPlace
+    }
 
     func perform<R: Sendable>(
         _ body: @escaping @Sendable (StoreTransaction) throws(KeychainError) -> R
@@ -40,10 +45,11 @@ final class GroupCommit: Sendable {
         var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
         var failure: KeychainError?
         do throws(KeychainError) {
+            try checkPlace()
             try translating {
                 try writer.writeWithoutTransaction { db in
-                    try Self.execute("BEGIN IMMEDIATE", db)
                     do {
+                        try Self.execute("BEGIN IMMEDIATE", db)
                         for piece in batch {
                             if let finish = try runOne(piece, isAlone: batch.count == 1, db) {
                                 finishers.append((piece, finish))
@@ -51,8 +57,9 @@ final class GroupCommit: Sendable {
                         }
                         if db.isInsideTransaction { try Self.execute("COMMIT", db) }
                     } catch {
+                        let cause = KeychainError(database: error).lookingAtErrno(of: db)
                         if db.isInsideTransaction { try Self.execute("ROLLBACK", db) }
-                        throw error
+                        throw cause
                     }
                 }
             }
@@ -77,10 +84,11 @@ final class GroupCommit: Sendable {
             if !isAlone { try translating { try Self.execute("RELEASE piece", db) } }
             return finish
         } catch {
+            let cause = error.lookingAtErrno(of: db)
             // Some errors (disk full) have already rolled everything back.
             guard db.isInsideTransaction else {
-                piece.failIfOpen(error)
-                throw error
+                piece.failIfOpen(cause)
+                throw cause
             }
             if isAlone {
                 try Self.execute("ROLLBACK", db)
@@ -88,7 +96,7 @@ final class GroupCommit: Sendable {
                 try Self.execute("ROLLBACK TO piece", db)
                 try Self.execute("RELEASE piece", db)
             }
-            piece.failIfOpen(error)
+            piece.failIfOpen(cause)
             return nil
         }
     }

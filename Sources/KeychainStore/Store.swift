@@ -30,10 +30,29 @@ package final class Store: Sendable {
         path = directory.path + "/" + Self.fileName
         let path = path
         writer = try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: false)) }
-        commits = GroupCommit(writer)
+        let place = try Self.identity(path)
+        commits = GroupCommit(writer) { () throws(KeychainError) in
+            guard try Self.identity(path) == place else { throw Self.moved }
+        }
         isNew = try Self.prepare(writer)
         try Self.useWriteAheadLog(writer)
     }
+
+    /// Which file lies at the database's path.
+    private static func identity(_ path: String) throws(KeychainError) -> FileIdentity {
+        do throws(SystemCallError) {
+            return try FileStatus(at: FilePath(path), followingLink: true).identity
+        } catch {
+            if error.isNoSuchFile { throw moved }
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    /// What is written to a file without a name is gone with the last process
+    /// that has it open, so nothing more is.
+    private static let moved = KeychainError(
+        .notAvailable, reason: .storeUnreadable,
+        underlying: "the data folder was moved or removed while in use: put it back, or end latchkeyd")
 
     /// Brings an older database to our format; the caller has opened its keybag,
     /// so that a store which is refused for that is not changed either.

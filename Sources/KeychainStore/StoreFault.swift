@@ -1,5 +1,7 @@
 internal import GRDB
+@_implementationOnly import CSQLite
 internal import KeychainModel
+internal import KeychainPlatform
 
 /// Turns what SQLite said into the status and reason of the spec (section 4,
 /// "Mapping of causes"). SQL and its arguments are left out.
@@ -25,6 +27,32 @@ extension KeychainError {
             default: (.notAvailable, .storeUnreadable)
             }
         self = KeychainError(status, reason: reason, underlying: underlying)
+    }
+}
+
+extension KeychainError {
+    /// SQLite knows a full disk, but takes an exhausted quota (EDQUOT) or file
+    /// size limit (EFBIG) for a fault of the disk: the errno tells them apart.
+    func lookingAtErrno(of db: Database) -> KeychainError {
+        guard reason == .inputOutput else { return self }
+        let system = SystemCallError("write", errno: db.lastErrno)
+        guard system.isDiskFull else { return self }
+        return KeychainError(.notAvailable, reason: .diskFull, underlying: "\(system)")
+    }
+}
+
+extension Database {
+    /// What the system said when the log (or journal) could not be written;
+    /// sqlite3_system_errno() says nothing where COMMIT fails.
+    fileprivate var lastErrno: Int32 {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        var code: Int32 = 0
+        guard let connection = unsafe sqliteConnection,
+            unsafe sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK,
+            let file = unsafe file, let methods = unsafe file.pointee.pMethods,
+            unsafe methods.pointee.xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &code) == SQLITE_OK
+        else { return 0 }
+        return code
     }
 }
 

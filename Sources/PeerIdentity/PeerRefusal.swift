@@ -55,7 +55,11 @@ package enum PeerRefusal: Error, Hashable, Sendable {
     }
 
     /// The reason as the client gets it.
-    package var reason: Reason { .identityRefused(why: explanation) }
+    package var reason: Reason {
+        // No descriptor to look with says nothing about the caller.
+        if case .system(let error) = self, error.isOutOfDescriptors { return .busy }
+        return .identityRefused(why: explanation)
+    }
 }
 
 extension PeerRefusal: CustomStringConvertible {

@@ -54,6 +54,7 @@ struct Latchkeyd: ParsableCommand {
 
     func run() throws {
         Hardening.ignoreBrokenPipes()
+        Hardening.ignoreFileSizeSignal()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
         if let status = try upkeep() { throw ExitCode(status) }

@@ -40,8 +40,13 @@ extension KeybagError {
         case .directory(let refusal):
             .init(.notAvailable, reason: .keybagUnreadable, underlying: refusal.description)
         case .system(let error):
-            .init(
-                .notAvailable, reason: error.isDiskFull ? .diskFull : .inputOutput, underlying: error.description)
+            .init(.notAvailable, reason: Self.reason(of: error), underlying: error.description)
         }
+    }
+
+    /// A file that we may not read is no fault of the disk.
+    private static func reason(of error: SystemCallError) -> Reason {
+        if error.isDiskFull { return .diskFull }
+        return error.isPermissionDenied ? .keybagUnreadable : .inputOutput
     }
 }

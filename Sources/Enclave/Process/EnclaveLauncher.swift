@@ -36,7 +36,7 @@ package final class EnclaveLauncher: EnclaveConnector {
         self.clock = clock
     }
 
-    /// - Throws: `errSecNotAvailable` within 5 s for the start and 5 s for the
+    /// - Throws: `errSecNotAvailable` within 4 s for the start and 4 s for the
     ///   answer: `enclaveUnreachable`, or what kept the enclave from starting or
     ///   from opening the keybag.
     package func connect() throws(KeychainError) -> any EnclaveConnection {
@@ -95,14 +95,25 @@ package final class EnclaveLauncher: EnclaveConnector {
     ///   listens that does not agree: it serves another daemon.
     package func dismiss() throws(KeychainError) { try listening()?.askToLeave() }
 
+    /// The enclave that has our data folder, as the lock file there says. One that
+    /// listens in our run folder and has another data folder keeps the keys of
+    /// another store: what were sealed under them would be lost with it.
     private func listening() -> RemoteEnclave? {
-        let elsewhere = EnclaveRendezvous.last(inData: dataDirectory)?.runDirectory
-        for folder in [runDirectory, elsewhere].compactMap({ $0 }) {
-            let enclave = RemoteEnclave(
-                runDirectory: folder, expecting: expected.withLock { $0 }, userID: ProcessEnvironment.effectiveUserID, clock: clock)
-            if enclave.isListening { return enclave }
-        }
-        return nil
+        guard let last = EnclaveRendezvous.last(inData: dataDirectory) else { return nil }
+        let enclave = remote(in: last.runDirectory, process: last.processID)
+        return enclave.isListening ? enclave : nil
+    }
+
+    private func remote(in folder: String, process: Int32?) -> RemoteEnclave {
+        RemoteEnclave(
+            runDirectory: folder, expecting: expected.withLock { $0 }, userID: ProcessEnvironment.effectiveUserID,
+            process: process, clock: clock)
+    }
+
+    /// Where a new enclave listens: our run folder, or the data folder where
+    /// another store's enclave has that one.
+    private var placeToListen: String {
+        remote(in: runDirectory, process: nil).isListening ? dataDirectory + "/run" : runDirectory
     }
 
     /// Starts the program and hears its word.
@@ -127,7 +138,7 @@ package final class EnclaveLauncher: EnclaveConnector {
     /// Our end of the socket pair; the other end is the new process's alone.
     private func startProcess() throws(SystemCallError) -> PacketSocket {
         let (ours, theirs) = try PacketSocket.pair()
-        let arguments = ["--data", dataDirectory, "--run", runDirectory, "--ready-descriptor", "3"]
+        let arguments = ["--data", dataDirectory, "--run", placeToListen, "--ready-descriptor", "3"]
         try DaemonStarter.start(executable, arguments: arguments, environment: [], keeping: theirs.descriptor)
         return ours
     }

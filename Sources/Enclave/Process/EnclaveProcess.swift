@@ -50,6 +50,7 @@ package struct EnclaveProcess {
     private static func harden() throws(KeybagError) {
         do throws(SystemCallError) { try Hardening.apply() } catch { throw .system(error) }
         Hardening.ignoreBrokenPipes()
+        Hardening.ignoreFileSizeSignal()
     }
 
     private func server(_ socket: EnclaveSocket, _ directory: EnclaveDirectory) throws(KeybagError) -> EnclaveServer {

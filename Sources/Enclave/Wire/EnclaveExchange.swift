@@ -33,7 +33,7 @@ final class EnclaveExchange: Sendable {
         self.clock = clock
     }
 
-    /// Sends a request and waits for its answer, 5 s at the most.
+    /// Sends a request and waits for its answer, 4 s at the most.
     ///
     /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, or the reason
     ///   that the enclave gave.
@@ -43,7 +43,7 @@ final class EnclaveExchange: Sendable {
         do throws(FrameError) {
             reply = try exchange(request, number)
         } catch {
-            throw fault("\(error)")
+            throw fault(error == .timedOut ? EnclaveProtocol.silence : "\(error)")
         }
         guard !reply.header.hasFailure else {
             state.withLock { $0.isBroken = true }

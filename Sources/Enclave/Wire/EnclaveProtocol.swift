@@ -7,8 +7,12 @@ package enum EnclaveProtocol {
     package static let socketName = "enclave.sock"
     /// Held by the process that owns the socket.
     static let socketLockName = "enclave.lock"
-    /// An exchange without an answer for so long has failed (architecture, section 2).
-    static let exchangeLimit: Duration = .seconds(5)
+    /// An exchange without an answer for so long has failed: a second less than a
+    /// client waits for the daemon, which can then still say what is wrong.
+    static let exchangeLimit: Duration = .seconds(4)
+    /// What lies below `enclaveUnreachable` where the time ran out: asking again
+    /// would take as long again.
+    package static let silence = "no answer within 4 s"
     /// Rows in one request; a longer batch is sent in parts.
     static let batch = 256
     /// Every key that travels.

@@ -8,6 +8,8 @@ internal import Synchronization
 package final class RemoteEnclave: EnclaveConnector {
     private let runDirectory: String
     private let userID: UInt32
+    /// Which process has to listen; nil: whichever does.
+    private let process: Int32?
     private let clock: any KeychainClock
     /// Once a connection was made, all others are to the same store.
     private let expected: Mutex<ExpectedStore>
@@ -17,15 +19,17 @@ package final class RemoteEnclave: EnclaveConnector {
     ///   - userID: whose process the enclave has to be; anything else is refused
     ///     before a byte is sent.
     package init(
-        runDirectory: String, expecting expected: ExpectedStore, userID: UInt32, clock: any KeychainClock
+        runDirectory: String, expecting expected: ExpectedStore, userID: UInt32, process: Int32? = nil,
+        clock: any KeychainClock
     ) {
         self.runDirectory = runDirectory
         self.userID = userID
+        self.process = process
         self.clock = clock
         self.expected = Mutex(expected)
     }
 
-    /// A new connection with the store opened on it; waits 5 s at the most.
+    /// A new connection with the store opened on it; waits 4 s at the most.
     ///
     /// - Throws: `errSecNotAvailable`: `enclaveUnreachable`, or what kept the
     ///   enclave from opening the keybag (`keybagUnreadable`, `storeMismatch`,
@@ -66,12 +70,15 @@ package final class RemoteEnclave: EnclaveConnector {
         }
         let listener: UInt32
         let socket: PacketSocket
+        let isMeant: Bool
         do throws(SystemCallError) {
             socket = try PacketSocket.connectNow(to: EnclaveProtocol.socketName, in: folder.descriptor)
             listener = try socket.peerCredentials().uid
+            isMeant = try process.map { process throws(SystemCallError) in try socket.isListenedOn(by: process) } ?? true
         } catch {
             throw .enclaveUnreachable(error.description)
         }
+        guard isMeant else { throw .enclaveUnreachable("the enclave of another store listens in \(runDirectory)") }
         guard listener == userID else { throw .enclaveUnreachable("user \(listener) listens on the enclave's socket") }
         return socket
     }

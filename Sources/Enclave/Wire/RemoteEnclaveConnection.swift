@@ -5,7 +5,7 @@ internal import KeychainPlatform
 
 /// One connection to the enclave process.
 ///
-/// Any fault (no answer in 5 s, an answer that is not exactly of the form asked
+/// Any fault (no answer in 4 s, an answer that is not exactly of the form asked
 /// for, a closed socket) ends it: that call and every later one throws
 /// `errSecNotAvailable`, reason `enclaveUnreachable`.
 final class RemoteEnclaveConnection: EnclaveConnection {
@@ -71,7 +71,7 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         return EnclaveDescription(reply.header.description_p, process: reply.header.process)
     }
 
-    /// A long batch goes in several requests, each with its own 5 s.
+    /// A long batch goes in several requests, each with its own 4 s.
     private func inParts<Row>(
         _ rows: [Row], _ ask: (ArraySlice<Row>) throws(KeychainError) -> [KeyOutcome]
     ) throws(KeychainError) -> [KeyOutcome] {

@@ -1,0 +1,125 @@
+import Foundation
+import KeychainClient
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Testing
+
+/// Sockets and folders that go, or are moved, while everything runs.
+@Suite(
+    .timeLimit(.minutes(3)),
+    .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
+struct RemovalTests {
+    enum Removed: String, CaseIterable, CustomTestStringConvertible {
+        case socket = "the socket"
+        case runFolder = "the run folder"
+        case runFolderRenamed = "the run folder, by renaming"
+        var testDescription: String { rawValue }
+    }
+
+    @Test(arguments: Removed.allCases)
+    func theDaemonThatRunsIsFoundAgain(_ removed: Removed) throws {
+        let home = try FaultHome("removal")
+        let ledger = Ledger("removal")
+        let connected = home.client()
+        for number in 0..<5 { ledger.write(.all, "item \(number)", by: connected) }
+        let daemon = try home.serving().daemon
+        let run = home.locations.runDirectory
+        switch removed {
+        case .socket: try FileManager.default.removeItem(atPath: home.socket)
+        case .runFolder: try FileManager.default.removeItem(atPath: run)
+        case .runFolderRenamed: try FileManager.default.moveItem(atPath: run, toPath: run + ".old")
+        }
+        ledger.count { $0.bursts += 1 }
+        // Who is connected stays so.
+        for number in 0..<5 { ledger.write(.all, "item \(number)", by: connected) }
+        #expect(try home.serving().daemon == daemon)
+        try Auditor(ledger: ledger).audit(through: home.client())
+        #expect(home.processes("latchkeyd") == [daemon])
+        try home.endAll()
+        try Auditor(ledger: ledger).audit(through: home.client())
+        FaultReport.print("removal of \(removed.rawValue)", ledger.counts)
+        #expect(ledger.counts.isClean && ledger.counts.refused == 0)
+    }
+
+    /// Nothing is acknowledged into files that nobody finds again.
+    @Test func aDataFolderThatWasMovedTakesNoWritesUntilItIsBack() throws {
+        let home = try FaultHome("removal")
+        let ledger = Ledger("removal")
+        let client = home.client()
+        for number in 0..<5 { ledger.write(.all, "item \(number)", by: client) }
+        try FileManager.default.moveItem(atPath: home.data, toPath: home.data + ".moved")
+        ledger.count { $0.bursts += 1 }
+        for change in Ledger.Change.allCases {
+            let error = ledger.write(change, "item 0", by: client)
+            expect(error, .notAvailable, .storeUnreadable, "a moved data folder", ledger)
+            #expect(error?.underlying?.contains("put it back") == true, "\(String(describing: error))")
+        }
+        expect(ledger.write(.all, "new", by: client), .notAvailable, .storeUnreadable, "a moved data folder", ledger)
+        try FileManager.default.moveItem(atPath: home.data + ".moved", toPath: home.data)
+        ledger.write(.all, "new", by: client)
+        try Auditor(ledger: ledger).audit(through: client)
+        try home.endAll()
+        try Auditor(ledger: ledger).audit(through: home.client())
+        FaultReport.print("data folder moved and put back", ledger.counts)
+        #expect(ledger.counts.isClean && ledger.counts.acknowledged == 6)
+    }
+
+    /// The folder and all in it are gone by somebody's hand, which is as if there
+    /// had never been a store. What is acknowledged from then on has to last: the
+    /// old enclave, whose keys lie nowhere any more, must not seal it.
+    @Test(arguments: [SIGKILL, 0])
+    func whatIsStoredAfterTheDataFolderWasRemovedLasts(_ signal: Int32) throws {
+        let home = try FaultHome("removal")
+        let before = Ledger("before")
+        let old = home.client(autostart: false)
+        for number in 0..<5 { before.write(.all, "item \(number)", by: home.client()) }
+        _ = try old.perform(before.item("item 0").read)
+        let processes = try home.serving()
+        try FileManager.default.removeItem(atPath: home.data)
+        if signal != 0 {
+            try FaultHome.end(processes.daemon)
+        } else {
+            let error = before.write(.all, "item 0", by: old)
+            expect(error, .notAvailable, .storeUnreadable, "a removed data folder", before)
+        }
+
+        let ledger = Ledger("after")
+        ledger.count { $0.bursts += 1 }
+        for number in 0..<5 { #expect(ledger.write(.all, "item \(number)", by: home.client()) == nil) }
+        #expect(try home.serving().enclave != processes.enclave)
+        for process in [processes.daemon, processes.enclave] { try FaultHome.end(process) }
+        try home.endAll()
+        try Auditor(ledger: ledger).audit(through: home.client())
+        FaultReport.print("data folder removed", ledger.counts)
+        #expect(ledger.counts.isClean && ledger.counts.acknowledged == 5)
+        #expect(before.counts.wrongAnswers == 0)
+    }
+
+    /// Two XDG_DATA_HOME in one session: two stores that want to be met in one
+    /// run folder. Neither may be taken for the other.
+    @Test(arguments: [false, true])
+    func twoStoresWithOneRunFolderStayApart(_ killsTheFirst: Bool) throws {
+        let first = try FaultHome("one")
+        let second = try FaultHome("other", runDirectory: first.locations.runDirectory)
+        let books = [(first, Ledger("shared")), (second, Ledger("shared"))]
+        for round in 0..<3 {
+            for (home, ledger) in round == 1 ? books.reversed() : books {
+                for number in 0..<3 {
+                    #expect(ledger.write(.all, "\(home.folder.path) \(number)", by: home.client()) == nil)
+                }
+                // Its enclave lives on where only the daemon dies.
+                if killsTheFirst { for process in home.processes("latchkeyd") { try FaultHome.end(process) } }
+            }
+            if round == 1 { for (home, _) in books { try home.endAll() } }
+            for (home, ledger) in books { try Auditor(ledger: ledger).audit(through: home.client()) }
+        }
+        for (home, _) in books { try home.endAll() }
+        for (home, ledger) in books.reversed() { try Auditor(ledger: ledger).audit(through: home.client()) }
+        var counts = books[0].1.counts + books[1].1.counts
+        counts.bursts = 1
+        FaultReport.print("two stores with one run folder", counts, killsTheFirst ? "daemons killed" : "")
+        #expect(counts.isClean)
+    }
+}

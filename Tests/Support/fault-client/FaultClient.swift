@@ -1,0 +1,158 @@
+import Foundation
+import KeychainClient
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+
+/// A client process for FaultTests: one thread, so that it may fork.
+///
+///     fault-client fork DATA RUN         both sides of a fork use the keychain
+///     fault-client descriptors DATA RUN  no descriptor is left, then a few, then all
+///     fault-client read DATA RUN         reads everything, over and over
+///     fault-client add DATA RUN          adds a large value, over and over
+///     fault-client check DATA RUN        says how many of those are there, whole
+///
+/// The daemon has to run. Says "ok", or what was wrong.
+@main
+struct FaultClient {
+    let configuration: ClientConfiguration
+    let client: DaemonConnectionPool
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4 else { exit(2) }
+        let locations = KeychainLocations(dataDirectory: arguments[2], runDirectory: arguments[3])
+        let configuration = ClientConfiguration(target: .store(locations, autostart: false))
+        let program = FaultClient(configuration: configuration, client: DaemonConnectionPool(configuration))
+        do throws(KeychainError) {
+            _ = try program.client.perform(KeychainRequest(.status))
+            // Not through a buffer: whoever started us waits for it.
+            FileHandle.standardOutput.write(Data("begun\n".utf8))
+            switch arguments[1] {
+            case "fork": try program.fork()
+            case "descriptors": try program.descriptors()
+            case "read": while true { _ = try program.client.perform(Self.everything) }
+            case "add": try program.addForEver()
+            case "check": try program.check()
+            default: exit(2)
+            }
+            print("ok")
+        } catch {
+            print("wrong: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func selection(_ account: String) -> [(String, RawValue)] {
+        [("class", .string("genp")), ("svce", .string("client")), ("acct", .string(account))]
+    }
+
+    private static var everything: KeychainRequest {
+        KeychainRequest(
+            .copy,
+            query: QueryDictionary([
+                ("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)),
+                ("r_Attributes", .bool(true)),
+            ]))
+    }
+
+    private func add(_ account: String, _ bytes: [UInt8]) throws(KeychainError) {
+        _ = try client.perform(
+            KeychainRequest(
+                .add, query: QueryDictionary(Self.selection(account) + [("v_Data", .secret)]),
+                value: SharedSecret(SecretBytes(copying: bytes))))
+    }
+
+    private func value(_ account: String) throws(KeychainError) -> [UInt8]? {
+        let query = QueryDictionary(Self.selection(account) + [("r_Data", .bool(true))])
+        return try client.perform(KeychainRequest(.copy, query: query)).rows.first?.value?.bytes.insecureArray()
+    }
+
+    private func expect(_ account: String) throws(KeychainError) {
+        guard try value(account) == Array(account.utf8) else {
+            throw KeychainError(.internal, reason: .internalFault(what: "\(account) is another"))
+        }
+    }
+
+    // MARK: fork
+
+    private typealias Fork = @convention(c) () -> Int32
+
+    /// Sixteen calls on each side at the same time, then each reads what the other wrote.
+    private func fork() throws(KeychainError) {
+        try add("parent", Array("parent".utf8))
+        try expect("parent")
+        guard let symbol = unsafe dlsym(nil, "fork") else { exit(3) }
+        let child = unsafe unsafeBitCast(symbol, to: Fork.self)()
+        let side = child == 0 ? "child" : "father"
+        for number in 0..<16 {
+            try add("\(side) \(number)", Array("\(side) \(number)".utf8))
+            try expect("\(side) \(number)")
+            try expect("parent")
+        }
+        if child == 0 { _exit(0) }
+        var status: Int32 = 0
+        _ = unsafe waitpid(child, &status, 0)
+        guard status == 0 else {
+            throw KeychainError(.internal, reason: .internalFault(what: "the child ended with \(status)"))
+        }
+        for number in 0..<16 { try expect("child \(number)") }
+    }
+
+    // MARK: descriptors
+
+    /// With none left, one, two ... until a call is served: every other call says
+    /// that the daemon cannot be reached.
+    private func descriptors() throws(KeychainError) {
+        let client = DaemonConnectionPool(configuration)
+        var held: [Int32] = []
+        while true {
+            let one = unsafe open("/dev/null", O_RDONLY)
+            if one < 0 { break }
+            held.append(one)
+        }
+        var refused = 0
+        while true {
+            do throws(KeychainError) {
+                _ = try client.perform(KeychainRequest(.status))
+                break
+            } catch {
+                guard error.reason == .daemonUnreachable, error.status == .notAvailable else { throw error }
+                refused += 1
+            }
+            guard let last = held.popLast() else {
+                throw KeychainError(.internal, reason: .internalFault(what: "never served"))
+            }
+            close(last)
+        }
+        guard refused > 0 else {
+            throw KeychainError(.internal, reason: .internalFault(what: "served without a descriptor"))
+        }
+        try add("descriptors", Array("descriptors".utf8))
+        try expect("descriptors")
+    }
+
+    // MARK: add
+
+    /// All or nothing of each large value.
+    private func check() throws(KeychainError) {
+        var whole = 0
+        for row in try client.perform(Self.everything).rows {
+            let bytes = row.value?.bytes.insecureArray() ?? []
+            guard bytes.count == 2 << 20, Set(bytes).count == 1 else {
+                throw KeychainError(.internal, reason: .internalFault(what: "a large value is half there"))
+            }
+            whole += 1
+        }
+        print("\(whole) large values")
+    }
+
+    private func addForEver() throws(KeychainError) {
+        let name = "\(ProcessEnvironment.processID)"
+        var number = 0
+        while true {
+            try add("large \(name) \(number)", [UInt8](repeating: UInt8(number % 251), count: 2 << 20))
+            number += 1
+        }
+    }
+}
