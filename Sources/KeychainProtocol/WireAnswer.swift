@@ -99,6 +99,14 @@ package struct EncodedMessage: ~Copyable, Sendable {
         return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
     }
 
+    /// Says that a request is still at work: nothing, and more to come.
+    package static func progress(number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.more = true
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
     package static func status(_ status: KeychainStatus, number: UInt64) -> EncodedMessage {
         var message = Latchkey_WireReply()
         message.number = number
