@@ -26,6 +26,11 @@ sanitize: ## the engine's tests under AddressSanitizer, then under ThreadSanitiz
 	@scripts/bootstrap test
 	@scripts/sanitize
 
+.PHONY: load
+load: ## 64 clients, 10 000 dropped connections and hostile readers for two minutes; answers checked
+	@scripts/bootstrap build
+	@scripts/load
+
 .PHONY: bench
 bench: ## daemon reads and adds beside their raw floors
 	@scripts/bootstrap build

@@ -178,6 +178,14 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Corpus", "Regressions"], swiftSettings: house),
+        // Load on the real programs (scripts/load).
+        .executableTarget(
+            name: "load",
+            dependencies: [
+                "KeychainClient", "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform",
+                "KeychainTestSupport", "latchkeyd", "latchkey-enclave",
+            ],
+            path: "Tests/Support/load", swiftSettings: house),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(
