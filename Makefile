@@ -26,6 +26,11 @@ sanitize: ## the engine's tests under AddressSanitizer, then under ThreadSanitiz
 	@scripts/bootstrap test
 	@scripts/sanitize
 
+.PHONY: load
+load: ## 64 clients, 10 000 dropped connections and hostile readers for two minutes; answers checked
+	@scripts/bootstrap build
+	@scripts/load
+
 .PHONY: bench
 bench: ## speed beside raw floors; BENCH_FULL=1: a million items too; BENCH_PEERS=1: gnome-keyring beside ours
 	@scripts/bootstrap $(if $(filter-out 0,$(BENCH_PEERS)),peers,bench)

@@ -22,6 +22,8 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 /// SQLite as GRDB sees it, for the errno below an error.
+/// SQLite's own functions, as GRDB is linked with them.
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
@@ -69,8 +71,8 @@ let package = Package(
         // Floor 2: parts
         room(
             "KeychainStore",
-            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", "CSQLite",
-             protobuf, grdb]),
+            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf, grdb,
+             sqlite]),
         room(
             "Enclave",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),
@@ -192,6 +194,14 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Corpus", "Regressions"], swiftSettings: house),
+        // Load on the real programs (scripts/load).
+        .executableTarget(
+            name: "load",
+            dependencies: [
+                "KeychainClient", "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform",
+                "KeychainTestSupport", "latchkeyd", "latchkey-enclave",
+            ],
+            path: "Tests/Support/load", swiftSettings: house),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(

@@ -22,6 +22,8 @@ package final class Daemon: Sendable {
     private let greeter: Greeter
     private let server: RequestServer
     private let table: ConnectionTable
+    private let shares: WorkShares
+    private let reports: ProgressReports
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
@@ -42,7 +44,9 @@ package final class Daemon: Sendable {
         self.configuration = configuration
         self.engine = engine
         self.logger = logger
-        server = RequestServer(engine, configuration)
+        reports = ProgressReports(configuration)
+        server = RequestServer(engine, configuration, reports)
+        shares = WorkShares(configuration.limits.requestsOfOneProcess ?? max(1, configuration.limits.workers / 2))
         table = ConnectionTable(configuration.limits)
         lastDeparture = Mutex(configuration.clock.monotonic)
         do throws(PeerRefusal) { greeter = try Greeter(configuration) } catch {
@@ -162,44 +166,74 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Serves what is there on one connection, then gives it back to the epoll.
+    /// Serves what is there on one connection, then gives it back to the epoll;
+    /// one whose process has its share of workers already waits first.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
+        let process = connection.peer.processID
+        guard shares.begin(process, number) else { return }
+        defer {
+            shares.end(process)
+            lookAtNext(of: process)
+        }
         do throws(Ending) {
             if try serveOne(connection) {
-                do throws(SystemCallError) { try epoll.rearm(connection.descriptor, as: number) } catch { throw .closed }
+                do throws(SystemCallError) { try epoll.rearm(connection.descriptor, as: number) } catch {
+                    throw .closed
+                }
             }
         } catch {
             end(connection, error)
         }
     }
 
+    private func lookAtNext(of process: Int32) {
+        guard let number = shares.next(of: process, isOpen: { table[$0] != nil }), let next = table[number] else {
+            return
+        }
+        do throws(SystemCallError) { try epoll.rearm(next.descriptor, as: number) } catch { end(next, .closed) }
+    }
+
     private func serveOne(_ connection: ClientConnection) throws(Ending) -> Bool {
+        var admitted = 0
+        defer { bytesInFlight.subtract(admitted, ordering: .relaxed) }
         let arrival: MessageChannel.Arrival?
-        do throws(FrameError) { arrival = try connection.channel.receiveNow() } catch { throw .malformed }
+        do throws(FrameError) {
+            arrival = try connection.channel.receiveNow { size in
+                let isAdmitted = admits(size, on: connection)
+                if isAdmitted { admitted = size }
+                return isAdmitted
+            }
+        } catch {
+            throw .malformed
+        }
         guard let arrival else { return true }
         switch consume arrival {
         case .closed: throw .closed
-        case .frame(let frame):
-            let size = frame.tail.count
-            let before = bytesInFlight.add(size, ordering: .relaxed).oldValue
-            defer { bytesInFlight.subtract(size, ordering: .relaxed) }
-            let isTooMuch = before > 0 && before + size > configuration.limits.bytesInFlight
-            try take(frame, connection, isTooMuch)
-            return true
+        case .frame(let frame): try take(frame, connection)
         }
+        return true
     }
 
-    private func take(
-        _ frame: consuming Frame, _ connection: ClientConnection, _ isTooMuch: Bool
-    ) throws(Ending) {
+    /// Counts the bytes of a large message before memory is taken for it. A hello
+    /// never is one.
+    private func admits(_ size: Int, on connection: ClientConnection) -> Bool {
+        guard case .serving = connection.stage else { return false }
+        let before = bytesInFlight.add(size, ordering: .relaxed).oldValue
+        let isTooMuch = before > 0 && before + size > configuration.limits.bytesInFlight
+        if isTooMuch { bytesInFlight.subtract(size, ordering: .relaxed) }
+        return !isTooMuch
+    }
+
+    private func take(_ frame: consuming Frame, _ connection: ClientConnection) throws(Ending) {
         switch connection.stage {
         case .greeting(let exchange):
             do throws(PeerRefusal) {
                 try greeter.judge(frame, of: connection, exchange)
                 table.finishGreeting(connection.number)
             } catch {
-                logger.notice("hello refused", metadata: ["peer": "\(connection.logName)", "cause": "\(error.explanation)"])
+                logger.notice(
+                    "hello refused", metadata: ["peer": "\(connection.logName)", "cause": "\(error.explanation)"])
                 greeter.refuse(
                     connection.channel, KeychainError(.notAvailable, reason: error.reason),
                     Deadline(after: .zero, on: configuration.clock))
@@ -209,7 +243,7 @@ package final class Daemon: Sendable {
             let rights = isDecidedAnew ? Authorization(greeter.rights(of: connection)) : known
             // A malformed database is set aside by the next opening, so we leave.
             defer { if engine.isMalformed { stop() } }
-            try server.serve(frame, of: connection, rights, isTooMuch: isTooMuch)
+            try server.serve(frame, of: connection, rights) { attention.signal() }
         }
     }
 
@@ -221,6 +255,7 @@ package final class Daemon: Sendable {
         epoll.remove(connection.descriptor)
         table.remove(connection.number)
         lastDeparture.withLock { $0 = configuration.clock.monotonic }
+        lookAtNext(of: connection.peer.processID)
         switch ending {
         case .closed: break
         case .malformed, .notThePeer, .programChanged, .unreachable:
@@ -230,19 +265,24 @@ package final class Daemon: Sendable {
 
     // MARK: Housekeeping
 
-    /// Watches what no message announces: deadlines of greetings, the idle time,
+    /// Watches what no message announces: deadlines of greetings, requests that
+    /// take long, the idle time,
     /// the starter of a temporary keychain, the removal of the socket.
     private func keepHouse(until terminated: EventSignal) {
         while !isStopping.load(ordering: .acquiring) {
+            // One reading for what is due and for when to look again: a clock that
+            // is moved in between ends the wait.
+            let now = configuration.clock.monotonic
             closeOverdue()
-            if isIdleTooLong { return }
+            if isIdleTooLong(at: now) { return }
+            let report = reports.send(at: now)
             let door = doorway.withLock { $0 }
             if door.isGone { reopenDoor() }
             let events =
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
                 + [configuration.parent].compactMap { $0 }
             do throws(SystemCallError) {
-                switch try waitForAny(of: events, until: nextDeadline) {
+                switch try waitForAny(of: events, until: nextDeadline(now, report)) {
                 case 0, 1: return
                 case 2: door.watch.drain()
                 case 3: attention.drain()
@@ -256,12 +296,13 @@ package final class Daemon: Sendable {
         }
     }
 
-    private var nextDeadline: Deadline {
-        let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : configuration.clock.monotonic
-        let idleEnd = idleSince + configuration.limits.idleLife - configuration.clock.monotonic
-        let ordinary = Deadline(after: max(idleEnd, .seconds(1)), on: configuration.clock)
-        guard let greeting = table.overdue().next, greeting.moment < ordinary.moment else { return ordinary }
-        return greeting
+    /// - Parameter report: when the next word about a request at work is due.
+    private func nextDeadline(_ now: Duration, _ report: Deadline?) -> Deadline {
+        let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : now
+        let ordinary = Deadline(
+            at: max(idleSince + configuration.limits.idleLife, now + .seconds(1)), on: configuration.clock)
+        return [table.overdue().next, report].compactMap { $0 }
+            .reduce(ordinary) { $1.moment < $0.moment ? $1 : $0 }
     }
 
     private func closeOverdue() {
@@ -274,10 +315,10 @@ package final class Daemon: Sendable {
         }
     }
 
-    private var isIdleTooLong: Bool {
+    private func isIdleTooLong(at now: Duration) -> Bool {
         guard !configuration.isTemporary, table.count == 0 else { return false }
         let since = lastDeparture.withLock { $0 }
-        return configuration.clock.monotonic - since >= configuration.limits.idleLife
+        return now - since >= configuration.limits.idleLife
     }
 
     /// The socket or its folder was removed: make them anew, so that clients
@@ -334,7 +375,8 @@ private final class WorkerThread: @unchecked Sendable {
     func waitUntilDone() {
         guard let finished else { return }
         do throws(SystemCallError) {
-            _ = try wait(for: finished.descriptor.raw, to: .receive, until: Deadline(after: .seconds(5), on: SystemClock()))
+            _ = try wait(
+                for: finished.descriptor.raw, to: .receive, until: Deadline(after: .seconds(5), on: SystemClock()))
         } catch { return }
     }
 }

@@ -42,9 +42,13 @@ package enum ClientRights: Sendable {
 package struct DaemonLimits: Sendable {
     package var connectionsOfOneProcess = 64
     package var connections = 1024
-    /// Bytes of requests being worked on at once.
+    /// Bytes of large requests at work at once, counted before they are read.
     package var bytesInFlight = 256 << 20
     package var workers = 8
+    /// Requests of one process at work at once; half of the workers where it is nil.
+    package var requestsOfOneProcess: Int?
+    /// For how long a client is told that its request is still at work.
+    package var longestWork: Duration = .seconds(60)
     /// For a hello, for a message that is being sent or received.
     package var patience: Duration = .seconds(5)
     /// Without a connection, while there is no passcode.

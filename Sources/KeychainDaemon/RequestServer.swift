@@ -17,36 +17,52 @@ enum Ending: Error {
 struct RequestServer: Sendable {
     private let engine: KeychainEngine
     private let configuration: DaemonConfiguration
+    private let reports: ProgressReports
+    private let readers: SlowReaders
 
-    init(_ engine: KeychainEngine, _ configuration: DaemonConfiguration) {
+    init(_ engine: KeychainEngine, _ configuration: DaemonConfiguration, _ reports: ProgressReports) {
         self.engine = engine
         self.configuration = configuration
+        self.reports = reports
+        readers = SlowReaders(workers: configuration.limits.workers)
     }
 
-    /// - Parameter isTooMuch: the user's requests in work hold too many bytes
-    ///   already; this one is answered with "busy".
+    /// - Parameter beginsToWork: called where the housekeeper has to watch over
+    ///   requests from now on.
     func serve(
-        _ frame: consuming Frame, of connection: ClientConnection, _ authorization: Authorization, isTooMuch: Bool
+        _ frame: consuming Frame, of connection: ClientConnection, _ authorization: Authorization,
+        beginsToWork: () -> Void
     ) throws(Ending) {
         guard connection.peer.accepts(frame.sender) else { throw .notThePeer }
         guard frame.descriptor == nil else { throw .malformed }
         let header = frame.header
+        let withheld = frame.withheld
         let decoded: (number: UInt64, request: KeychainRequest)
         do throws(WireFault) {
             decoded = try KeychainRequest.decode(header: header, tail: frame.takeTail())
         } catch {
             throw .malformed
         }
-        if isTooMuch {
-            let busy = KeychainError(.notAvailable, reason: .busy)
-            return try send(.failure(busy, number: decoded.number), to: connection, carriesValue: false)
+        if let withheld {
+            let refusal = EncodedMessage.failure(Self.refusal(withheld), number: decoded.number)
+            return try send(refusal, to: connection, carriesValue: false, isLast: true)
         }
-        switch decoded.request.operation {
-        case .status: return try serveStatus(decoded.number, connection, authorization)
-        case .doctor(let task): return try serveDoctor(task, decoded.number, connection)
-        default: break
+        // Doctor says by itself that it goes on, for as long as that takes.
+        if case .doctor(let task) = decoded.request.operation {
+            return try serveDoctor(task, decoded.number, connection)
         }
+        if reports.begin(connection, decoded.number) { beginsToWork() }
+        defer { reports.end(connection) }
+        if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, authorization) }
         try answer(decoded.request, decoded.number, connection, authorization)
+    }
+
+    /// Why the bytes of a request were not read; nothing was done.
+    private static func refusal(_ withheld: Frame.Withheld) -> KeychainError {
+        switch withheld {
+        case .notAdmitted: KeychainError(.notAvailable, reason: .busy)
+        case .noMemory: KeychainError(.allocate, reason: .busy, underlying: "no memory for the value")
+        }
     }
 
     private func serveStatus(
@@ -58,7 +74,7 @@ struct RequestServer: Sendable {
         } catch {
             message = .failure(error, number: number)
         }
-        try send(message, to: connection, carriesValue: false)
+        try send(message, to: connection, carriesValue: false, isLast: true)
     }
 
     private func serveDoctor(
@@ -67,16 +83,16 @@ struct RequestServer: Sendable {
         let call: DoctorCall
         do throws(SystemCallError) { call = try DoctorCall(task, on: engine) } catch {
             let busy = KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
-            return try send(.failure(busy, number: number), to: connection, carriesValue: false)
+            return try send(.failure(busy, number: number), to: connection, carriesValue: false, isLast: true)
         }
         let outcome = try call.wait(on: configuration.clock) { () throws(Ending) in
-            try send(.progress(number: number), to: connection, carriesValue: false)
+            try send(.progress(number: number), to: connection, carriesValue: false, isLast: false)
         }
         let message: EncodedMessage
         do throws(KeychainError) { message = .doctor(try outcome.get(), number: number) } catch {
             message = .failure(error, number: number)
         }
-        try send(message, to: connection, carriesValue: false)
+        try send(message, to: connection, carriesValue: false, isLast: true)
     }
 
     private func answer(
@@ -91,18 +107,26 @@ struct RequestServer: Sendable {
             }
         } catch {
             if let ending = writer.ending { throw ending }
-            return try send(.failure(error, number: number), to: connection, carriesValue: false)
+            return try send(.failure(error, number: number), to: connection, carriesValue: false, isLast: true)
         }
         try writer.finish()
     }
 
     /// Sends one message; one that carries a value only to a program that is
     /// still what it was when it was greeted.
-    func send(_ message: consuming EncodedMessage, to connection: ClientConnection, carriesValue: Bool) throws(Ending) {
+    func send(
+        _ message: consuming EncodedMessage, to connection: ClientConnection, carriesValue: Bool, isLast: Bool
+    ) throws(Ending) {
         if carriesValue, !connection.peer.hasNotExeced() { throw .programChanged }
+        if isLast { reports.end(connection) }
         let deadline = Deadline(after: configuration.limits.patience, on: configuration.clock)
+        var hasWaited = false
+        defer { if hasWaited { readers.end(connection) } }
         do throws(FrameError) {
-            try connection.channel.send(message.header, message.tail, until: deadline)
+            try connection.channel.send(message.header, message.tail, until: deadline) {
+                hasWaited = true
+                readers.begin(connection)
+            }
         } catch {
             throw .unreachable(error)
         }
@@ -142,7 +166,7 @@ struct AnswerWriter: ~Copyable {
     }
 
     private mutating func flush(more: Bool) throws(Ending) {
-        try server.send(encoder.take(more: more), to: connection, carriesValue: carriesValue)
+        try server.send(encoder.take(more: more), to: connection, carriesValue: carriesValue, isLast: !more)
         carriesValue = false
     }
 

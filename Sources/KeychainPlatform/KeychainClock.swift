@@ -35,6 +35,12 @@ package struct Deadline: Sendable {
         moment = clock.monotonic + allowed
     }
 
+    /// - Parameter moment: on the clock's monotonic time.
+    package init(at moment: Duration, on clock: any KeychainClock) {
+        self.clock = clock
+        self.moment = moment
+    }
+
     package var hasPassed: Bool { clock.monotonic >= moment }
 
     /// What is left, never negative.

@@ -26,27 +26,33 @@ package enum SealedMemory {
         }
     }
 
-    /// The content of a received memfd of exactly `byteCount` bytes; refuses one
-    /// that its sender could still change or that has another size.
-    package static func read(_ file: Descriptor, byteCount: Int) throws(SystemCallError) -> SecretBytes {
+    /// Refuses a received memfd that its sender could still change or that has
+    /// another size.
+    package static func check(_ file: Descriptor, byteCount: Int) throws(SystemCallError) {
         guard try checked("fcntl F_GET_SEALS", lk_memfd_is_sealed(file.raw)) == 1 else {
             throw SystemCallError("fcntl F_GET_SEALS", errno: EPERM)
         }
         var status = stat()
         guard unsafe fstat(file.raw, &status) == 0 else { throw SystemCallError("fstat", errno: errno) }
         guard Int(status.st_size) == byteCount else { throw SystemCallError("fstat", errno: EMSGSIZE) }
-        var bytes = SecretBytes(count: byteCount)
+    }
+
+    /// A part of a memfd that was checked.
+    ///
+    /// - Throws: ENOMEM where there is no memory for so much.
+    package static func read(_ file: Descriptor, _ range: Range<Int>) throws(SystemCallError) -> SecretBytes {
+        var bytes = try SecretBytes(allocating: range.count)
         let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-            unsafe readFully(file.raw, buffer)
+            unsafe readFully(file.raw, buffer, from: range.lowerBound)
         }
-        guard got == byteCount else { throw SystemCallError("pread", errno: EIO) }
+        guard got == range.count else { throw SystemCallError("pread", errno: EIO) }
         return bytes
     }
 
-    private static func readFully(_ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    private static func readFully(_ fd: Int32, _ buffer: UnsafeMutableRawBufferPointer, from start: Int) -> Int {
         var done = 0
         while done < buffer.count {
-            let got = unsafe pread(fd, buffer.baseAddress! + done, buffer.count - done, off_t(done))
+            let got = unsafe pread(fd, buffer.baseAddress! + done, buffer.count - done, off_t(start + done))
             if got < 0 && errno == EINTR { continue }
             if got <= 0 { break }
             done += got

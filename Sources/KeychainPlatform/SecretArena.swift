@@ -47,15 +47,14 @@ package final class SecretArena: Sendable {
         return shift
     }
 
-    /// A zeroed block of at least `count` bytes, and whether it is of the slab.
-    func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+    /// A zeroed block of at least `count` bytes, of the slab where it fits; nil
+    /// where the kernel gives no memory.
+    func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
         if let shift = Self.shift(for: count), let address = takeBlock(shift) {
-            return unsafe UnsafeMutableRawPointer(bitPattern: address)!
+            return unsafe UnsafeMutableRawPointer(bitPattern: address)
         }
         var locked: Int32 = 0
-        guard let own = unsafe lk_map_secret(max(count, 1), &locked) else {
-            preconditionFailure("out of memory for a secret of \(count) bytes")
-        }
+        guard let own = unsafe lk_map_secret(max(count, 1), &locked) else { return nil }
         let isLocked = locked != 0
         state.withLock {
             $0.ownMappings += 1

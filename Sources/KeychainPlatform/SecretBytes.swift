@@ -12,8 +12,26 @@
     package private(set) var count: Int
 
     /// `count` zero bytes.
+    ///
+    /// - Precondition: there is memory for them. Where another process chooses
+    ///   the count it is ``init(allocating:)``.
     package init(count: Int) {
-        unsafe base = SecretArena.shared.allocate(count)
+        guard let place = unsafe SecretArena.shared.allocate(count) else {
+            preconditionFailure("out of memory for a secret of \(count) bytes")
+        }
+        unsafe base = place
+        capacity = count
+        self.count = count
+    }
+
+    /// `count` zero bytes, as many as somebody else asks for.
+    ///
+    /// - Throws: ENOMEM.
+    package init(allocating count: Int) throws(SystemCallError) {
+        guard let place = unsafe SecretArena.shared.allocate(count) else {
+            throw .noMemory
+        }
+        unsafe base = place
         capacity = count
         self.count = count
     }
@@ -86,7 +104,8 @@
         guard count == other.count else { return false }
         var difference: UInt8 = 0
         for index in 0..<count {
-            difference |= unsafe base.load(fromByteOffset: index, as: UInt8.self)
+            difference |=
+                unsafe base.load(fromByteOffset: index, as: UInt8.self)
                 ^ other.base.load(fromByteOffset: index, as: UInt8.self)
         }
         return difference == 0

@@ -18,6 +18,10 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
         return "\(call): \(text)"
     }
 
+    /// The kernel gives no memory.
+    package static let noMemory = SystemCallError("mmap", errno: ENOMEM)
+
+    package var isOutOfMemory: Bool { errno == ENOMEM }
     package var isWouldBlock: Bool { errno == EAGAIN }
     package var isBrokenConnection: Bool { errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN }
     package var isNoSuchFile: Bool { errno == ENOENT }

@@ -39,16 +39,27 @@ package struct Frame: ~Copyable, Sendable {
     package let tail: SecretBytes
     package let descriptor: Descriptor?
     package let sender: SenderCredentials?
+    /// Why the tail was left where it is; nil where it was read.
+    package let withheld: Withheld?
 
-    /// The tail without a copy of it; the rest of the frame goes.
+    package enum Withheld: Sendable {
+        /// Whoever receives did not want so many bytes.
+        case notAdmitted
+        case noMemory
+    }
+
+    /// The tail alone, without a copy.
     package consuming func takeTail() -> SecretBytes { tail }
 
     /// Splits what the wire brought: prefix, header, tail.
     ///
     /// A large message is a prefix with flag 1 and the length of the whole (8
     /// bytes little-endian), its bytes (header, then tail) in a sealed memfd.
+    ///
+    /// - Parameter admits: asked with the size of a large message before memory
+    ///   is taken for it.
     static func decode(
-        _ bytes: UnsafeRawBufferPointer, _ envelope: PacketEnvelope
+        _ bytes: UnsafeRawBufferPointer, _ envelope: PacketEnvelope, _ admits: (Int) -> Bool
     ) throws(FrameError) -> Frame {
         guard !envelope.isTruncated else { throw .truncated }
         guard envelope.descriptorCount <= 1 else { throw .unexpectedDescriptor }
@@ -64,28 +75,51 @@ package struct Frame: ~Copyable, Sendable {
             return unsafe Frame(
                 header: Array(body[..<headerCount]),
                 tail: SecretBytes(unsafeCopying: UnsafeRawBufferPointer(rebasing: body[headerCount...])),
-                descriptor: envelope.descriptor, sender: envelope.sender)
+                descriptor: envelope.descriptor, sender: envelope.sender, withheld: nil)
         case .inMemory:
             guard bytes.count == WireLimit.prefix + 8, let memory = envelope.descriptor else { throw .malformed }
             let total = unsafe FramePrefix.number(bytes, at: 8, bytes: 8)
             guard total <= UInt64(WireLimit.message) else { throw .oversized }
             guard headerCount <= Int(total) else { throw .malformed }
-            return try large(memory, headerCount, Int(total), envelope.sender)
+            return try large(memory, headerCount, Int(total), envelope.sender, isAdmitted: admits(Int(total)))
         case nil:
             throw .malformed
         }
     }
 
     private static func large(
-        _ memory: Descriptor, _ headerCount: Int, _ total: Int, _ sender: SenderCredentials?
+        _ memory: Descriptor, _ headerCount: Int, _ total: Int, _ sender: SenderCredentials?, isAdmitted: Bool
     ) throws(FrameError) -> Frame {
+        let header: [UInt8]
         do throws(SystemCallError) {
-            let whole = try SealedMemory.read(memory, byteCount: total)
-            let header = unsafe whole.withUnsafeBytes { unsafe Array($0[..<headerCount]) }
-            return Frame(header: header, tail: whole.copy(headerCount..<total), descriptor: nil, sender: sender)
+            try SealedMemory.check(memory, byteCount: total)
+            header = try SealedMemory.read(memory, 0..<headerCount).insecureArray()
         } catch {
             throw .malformed
         }
+        guard isAdmitted else { return Frame(header: header, sender: sender, withheld: .notAdmitted) }
+        do throws(SystemCallError) {
+            let tail = try SealedMemory.read(memory, headerCount..<total)
+            return Frame(header: header, tail: tail, descriptor: nil, sender: sender, withheld: nil)
+        } catch {
+            guard error.isOutOfMemory else { throw .malformed }
+            return Frame(header: header, sender: sender, withheld: .noMemory)
+        }
+    }
+
+    private init(header: [UInt8], sender: SenderCredentials?, withheld: Withheld) {
+        self.init(header: header, tail: SecretBytes(count: 0), descriptor: nil, sender: sender, withheld: withheld)
+    }
+
+    private init(
+        header: [UInt8], tail: consuming SecretBytes, descriptor: Descriptor?, sender: SenderCredentials?,
+        withheld: Withheld?
+    ) {
+        self.header = header
+        self.tail = tail
+        self.descriptor = descriptor
+        self.sender = sender
+        self.withheld = withheld
     }
 }
 

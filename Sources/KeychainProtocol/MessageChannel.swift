@@ -28,35 +28,41 @@ package final class MessageChannel: Sendable {
 
     /// Sends one message.
     ///
+    /// - Parameter beforeWaiting: called where the other end has to read first.
     /// - Throws: ``FrameError/oversized`` before anything is sent, `timedOut`
     ///   where the other end does not read, `system` where it has gone.
     package func send(
-        _ header: [UInt8], _ tail: borrowing SecretBytes, descriptor: Descriptor? = nil, until deadline: Deadline
+        _ header: [UInt8], _ tail: borrowing SecretBytes, descriptor: Descriptor? = nil, until deadline: Deadline,
+        beforeWaiting: () -> Void = {}
     ) throws(FrameError) {
         guard header.count <= WireLimit.header, header.count + tail.count <= WireLimit.message else { throw .oversized }
         if WireLimit.prefix + header.count + tail.count <= WireLimit.datagram {
             try unsafe tail.withUnsafeBytes { bytes throws(FrameError) in
-                try unsafe sendDatagram(FramePrefix(.inline, headerCount: header.count), header, bytes, descriptor, deadline)
+                try unsafe sendDatagram(
+                    FramePrefix(.inline, headerCount: header.count), header, bytes, descriptor, deadline, beforeWaiting)
             }
         } else {
             precondition(descriptor == nil, "a large message carries its own descriptor")
-            try sendLarge(header, tail, deadline)
+            try sendLarge(header, tail, deadline, beforeWaiting)
         }
     }
 
     /// Sends a message without a tail.
     package func send(
-        _ header: [UInt8], descriptor: Descriptor? = nil, until deadline: Deadline
+        _ header: [UInt8], descriptor: Descriptor? = nil, until deadline: Deadline, beforeWaiting: () -> Void = {}
     ) throws(FrameError) {
         guard WireLimit.prefix + header.count <= WireLimit.datagram else {
-            return try send(header, SecretBytes(count: 0), descriptor: descriptor, until: deadline)
+            return try send(
+                header, SecretBytes(count: 0), descriptor: descriptor, until: deadline, beforeWaiting: beforeWaiting)
         }
         try unsafe sendDatagram(
             FramePrefix(.inline, headerCount: header.count), header, UnsafeRawBufferPointer(start: nil, count: 0),
-            descriptor, deadline)
+            descriptor, deadline, beforeWaiting)
     }
 
-    private func sendLarge(_ header: [UInt8], _ tail: borrowing SecretBytes, _ deadline: Deadline) throws(FrameError) {
+    private func sendLarge(
+        _ header: [UInt8], _ tail: borrowing SecretBytes, _ deadline: Deadline, _ beforeWaiting: () -> Void
+    ) throws(FrameError) {
         let memory = try unsafe tail.withUnsafeBytes { bytes throws(FrameError) -> Descriptor in
             do throws(SystemCallError) {
                 return try unsafe header.span.bytes.withUnsafeBytes { head throws(SystemCallError) in
@@ -69,12 +75,12 @@ package final class MessageChannel: Sendable {
         let total = FramePrefix.littleEndian(UInt64(header.count + tail.count))
         try unsafe sendDatagram(
             FramePrefix(.inMemory, headerCount: header.count), total, UnsafeRawBufferPointer(start: nil, count: 0),
-            memory, deadline)
+            memory, deadline, beforeWaiting)
     }
 
     private func sendDatagram(
         _ prefix: FramePrefix, _ head: [UInt8], _ tail: UnsafeRawBufferPointer, _ descriptor: Descriptor?,
-        _ deadline: Deadline
+        _ deadline: Deadline, _ beforeWaiting: () -> Void
     ) throws(FrameError) {
         while true {
             do throws(SystemCallError) {
@@ -87,6 +93,7 @@ package final class MessageChannel: Sendable {
             } catch {
                 guard error.isWouldBlock else { throw .system(error) }
             }
+            beforeWaiting()
             try waitUntilReady(to: .send, deadline)
         }
     }
@@ -97,12 +104,22 @@ package final class MessageChannel: Sendable {
     package func receive(until deadline: Deadline) throws(FrameError) -> Frame? {
         while true {
             if waitsInReceive {
-                if let outcome = try receive(now: false) { return try outcome.frame() }
+                if let outcome = try receive(now: false, { _ in true }) { return try Self.whole(outcome) }
                 guard !deadline.hasPassed else { throw .timedOut }
             } else {
                 try waitUntilReady(to: .receive, deadline)
-                if let outcome = try receiveNow() { return try outcome.frame() }
+                if let outcome = try receiveNow() { return try Self.whole(outcome) }
             }
+        }
+    }
+
+    /// Whoever waits for a message wants all of it.
+    private static func whole(_ arrival: consuming Arrival) throws(FrameError) -> Frame? {
+        switch consume arrival {
+        case .closed: return nil
+        case .frame(let frame):
+            guard frame.withheld == nil else { throw .system(.noMemory) }
+            return frame
         }
     }
 
@@ -110,19 +127,18 @@ package final class MessageChannel: Sendable {
     package enum Arrival: ~Copyable {
         case frame(Frame)
         case closed
-
-        consuming func frame() throws(FrameError) -> Frame? {
-            switch consume self {
-            case .frame(let frame): frame
-            case .closed: nil
-            }
-        }
     }
 
     /// A message that is there already, or nil where none is.
-    package func receiveNow() throws(FrameError) -> Arrival? { try receive(now: true) }
+    ///
+    /// - Parameter admits: asked with the size of a message above one datagram
+    ///   before memory is taken for it; where it says no, the frame comes
+    ///   without its tail (``Frame/withheld``).
+    package func receiveNow(admits: (Int) -> Bool = { _ in true }) throws(FrameError) -> Arrival? {
+        try receive(now: true, admits)
+    }
 
-    private func receive(now: Bool) throws(FrameError) -> Arrival? {
+    private func receive(now: Bool, _ admits: (Int) -> Bool) throws(FrameError) -> Arrival? {
         let buffer = ReceiveBuffer.take()
         defer { buffer.giveBack() }
         let envelope: PacketEnvelope?
@@ -134,12 +150,14 @@ package final class MessageChannel: Sendable {
             throw .system(error)
         }
         guard let envelope else { return .closed }
-        return .frame(try buffer.decode(envelope))
+        return .frame(try buffer.decode(envelope, admits))
     }
 
     private func waitUntilReady(to direction: WaitDirection, _ deadline: Deadline) throws(FrameError) {
         do throws(SystemCallError) {
-            if try wait(for: socket.descriptor.raw, to: direction, until: deadline) == .timedOut { throw SystemCallError("wait", errno: 110) }
+            if try wait(for: socket.descriptor.raw, to: direction, until: deadline) == .timedOut {
+                throw SystemCallError("wait", errno: 110)
+            }
         } catch {
             throw error.errno == 110 ? .timedOut : .system(error)
         }

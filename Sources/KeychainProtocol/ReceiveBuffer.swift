@@ -31,10 +31,10 @@ final class ReceiveBuffer: @unchecked Sendable {
         return envelope
     }
 
-    func decode(_ envelope: PacketEnvelope) throws(FrameError) -> Frame {
+    func decode(_ envelope: PacketEnvelope, _ admits: (Int) -> Bool) throws(FrameError) -> Frame {
         let count = used
         return try unsafe bytes.withUnsafeBytes { bytes throws(FrameError) in
-            try unsafe Frame.decode(UnsafeRawBufferPointer(rebasing: bytes[..<count]), envelope)
+            try unsafe Frame.decode(UnsafeRawBufferPointer(rebasing: bytes[..<count]), envelope, admits)
         }
     }
 }

@@ -99,6 +99,14 @@ package struct EncodedMessage: ~Copyable, Sendable {
         return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
     }
 
+    /// Says that a request is still at work: nothing, and more to come.
+    package static func progress(number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.more = true
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
     package static func status(_ status: KeychainStatus, number: UInt64) -> EncodedMessage {
         var message = Latchkey_WireReply()
         message.number = number
@@ -112,14 +120,6 @@ extension EncodedMessage {
         var message = Latchkey_WireReply()
         message.number = number
         message.doctor = Latchkey_DoctorReport(report)
-        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
-    }
-
-    /// Says that the answer is still being made, so that the other side waits on.
-    package static func progress(number: UInt64) -> EncodedMessage {
-        var message = Latchkey_WireReply()
-        message.number = number
-        message.more = true
         return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
     }
 }

@@ -83,8 +83,8 @@ struct RowMaker: Sendable {
             row.generation = wrapped.generation
             row.wrappedKey = wrapped.box
             row.secret = sealer.seal(
-                secret: SecretPayload(extras: draft.extras, value: draft.value).encoded(), metadata: metadata, of: row,
-                draft.itemClass, under: SealingKey(secret.bytes.copy()))
+                secret: try SecretPayload(extras: draft.extras, value: draft.value).encoded(), metadata: metadata,
+                of: row, draft.itemClass, under: SealingKey(secret.bytes.copy()))
         case .locked: throw MetadataKeys.lockedError(protectionClass)
         case .noClassKey: throw KeychainError(.authFailed, reason: .passcodeNotSet)
         case .needsAuthentication: throw KeychainError(.unimplemented, reason: .constraintNotEnforceable)

@@ -17,14 +17,18 @@ struct SecretPayload: ~Copyable {
 
     var isEmpty: Bool { extras.isEmpty && value == nil }
 
-    func encoded() -> SecretBytes {
+    /// - Throws: -108 where there is no memory for another copy of the value.
+    func encoded() throws(KeychainError) -> SecretBytes {
         var head: [UInt8] = [value == nil ? 0 : 1] + Self.number(extras.count)
         for (code, extra) in extras.entries {
             let bytes = extra.comparisonBytes(as: .data) ?? []
             head += Self.number(Int(code.rawValue)) + Self.number(bytes.count) + bytes
         }
         let valueCount = value?.bytes.count ?? 0
-        var out = SecretBytes(count: head.count + valueCount)
+        var out: SecretBytes
+        do throws(SystemCallError) { out = try SecretBytes(allocating: head.count + valueCount) } catch {
+            throw KeychainError(.allocate, reason: .busy, underlying: error.description)
+        }
         unsafe out.withUnsafeMutableBytes { place in
             unsafe place.copyBytes(from: head)
             guard let value, valueCount > 0 else { return }

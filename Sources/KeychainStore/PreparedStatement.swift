@@ -1,4 +1,4 @@
-@_implementationOnly import CSQLite
+@_implementationOnly import GRDBSQLite
 internal import GRDB
 
 /// A statement that its connection prepared once and keeps (GRDB's cache), run

@@ -1,5 +1,5 @@
 internal import GRDB
-@_implementationOnly import CSQLite
+@_implementationOnly import GRDBSQLite
 internal import KeychainModel
 internal import KeychainPlatform
 

@@ -28,12 +28,13 @@ import Testing
 
     @Test(arguments: [
         ("GRDB", ["KeychainStore"]),
+        ("GRDBSQLite", ["KeychainStore"]),
         ("Crypto", ["KeychainCrypto", "latchkey-bench"]),
         ("CSodium", ["KeychainCrypto"]),
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),
         ("X509", ["Certificates"]),
-        ("CSQLite", ["KeychainStore", "KeychainTesting", "latchkey-bench"]),
+        ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
         ("KeychainService", ["KeychainDaemon", "KeychainTesting", "latchkeyd", "latchkey-bench"]),
     ])

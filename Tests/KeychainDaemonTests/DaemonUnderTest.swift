@@ -8,6 +8,7 @@ import KeychainService
 import KeychainTestSupport
 import Logging
 import PeerIdentity
+import Puppets
 import Synchronization
 
 /// The real daemon, on real sockets and a real store, in threads of the test's
@@ -24,18 +25,21 @@ final class DaemonUnderTest: Sendable {
 
     init(
         rights: ClientRights = .byIdentity, features: KernelFeatures? = nil,
+        gate: EnclaveGate? = nil,
         _ change: (inout DaemonConfiguration) -> Void = { _ in }
     ) throws {
         folder = try TemporaryDirectory()
         clock = ManualClock()
         locations = KeychainLocations(dataDirectory: folder.path + "/data", runDirectory: folder.path + "/run")
         var configuration = DaemonConfiguration(
-            locations: locations, features: try features ?? KernelFeatures.probed(), clock: clock, programDirectories: [])
+            locations: locations, features: try features ?? KernelFeatures.probed(), clock: clock,
+            programDirectories: [])
         configuration.rights = rights
         change(&configuration)
         let data = locations.dataDirectory
         engine = try KeychainEngine.open(dataDirectory: data, clock: clock) { expected throws(KeychainError) in
-            try InProcessEnclave(dataDirectory: data, expecting: expected)
+            let enclave = try InProcessEnclave(dataDirectory: data, expecting: expected)
+            return gate?.wrap(enclave) ?? enclave
         }
         let lines = lines
         daemon = try Daemon(configuration, engine: engine, logger: Logger(label: "test") { _ in lines })
@@ -74,6 +78,9 @@ final class DaemonUnderTest: Sendable {
         return try PacketSocket.connect(to: Rendezvous.socketName, in: run.descriptor)
     }
 
+    /// As an attack, or an honest client of another process, sees it.
+    var asVictim: some Victim { DaemonAsVictim(socketPath: "\(locations.runDirectory)/\(Rendezvous.socketName)") }
+
     /// Whether an ordinary client is served now.
     func serves() throws -> Bool {
         try client().perform(KeychainRequest(.status)).status != nil
@@ -100,4 +107,9 @@ final class LogLines: LogHandler, Sendable {
         let tail = (event.metadata ?? [:]).map { " \($0.key)=\($0.value)" }.joined()
         lines.withLock { $0.append("\(event.message)\(tail)") }
     }
+}
+
+private struct DaemonAsVictim: Victim {
+    let socketPath: String
+    func whileItLooksAway(_ body: () throws -> Void) throws { try body() }
 }

@@ -70,7 +70,7 @@ extension EnclaveServer {
     func serve(_ number: UInt64) {
         guard let connection = connections[number] else { return }
         do {
-            guard let arrival = try connection.channel.receiveNow() else { return }
+            guard let arrival = try connection.channel.receiveNow(admits: { $0 <= WireLimit.header }) else { return }
             switch consume arrival {
             case .closed: end(number)
             case .frame(let frame): act(on: try answer(frame, on: connection), number)
@@ -98,7 +98,7 @@ extension EnclaveServer {
         _ frame: borrowing Frame, on connection: EnclaveServerConnection
     ) throws -> EnclaveAnswer.Next {
         // Somebody else who inherited the connection: not who was let in.
-        guard isFrom(connection.peer, frame) else { return .endConnection }
+        guard isFrom(connection.peer, frame), frame.withheld == nil else { return .endConnection }
         let answer = try connection.session.answer(frame.header, tailByteCount: frame.tail.count, by: keeper)
         connection.firstMessageDue = nil
         // Whoever is told that we go finds no socket any more, but starts another.

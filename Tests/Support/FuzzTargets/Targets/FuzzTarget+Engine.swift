@@ -8,7 +8,8 @@ internal import Synchronization
 
 extension FuzzTarget {
     /// Up to eight calls of one caller on a real engine, one after the other.
-    static let engine = FuzzTarget("engine", largestInput: 1024, weight: 40, seeds: { EngineSeeds.all }) { bytes throws(Finding) in
+    static let engine = FuzzTarget("engine", largestInput: 1024, weight: 40, seeds: { EngineSeeds.all }) {
+        bytes throws(Finding) in
         try EngineUnderFuzz.shared.perform(bytes)
     }
 }

@@ -3,7 +3,8 @@ internal import KeychainProtocol
 
 extension FuzzTarget {
     /// A caller's dictionary, parsed for one of the four calls.
-    static let query = FuzzTarget("query", seeds: { QuerySeeds.all + ConformanceSeeds.queries }) { bytes throws(Finding) in
+    static let query = FuzzTarget("query", seeds: { QuerySeeds.all + ConformanceSeeds.queries }) {
+        bytes throws(Finding) in
         var source = ByteSource(bytes)
         let role = source.choice(of: [QueryParser.Role.add, .copy, .updateQuery, .delete])
         let entitlements = source.entitlements()

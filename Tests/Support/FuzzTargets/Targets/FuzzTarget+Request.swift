@@ -4,7 +4,8 @@ internal import KeychainProtocol
 
 extension FuzzTarget {
     /// A request as it comes over the wire: header and tail.
-    static let request = FuzzTarget("request", seeds: { RequestSeeds.all + ConformanceSeeds.requests }) { bytes throws(Finding) in
+    static let request = FuzzTarget("request", seeds: { RequestSeeds.all + ConformanceSeeds.requests }) {
+        bytes throws(Finding) in
         var source = ByteSource(bytes)
         let (header, tail) = source.message()
         let first: (number: UInt64, request: KeychainRequest)

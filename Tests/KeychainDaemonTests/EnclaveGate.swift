@@ -1,0 +1,94 @@
+import Enclave
+import KeychainModel
+import KeychainPlatform
+import Synchronization
+import Testing
+
+/// Holds whoever wants a new row key, which is every write of a value.
+final class EnclaveGate: Sendable {
+    private struct State {
+        var isClosed = false
+        var held = 0
+        var opened: EventSignal
+    }
+
+    private let state: Mutex<State>
+
+    init() throws { state = Mutex(State(opened: try EventSignal())) }
+
+    func close() { state.withLock { $0.isClosed = true } }
+
+    func open() {
+        state.withLock { state in
+            state.isClosed = false
+            state.opened.signal()
+        }
+    }
+
+    var heldCount: Int { state.withLock { $0.held } }
+
+    func waitUntilHeld(_ count: Int) throws {
+        let deadline = Deadline(after: .seconds(20), on: SystemClock())
+        while heldCount < count { try #require(!deadline.hasPassed, "\(heldCount) of \(count) are held") }
+    }
+
+    fileprivate func pass() {
+        let opened = state.withLock { state -> EventSignal? in
+            guard state.isClosed else { return nil }
+            state.held += 1
+            return state.opened
+        }
+        guard let opened else { return }
+        // A test that fails opens the gate as well.
+        _ = try? wait(for: opened.descriptor.raw, to: .receive, until: Deadline(after: .seconds(50), on: SystemClock()))
+        state.withLock { $0.held -= 1 }
+    }
+
+    func wrap(_ connector: any EnclaveConnector) -> any EnclaveConnector { GatedEnclave(self, connector) }
+}
+
+/// A real enclave behind a gate.
+private struct GatedEnclave: EnclaveConnector {
+    private let gate: EnclaveGate
+    private let connector: any EnclaveConnector
+
+    init(_ gate: EnclaveGate, _ connector: any EnclaveConnector) {
+        self.gate = gate
+        self.connector = connector
+    }
+
+    func connect() throws(KeychainError) -> any EnclaveConnection { GatedConnection(gate, try connector.connect()) }
+}
+
+private final class GatedConnection: EnclaveConnection {
+    private let gate: EnclaveGate
+    private let below: any EnclaveConnection
+
+    init(_ gate: EnclaveGate, _ below: any EnclaveConnection) {
+        self.gate = gate
+        self.below = below
+    }
+
+    var storeID: [UInt8] { below.storeID }
+    var indexKey: SharedSecret { below.indexKey }
+
+    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
+        gate.pass()
+        return try below.makeRowKeys(for: rows)
+    }
+
+    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
+        try below.openRowKeys(rows)
+    }
+
+    func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome {
+        try below.makeMetadataKey(for: protectionClass)
+    }
+
+    func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
+    {
+        try below.openMetadataKey(wrapped, of: protectionClass)
+    }
+
+    func describe() throws(KeychainError) -> EnclaveDescription { try below.describe() }
+}

@@ -1,0 +1,138 @@
+import KeychainClient
+import KeychainDaemon
+import KeychainMessages
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import PeerIdentity
+import Puppets
+import Testing
+
+/// One client, however slow or greedy, leaves the daemon to the others. The
+/// greedy one is this process; the honest one is a process of its own.
+@Suite(.timeLimit(.minutes(2))) struct FairnessTests {
+    @Test func eightConnectionsThatNeverReadLeaveWorkersToOthers() throws {
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights))
+        try Self.fill(daemon)
+        let greedy = try (0..<16).map { _ in try GreetedConnection(daemon) }
+        for connection in greedy { try connection.askForEverything() }
+        // The clock stands: nothing ends by its deadline.
+        #expect(try ExecAttack.honestClient(of: daemon.asVictim) == "told")
+        #expect(try ExecAttack.honestClient(of: daemon.asVictim) == "told")
+        #expect(daemon.lines.all.allSatisfy { !$0.contains("unreachable") }, "nobody was ended for it")
+    }
+
+    /// With a share as large as the daemon: what several greedy processes together do.
+    @Test func theLongestWaitingReaderEndsBeforeTheLastWorkerWaits() throws {
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights)) { $0.limits.requestsOfOneProcess = 8 }
+        try Self.fill(daemon)
+        let greedy = try (0..<12).map { _ in try GreetedConnection(daemon) }
+        for connection in greedy { try connection.askForEverything() }
+        #expect(try daemon.serves())
+        #expect(try ExecAttack.honestClient(of: daemon.asVictim) == "told")
+        // Of twelve that wait, six may; the clock stands, so no deadline ended the others.
+        let deadline = Deadline(after: .seconds(20), on: SystemClock())
+        while daemon.lines.all.count(where: { $0.contains("unreachable") }) < 12 - 6 {
+            try #require(!deadline.hasPassed, "\(daemon.lines.all)")
+        }
+    }
+
+    @Test func aProcessHasHalfOfTheWorkers() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate)
+        try Self.fill(daemon)
+        gate.close()
+        let greedy = try (0..<10).map { _ in try GreetedConnection(daemon) }
+        for (number, connection) in greedy.enumerated() { try connection.add("item \(number)") }
+        try gate.waitUntilHeld(4)
+        // A read of another process goes by; the rest of this one's requests wait.
+        #expect(try ExecAttack.honestClient(of: daemon.asVictim) == "told")
+        #expect(gate.heldCount == 4)
+        gate.open()
+        for connection in greedy { #expect(try connection.answer().isSuccess) }
+    }
+
+    @Test func aWriteThatTakesLongIsSaidToBeAtWork() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate)
+        try Self.fill(daemon)
+        gate.close()
+        let writer = try GreetedConnection(daemon)
+        try writer.add("slow")
+        try gate.waitUntilHeld(1)
+        for _ in 0..<12 {
+            daemon.clock.advance(by: .seconds(1))
+            let word = try writer.nextMessage()
+            #expect(word.more && word.rows.isEmpty && !word.hasFailure)
+        }
+        gate.open()
+        #expect(try writer.answer().isSuccess, "twelve seconds are no reason to give up")
+    }
+
+    @Test func nothingIsSaidOfAWriteAfterAMinute() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate)
+        try Self.fill(daemon)
+        gate.close()
+        let writer = try GreetedConnection(daemon)
+        try writer.add("stuck")
+        try gate.waitUntilHeld(1)
+        daemon.clock.advance(by: .seconds(59))
+        #expect(try writer.nextMessage().more)
+        daemon.clock.advance(by: .seconds(2))
+        // The housekeeper has looked at the clock once a silent greeting has ended.
+        let silent = try MessageChannel(try daemon.rawConnection())
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        #expect(try silent.receive(until: soon)?.tail.count == 32)
+        daemon.clock.advance(by: .seconds(6))
+        while let frame = try silent.receive(until: soon) { _ = frame.header }
+        #expect(try writer.hasNothingToRead())
+        gate.open()
+        #expect(try writer.answer().isSuccess)
+    }
+
+    @Test func tooManyBytesAtOnceAreRefusedBeforeTheyAreRead() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate) {
+            $0.limits.bytesInFlight = 1 << 20
+        }
+        try Self.fill(daemon)
+        gate.close()
+        let first = try GreetedConnection(daemon)
+        try first.add("first", byteCount: 900 << 10)
+        try gate.waitUntilHeld(1)
+        let second = try GreetedConnection(daemon)
+        try second.add("second", byteCount: 900 << 10)
+        #expect(try second.answer().error == KeychainError(.notAvailable, reason: .busy))
+        let small = try GreetedConnection(daemon)
+        try small.add("small", byteCount: 10)
+        try gate.waitUntilHeld(2)
+        gate.open()
+        #expect(try first.answer().isSuccess)
+        #expect(try small.answer().isSuccess)
+        // The room is given back once the answer has left.
+        let deadline = Deadline(after: .seconds(20), on: SystemClock())
+        repeat {
+            try second.add("second", byteCount: 900 << 10)
+        } while try second.answer().error?.reason == .busy && !deadline.hasPassed
+        #expect(!deadline.hasPassed)
+    }
+
+    static var rights: Entitlements {
+        var rights = Entitlements()
+        rights.keychainAccessGroups = ["latchkey"]
+        return rights
+    }
+
+    /// The bait, and a row of which a handful of answers fill a socket.
+    static func fill(_ daemon: DaemonUnderTest) throws {
+        let client = daemon.client()
+        _ = try client.perform(Bait.store)
+        let query = QueryDictionary([
+            ("class", .string("genp")), ("svce", .string("large")), ("acct", .string("large")),
+            ("icmt", .string(String(repeating: "c", count: 50_000))),
+        ])
+        _ = try client.perform(KeychainRequest(.add, query: query))
+    }
+}

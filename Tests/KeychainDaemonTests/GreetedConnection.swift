@@ -1,0 +1,69 @@
+import KeychainMessages
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import Testing
+
+/// A client that was greeted and then sends and reads as the test says.
+struct GreetedConnection {
+    private let channel: MessageChannel
+    private var deadline: Deadline { Deadline(after: .seconds(30), on: SystemClock()) }
+
+    init(_ daemon: DaemonUnderTest) throws {
+        channel = try MessageChannel(try daemon.rawConnection())
+        let nonce = try received().tail
+        var hello = Latchkey_ClientHello()
+        hello.lowestProtocol = ProtocolVersion.lowest
+        hello.highestProtocol = ProtocolVersion.highest
+        try channel.send(
+            hello.wireBytes, SecretBytes(copying: nonce), descriptor: try EventSignal().descriptor, until: deadline)
+        _ = try received()
+    }
+
+    private func received() throws -> (header: [UInt8], tail: [UInt8]) {
+        guard let frame = try channel.receive(until: deadline) else { throw FrameError.closed }
+        return (frame.header, frame.tail.insecureArray())
+    }
+
+    /// Requests whose answers no socket holds; none of them is read.
+    func askForEverything() throws {
+        let query = QueryDictionary([
+            ("class", .string("genp")), ("svce", .string("large")), ("r_Attributes", .bool(true)),
+        ])
+        for number in 0..<100 {
+            do throws(FrameError) {
+                try channel.send(
+                    KeychainRequest(.copy, query: query).encoded(number: UInt64(number)),
+                    until: Deadline(after: .zero, on: SystemClock()))
+            } catch {
+                return
+            }
+        }
+    }
+
+    func add(_ account: String, byteCount: Int = 8) throws {
+        let query = QueryDictionary([
+            ("class", .string("genp")), ("svce", .string("slow")), ("acct", .string(account)), ("v_Data", .secret),
+        ])
+        try channel.send(
+            KeychainRequest(.add, query: query).encoded(number: 7), SecretBytes(count: byteCount), until: deadline)
+    }
+
+    func nextMessage() throws -> Latchkey_WireReply { try decodeMessage(try received().header) }
+
+    func hasNothingToRead() throws -> Bool { try channel.receiveNow() == nil }
+
+    /// What the last message of the answer says.
+    struct Outcome {
+        let error: KeychainError?
+        var isSuccess: Bool { error == nil }
+    }
+
+    func answer() throws -> Outcome {
+        while true {
+            let message = try nextMessage()
+            if message.hasFailure { return Outcome(error: message.failure.keychainError) }
+            if !message.more { return Outcome(error: nil) }
+        }
+    }
+}
