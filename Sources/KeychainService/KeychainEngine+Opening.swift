@@ -20,8 +20,11 @@ struct OpenedStore {
     let storeID: [UInt8]?
     let setAside: StoreSetAside?
 
-    private init(_ directory: PrivateDirectory, settingAside marker: StoreSetAside?) throws(KeychainError) {
+    private init(
+        _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
+    ) throws(KeychainError) {
         try marker?.move(in: directory)
+        try StoreSetAside.keepOrphanedLog(in: directory, at: moment)
         store = try Store(in: directory)
         storeID = try Self.identifier(of: store) ?? marker?.storeID
         setAside = marker
@@ -36,7 +39,7 @@ struct OpenedStore {
         in directory: PrivateDirectory, _ place: KeyPlace, at moment: Double
     ) throws(KeychainError) -> OpenedStore {
         let pending = try StoreSetAside.pending(in: directory)
-        do throws(KeychainError) { return try OpenedStore(directory, settingAside: pending) } catch {
+        do throws(KeychainError) { return try OpenedStore(directory, settingAside: pending, at: moment) } catch {
             guard error.reason == .storeMalformed else { throw error }
         }
         // The new database of an earlier setting aside: that one is over.
@@ -49,7 +52,7 @@ struct OpenedStore {
             )
         }
         let marker = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
-        return try OpenedStore(directory, settingAside: marker)
+        return try OpenedStore(directory, settingAside: marker, at: moment)
     }
 
     private static func identifier(of store: Store) throws(KeychainError) -> [UInt8]? {

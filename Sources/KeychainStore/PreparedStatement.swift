@@ -3,7 +3,7 @@ internal import GRDB
 
 /// A statement that its connection prepared once and keeps (GRDB's cache), run
 /// with SQLite's own functions: GRDB's conversion of arguments and rows costs
-/// several times the search itself (ARCHITECTURE.md section 6).
+/// several times the search itself (ARCHITECTURE.md section 10).
 ///
 /// Of one thread, and gone before its connection is lent to the next: the end of
 /// its life resets the statement, which ends the read, and drops what was bound.

@@ -99,6 +99,19 @@ package struct StoreSetAside: Sendable, Hashable {
         }
     }
 
+    /// Moves a write-ahead log whose database is gone out of the way: SQLite would
+    /// delete it, and it may hold what was acknowledged last.
+    ///
+    /// - Throws: `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
+    package static func keepOrphanedLog(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) {
+        let log = Store.fileName + "-wal"
+        try translating { () throws(SystemCallError) in
+            guard try !directory.holds(Store.fileName), try directory.holds(log) else { return }
+            try directory.move(log, to: freeName(in: directory, at: moment) + "-wal")
+            try directory.synchronize()
+        }
+    }
+
     /// The new store is there and has its id.
     package func finish(in directory: PrivateDirectory) throws(KeychainError) {
         try Self.translating { () throws(SystemCallError) in

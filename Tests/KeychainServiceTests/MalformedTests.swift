@@ -43,6 +43,23 @@ import Testing
         #expect(try keychain.engine.doctor(.look).setAsideFiles == aside)
     }
 
+    /// The database alone was removed: its log, which SQLite would delete, is kept.
+    @Test func aLogWithoutItsDatabaseIsKept() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let log = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath + "-wal"))
+        #expect(!log.isEmpty)
+        try keychain.reopen {
+            try FileManager.default.removeItem(atPath: keychain.databasePath)
+            try log.write(to: URL(fileURLWithPath: keychain.databasePath + "-wal"))
+        }
+        #expect(try keychain.value("a") == nil)
+        let kept = try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+            .filter { $0.hasPrefix("keychain.db.damaged-") }
+        #expect(kept.count == 1 && kept[0].hasSuffix("-wal"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + kept[0])) == log)
+    }
+
     /// A table page in the middle is gone: the other rows come back by themselves.
     @Test func whatStillOpensComesBackBeforeTheFirstCall() throws {
         let keychain = try EngineUnderTest()
