@@ -126,7 +126,7 @@ int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t bl
     return r < 0 ? err() : r;
 }
 
-int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t now, struct lk_received *out) {
+int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struct lk_received *out) {
     struct iovec part = {buffer, capacity};
     // Room for SCM_CREDENTIALS and the 253 descriptors that one message can carry
     // (SCM_MAX_FD), so that none is left in the queue or leaks.
@@ -136,7 +136,11 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t now, struc
     memset(out, 0, sizeof *out);
     out->descriptor = -1;
     ssize_t r;
-    RETRY(r, recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (now ? MSG_DONTWAIT : 0)));
+    /* Not begun anew after a signal: that would begin the whole wait (SO_RCVTIMEO)
+       anew as well, and whoever gets signals would wait for ever. */
+    do r = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (how == LK_NOW ? MSG_DONTWAIT : 0));
+    while (r < 0 && errno == EINTR && how != LK_WAIT_ONCE);
+    if (r < 0 && errno == EINTR) errno = EAGAIN;
     if (r < 0) return err();
     out->truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
@@ -164,6 +168,8 @@ int lk_set_receive_limit(int32_t fd, int64_t nanoseconds) {
     struct timeval limit = {.tv_sec = nanoseconds / 1000000000, .tv_usec = nanoseconds % 1000000000 / 1000};
     return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ? err() : 0;
 }
+
+void lk_keep_files_private(void) { umask(077); }
 
 int lk_set_nonblocking(int32_t fd, int32_t on) {
     int flags = fcntl(fd, F_GETFL);

@@ -56,13 +56,24 @@ package struct DaemonProcess {
     ) -> Outcome {
         if let event = engine.openingEvent { logger.error("\(event)") }
         tellStarter(nil)
+        let salvage = goOnSalvaging(engine)
         daemon.run(until: terminated)
+        withExtendedLifetime(salvage) {}
         EnclaveKeeping.dismiss(configuration)
         do throws(KeychainError) { try engine.close() } catch {
             logger.error("closing failed", metadata: ["cause": "\(error)"])
         }
         if configuration.isTemporary { wipe(data) }
         return .served
+    }
+
+    /// What the time at opening was too short for; ends with the engine.
+    private func goOnSalvaging(_ engine: KeychainEngine) -> DoctorCall? {
+        guard engine.needsSalvage else { return nil }
+        do throws(SystemCallError) { return try DoctorCall(.salvage, on: engine) } catch {
+            logger.error("salvage cannot go on", metadata: ["cause": "\(error)"])
+            return nil
+        }
     }
 
     private func privateDirectory(_ path: String) throws(KeychainError) -> PrivateDirectory {

@@ -23,6 +23,15 @@ package struct PacketEnvelope: Sendable {
     package let isTruncated: Bool
 }
 
+/// How a receive waits, on a socket that waits.
+package enum ReceivePatience: Int32, Sendable {
+    case waiting = 0
+    case now = 1
+    /// Ends with EAGAIN also when a signal came, so that the caller looks at its
+    /// deadline.
+    case waitingOnce = 2
+}
+
 /// One end of a Unix `SOCK_SEQPACKET` connection: one message, one sender, no
 /// half-frames (unix(7)).
 package final class PacketSocket: Sendable {
@@ -110,13 +119,12 @@ package final class PacketSocket: Sendable {
     /// Receives one datagram into `buffer`; nil when the other end has closed.
     /// Descriptors beyond the first are closed.
     ///
-    /// - Parameter now: whether not to wait, on a socket that waits otherwise.
     package func receive(
-        into buffer: UnsafeMutableRawBufferPointer, now: Bool = false
+        into buffer: UnsafeMutableRawBufferPointer, _ patience: ReceivePatience = .waiting
     ) throws(SystemCallError) -> PacketEnvelope? {
         var about = lk_received()
         let got = try checked(
-            "recvmsg", unsafe lk_receive(descriptor.raw, buffer.baseAddress, buffer.count, now ? 1 : 0, &about))
+            "recvmsg", unsafe lk_receive(descriptor.raw, buffer.baseAddress, buffer.count, patience.rawValue, &about))
         let passed = about.descriptor >= 0 ? Descriptor(owning: about.descriptor) : nil
         if got == 0 && about.descriptors == 0 { return nil }
         return PacketEnvelope(

@@ -68,11 +68,13 @@ package enum ProcessEnvironment {
 /// What a process of ours does to itself before it holds a secret.
 package enum Hardening {
     /// No core dump, no new privileges, and nobody of the same user may attach
-    /// or read our memory (prctl(2) PR_SET_DUMPABLE).
+    /// or read our memory (prctl(2) PR_SET_DUMPABLE). Files that we make are ours
+    /// alone, whoever started us (umask(2)).
     package static func apply() throws(SystemCallError) {
         _ = try checked("setrlimit RLIMIT_CORE", lk_no_core_dumps())
         _ = try checked("prctl PR_SET_NO_NEW_PRIVS", lk_no_new_privileges())
         _ = try checked("prctl PR_SET_DUMPABLE", lk_not_dumpable())
+        lk_keep_files_private()
     }
 
     /// As many open descriptors as the hard limit allows: a connection takes three.

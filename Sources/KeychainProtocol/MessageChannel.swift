@@ -7,13 +7,13 @@ package import KeychainPlatform
 /// non-blocking underneath; waiting is done here, on the injected clock.
 package final class MessageChannel: Sendable {
     package let socket: PacketSocket
-    /// Whether the kernel waits within a receive, which spares a call for each
-    /// answer. Only where time passes by itself.
-    private let waitsInReceive: Bool
+    /// How long the kernel waits within a receive, which spares a call for each
+    /// answer; nil where it does not. Only where time passes by itself.
+    private let waitInReceive: Duration?
 
     package init(_ socket: PacketSocket) throws(SystemCallError) {
         self.socket = socket
-        waitsInReceive = false
+        waitInReceive = nil
         try socket.setNonBlocking(true)
     }
 
@@ -22,8 +22,8 @@ package final class MessageChannel: Sendable {
     /// - Parameter patience: the longest that any deadline gives an answer.
     package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError) {
         self.socket = socket
-        waitsInReceive = clock.moved == nil
-        if waitsInReceive { try socket.waitInReceive(atMost: patience) } else { try socket.setNonBlocking(true) }
+        waitInReceive = clock.moved == nil ? patience : nil
+        if waitInReceive != nil { try socket.waitInReceive(atMost: patience) } else { try socket.setNonBlocking(true) }
     }
 
     /// Sends one message.
@@ -102,14 +102,17 @@ package final class MessageChannel: Sendable {
     ///
     /// Waits first: an answer is hardly ever there when its request has just left.
     package func receive(until deadline: Deadline) throws(FrameError) -> Frame? {
+        // The kernel's wait is of one length: for a deadline that has just begun. One
+        // that a signal ended, and what is left of an older deadline, are waited for
+        // by the clock.
+        if let waitInReceive, deadline.remaining + .milliseconds(20) >= waitInReceive,
+            let outcome = try receive(.waitingOnce, { _ in true })
+        {
+            return try Self.whole(outcome)
+        }
         while true {
-            if waitsInReceive {
-                if let outcome = try receive(now: false, { _ in true }) { return try Self.whole(outcome) }
-                guard !deadline.hasPassed else { throw .timedOut }
-            } else {
-                try waitUntilReady(to: .receive, deadline)
-                if let outcome = try receiveNow() { return try Self.whole(outcome) }
-            }
+            try waitUntilReady(to: .receive, deadline)
+            if let outcome = try receiveNow() { return try Self.whole(outcome) }
         }
     }
 
@@ -135,15 +138,15 @@ package final class MessageChannel: Sendable {
     ///   before memory is taken for it; where it says no, the frame comes
     ///   without its tail (``Frame/withheld``).
     package func receiveNow(admits: (Int) -> Bool = { _ in true }) throws(FrameError) -> Arrival? {
-        try receive(now: true, admits)
+        try receive(.now, admits)
     }
 
-    private func receive(now: Bool, _ admits: (Int) -> Bool) throws(FrameError) -> Arrival? {
+    private func receive(_ patience: ReceivePatience, _ admits: (Int) -> Bool) throws(FrameError) -> Arrival? {
         let buffer = ReceiveBuffer.take()
         defer { buffer.giveBack() }
         let envelope: PacketEnvelope?
         do throws(SystemCallError) {
-            envelope = try buffer.receive(from: socket, now: now)
+            envelope = try buffer.receive(from: socket, patience)
         } catch {
             if error.isWouldBlock { return nil }
             if error.isBrokenConnection { return .closed }

@@ -23,9 +23,9 @@ final class ReceiveBuffer: @unchecked Sendable {
         }
     }
 
-    func receive(from socket: PacketSocket, now: Bool) throws(SystemCallError) -> PacketEnvelope? {
+    func receive(from socket: PacketSocket, _ patience: ReceivePatience) throws(SystemCallError) -> PacketEnvelope? {
         let envelope = try unsafe bytes.withUnsafeMutableBytes { space throws(SystemCallError) in
-            try unsafe socket.receive(into: space, now: now)
+            try unsafe socket.receive(into: space, patience)
         }
         used = min(envelope?.byteCount ?? 0, bytes.count)
         return envelope

@@ -21,6 +21,8 @@ final class DamageBrake: Sendable {
 
     private struct State {
         var isOn: Bool
+        /// Whether the table `damaged` may hold rows.
+        var hasMetDamage: Bool
         var seen: [Event: Duration] = [:]
     }
 
@@ -31,11 +33,14 @@ final class DamageBrake: Sendable {
     init(_ store: Store, clock: any KeychainClock) throws(KeychainError) {
         self.store = store
         self.clock = clock
-        let isOn = try store.read { reader throws(KeychainError) in try reader.record(.brake) != nil }
-        state = Mutex(State(isOn: isOn))
+        state = try Mutex(
+            store.read { reader throws(KeychainError) in
+                State(isOn: try reader.record(.brake) != nil, hasMetDamage: try reader.damagedCount() > 0)
+            })
     }
 
     var isOn: Bool { state.withLock { $0.isOn } }
+    var hasMetDamage: Bool { state.withLock { $0.hasMetDamage } }
 
     /// Counts events; false where there were too many, now or before: nothing is
     /// moved then.
@@ -43,6 +48,7 @@ final class DamageBrake: Sendable {
         let now = clock.monotonic
         return state.withLock { state in
             if state.isOn { return false }
+            state.hasMetDamage = true
             state.seen = state.seen.filter { now - $0.value < Self.window }
             for event in events where state.seen[event] == nil { state.seen[event] = now }
             state.isOn = state.seen.count > Self.mostEvents
@@ -70,6 +76,6 @@ final class DamageBrake: Sendable {
     /// Lets go; whoever calls has seen to the damage.
     func release() throws(KeychainError) {
         try store.write { transaction throws(KeychainError) in try transaction.remove(.brake) }
-        state.withLock { $0 = State(isOn: false) }
+        state.withLock { $0 = State(isOn: false, hasMetDamage: true) }
     }
 }

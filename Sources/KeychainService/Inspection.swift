@@ -3,6 +3,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainStore
+internal import Synchronization
 
 /// Opens every row of the store, both seals, and holds its columns against what
 /// it says: rows of all groups, a batch at a time, nothing locked in between.
@@ -35,6 +36,7 @@ struct Inspection {
                     try reader.walk(itemClass, after: after, atMost: WalkStep())
                 }
                 guard let end = rows.last else { break }
+                if engine.isClosing.load(ordering: .acquiring) { throw KeychainError(.notAvailable, reason: .busy) }
                 last = end.row.rowid
                 try look(at: rows, itemClass)
             }

@@ -100,6 +100,7 @@ extension KeychainEngine {
         _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
         _ seen: DamageSeen
     ) throws(KeychainError) -> ItemDraft {
+        try takePlace(of: stored.primaryKey, in: draft.itemClass, transaction)
         if try transaction.insertIfFree(stored, in: draft.itemClass) { return draft }
         if let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) {
             switch try opener.open(present, draft.itemClass, transaction.reader) {
@@ -114,8 +115,19 @@ extension KeychainEngine {
                 try seen.setAside(present, in: draft.itemClass, cause: .secret, transaction)
             }
         }
+        // Once more: what was in the way may be there now.
+        try takePlace(of: stored.primaryKey, in: draft.itemClass, transaction)
         _ = try transaction.insert(stored, in: draft.itemClass)
         return draft
+    }
+
+    /// A damaged row whose place an item takes is not brought back any more, also
+    /// when that item is deleted.
+    func takePlace(
+        of primaryKey: [UInt8], in itemClass: ItemClass, _ transaction: StoreTransaction
+    ) throws(KeychainError) {
+        guard brake.hasMetDamage else { return }
+        try transaction.supersedeDamaged(withPrimaryKey: primaryKey, in: itemClass)
     }
 
     private func replaceTombstone(

@@ -4,6 +4,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainStore
+internal import Synchronization
 
 /// What became of one row's secret.
 enum OpenedSecret {
@@ -45,7 +46,14 @@ extension KeychainEngine {
             keys.forget()
         }
         try outcome.get()
-        guard search.found > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+        guard search.found > 0 else { throw nothingMatches }
+    }
+
+    /// What is not there, or may not be there yet.
+    var nothingMatches: KeychainError {
+        mayBringBack.load(ordering: .acquiring)
+            ? KeychainError(.notAvailable, reason: .storeMalformed, underlying: "items are still being brought back")
+            : KeychainError(.itemNotFound, reason: .nothingMatches)
     }
 
     /// Opens the secrets of rows in one round trip to the enclave.

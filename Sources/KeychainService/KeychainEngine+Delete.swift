@@ -16,7 +16,7 @@ extension KeychainEngine {
         let count = try change { [self] transaction, seen throws(KeychainError) in
             try remove(authorized, transaction, seen)
         }
-        guard count > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+        guard count > 0 else { throw nothingMatches }
     }
 
     private func remove(

@@ -12,17 +12,18 @@ extension KeychainEngine {
     ///   `storeMalformed`.
     package func doctor(_ task: DoctorTask) throws(KeychainError) -> DoctorReport {
         try refuseIfMalformed()
-        let isOurs = doctoring.withLock { running in
-            defer { running = true }
-            return !running
+        let outcome: Result<DoctorReport, KeychainError>? = doctoring.withLockIfAvailable { _ in
+            do throws(KeychainError) { return .success(try perform(task)) } catch {
+                noteMalformation(error)
+                return .failure(error)
+            }
         }
-        guard isOurs else { throw KeychainError(.notAvailable, reason: .busy) }
-        defer { doctoring.withLock { $0 = false } }
-        do throws(KeychainError) { return try perform(task) } catch {
-            noteMalformation(error)
-            throw error
-        }
+        guard let outcome else { throw KeychainError(.notAvailable, reason: .busy) }
+        return try outcome.get()
     }
+
+    /// Goes on bringing back what the time at opening was too short for.
+    package var needsSalvage: Bool { mayBringBack.load(ordering: .acquiring) }
 
     private func perform(_ task: DoctorTask) throws(KeychainError) -> DoctorReport {
         var report = DoctorReport()

@@ -19,6 +19,9 @@ struct OpenedStore {
     /// As the database, or the marker beside it, says.
     let storeID: [UInt8]?
     let setAside: StoreSetAside?
+    /// The files that it takes the place of, newest first: more than one where a
+    /// database was malformed that had not served yet.
+    private(set) var predecessors: [String]
 
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
@@ -28,6 +31,7 @@ struct OpenedStore {
         store = try Store(in: directory)
         storeID = try Self.identifier(of: store) ?? marker?.storeID
         setAside = marker
+        predecessors = marker.map { [$0.name] } ?? []
     }
 
     /// Opens the database; one that SQLite calls malformed is set aside whole
@@ -38,7 +42,15 @@ struct OpenedStore {
     static func open(
         in directory: PrivateDirectory, _ place: KeyPlace, at moment: Double
     ) throws(KeychainError) -> OpenedStore {
-        let pending = try StoreSetAside.pending(in: directory)
+        var pending = try StoreSetAside.pending(in: directory)
+        // Tables are there before any key is: without them, but with keys, there is
+        // no new store but one that lost its database. SQLite would take it for new
+        // and delete the log.
+        if pending == nil, place == .dataDirectory, try StoreHeader.isEmpty(in: directory),
+            EnclaveFiles.holdKeybag(inDataDirectory: directory.path)
+        {
+            pending = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
+        }
         do throws(KeychainError) { return try OpenedStore(directory, settingAside: pending, at: moment) } catch {
             guard error.reason == .storeMalformed else { throw error }
         }
@@ -52,7 +64,9 @@ struct OpenedStore {
             )
         }
         let marker = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
-        return try OpenedStore(directory, settingAside: marker, at: moment)
+        var opened = try OpenedStore(directory, settingAside: marker, at: moment)
+        if let pending, pending.name != marker.name { opened.predecessors.append(pending.name) }
+        return opened
     }
 
     private static func identifier(of store: Store) throws(KeychainError) -> [UInt8]? {

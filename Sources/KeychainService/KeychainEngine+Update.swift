@@ -28,7 +28,7 @@ extension KeychainEngine {
         let count = try change { [self] transaction, seen throws(KeychainError) in
             try revise(authorized, revision, transaction, seen)
         }
-        guard count > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
+        guard count > 0 else { throw nothingMatches }
     }
 
     private func revise(
@@ -94,7 +94,10 @@ struct Revision: Sendable {
         let movesKey =
             engine.blind.primaryKey(of: draft.attributes, in: itemClass)
             != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
-        if movesKey { try clearTheWay(for: draft, from: candidate.row, transaction, seen) }
+        if movesKey {
+            try clearTheWay(for: draft, from: candidate.row, transaction, seen)
+            try engine.takePlace(of: engine.blind.primaryKey(of: draft.attributes, in: itemClass), in: itemClass, transaction)
+        }
         // The tombstone of the old key keeps the uuid.
         let leavesTombstone =
             movesKey && !candidate.row.isTombstone && (tombstones ?? candidate.row.isSynchronizable)

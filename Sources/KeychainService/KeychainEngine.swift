@@ -20,7 +20,11 @@ package final class KeychainEngine: Sendable {
     let malformation = Mutex(false)
     let salvagedAtOpening = Mutex<SalvageCounts?>(nil)
     /// One long look at the whole store at a time.
-    let doctoring = Mutex(false)
+    let doctoring = Mutex(())
+    let isClosing = Atomic(false)
+    /// Items of the database that was set aside may still come back: nobody is told
+    /// that one of them is not there.
+    let mayBringBack = Atomic(false)
     /// The malformed database that had to be set aside for this opening.
     package let setAside: StoreSetAside?
     let sealer: RowSealer
@@ -88,7 +92,16 @@ package final class KeychainEngine: Sendable {
         storeID = keybag.0
         try store.migrate()
         try Self.bind(store, to: keybag.0)
-        try opened.setAside?.finish(in: directory)
+        if let aside = opened.setAside {
+            // Noted before the marker goes: a crash from here on is carried on by the
+            // next opening.
+            let names = Array(opened.predecessors.joined(separator: "\n").utf8)
+            try store.write { transaction throws(KeychainError) in
+                try transaction.put(names, as: .predecessor)
+                try transaction.put(names, as: .salvaging)
+            }
+            try aside.finish(in: directory)
+        }
         brake = try DamageBrake(store, clock: clock)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)
@@ -108,7 +121,11 @@ package final class KeychainEngine: Sendable {
     }
 
     /// Closes the database; no call may be under way.
+    ///
+    /// A doctor that nobody waits for any more breaks off after its batch.
     package func close() throws(KeychainError) {
+        isClosing.store(true, ordering: .releasing)
+        doctoring.withLock { _ in }
         enclave.close()
         keys.forget()
         try store.close()

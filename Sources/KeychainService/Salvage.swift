@@ -22,7 +22,7 @@ struct Salvage {
         self.deadline = deadline
     }
 
-    private var isOver: Bool { deadline?.hasPassed ?? false }
+    private var isOver: Bool { engine.isClosing.load(ordering: .acquiring) || deadline?.hasPassed ?? false }
 
     /// Where a row comes from.
     private enum Origin {
@@ -39,13 +39,21 @@ struct Salvage {
 
     // MARK: Sources
 
-    /// Everything that was set aside, newest file first: of two rows for one
-    /// place the newer stays.
+    /// The database that this one took the place of (or several, where one of them
+    /// never served; newest first), then the table `damaged`.
+    ///
+    /// Older files are left alone: what opened in them came into the database that
+    /// followed, and what was deleted there must not come back.
     mutating func run() throws(KeychainError) {
-        for name in StoreSetAside.files(in: engine.directory).reversed() {
+        let noted = try engine.store.read { reader throws(KeychainError) in try reader.record(.predecessor) }
+        let names = noted.flatMap { String(validating: $0, as: UTF8.self) }?.split(separator: "\n").map(String.init) ?? []
+        let present = Set(StoreSetAside.files(in: engine.directory))
+        for name in names where present.contains(name) {
             try takeFile(name)
             if isOver { return counts.isCutShort = true }
         }
+        try engine.store.write { transaction throws(KeychainError) in try transaction.remove(.salvaging) }
+        engine.mayBringBack.store(false, ordering: .releasing)
         try takeDamaged()
     }
 
@@ -224,9 +232,14 @@ extension KeychainEngine {
     /// A program that finds nothing makes new items in the old ones' place; so
     /// what opens comes back before the first call is answered.
     func salvageAfterSettingAside() {
-        guard setAside != nil else { return }
+        let isUnderWay: Bool
+        do throws(KeychainError) {
+            isUnderWay = try store.read { reader throws(KeychainError) in try reader.record(.salvaging) != nil }
+        } catch { return noteMalformation(error) }
+        guard isUnderWay else { return }
+        mayBringBack.store(true, ordering: .releasing)
         var salvage = Salvage(self, until: Deadline(after: Self.patienceAtOpening, on: clock))
-        // The store serves without them; doctor says what is still set aside.
+        // What is not done yet goes on while the store serves (``needsSalvage``).
         do throws(KeychainError) { try salvage.run() } catch { noteMalformation(error) }
         let counts = salvage.counts
         salvagedAtOpening.withLock { $0 = counts }

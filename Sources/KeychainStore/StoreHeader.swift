@@ -1,13 +1,13 @@
 internal import GRDB
-internal import KeychainModel
-internal import KeychainPlatform
+package import KeychainModel
+package import KeychainPlatform
 
 /// What the first bytes of a database file say, read without SQLite: opening a
 /// database writes beside it, and a newer store is not to be touched at all.
 ///
 /// <https://sqlite.org/fileformat2.html>, section 1.3: `user_version` is the
 /// big-endian number at 60, `application_id` the one at 68.
-struct StoreHeader {
+package struct StoreHeader {
     let format: Int
     let application: Int32
 
@@ -29,6 +29,20 @@ struct StoreHeader {
         guard let header = try read(in: directory) else { return }
         if header.isNewer { throw KeychainError(.notAvailable, reason: .storeNewer(version: header.format)) }
         try refuseNewerLog(in: directory)
+    }
+
+    /// Whether there is no database, or a file without a byte.
+    package static func isEmpty(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        try isEmpty(Store.fileName, in: directory)
+    }
+
+    static func isEmpty(_ name: String, in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        do throws(SystemCallError) {
+            guard try directory.holds(name) else { return true }
+            return try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false).byteCount == 0
+        } catch {
+            throw KeychainError(files: error)
+        }
     }
 
     private static func read(in directory: PrivateDirectory) throws(KeychainError) -> StoreHeader? {

@@ -166,6 +166,17 @@ extension StoreTransaction {
         }
     }
 
+    /// The same of every damaged row of a place that an item takes now.
+    package func supersedeDamaged(withPrimaryKey key: [UInt8], in itemClass: ItemClass) throws(KeychainError) {
+        try translating {
+            var statement = try PreparedStatement(
+                db, "UPDATE damaged SET cause = 'superseded' WHERE class = ? AND pkey = ?")
+            try statement.bind(itemClass.rawValue)
+            try statement.bind(key)
+            try statement.run()
+        }
+    }
+
     /// A row of a database that was set aside is not taken over a second time:
     /// by then its item may have been deleted.
     package func noteSalvaged(_ rowid: Int64, of itemClass: ItemClass, from file: String) throws(KeychainError) {

@@ -8,6 +8,12 @@ package enum StoreRecord: String, Sendable {
     case brake
     /// The number of the newest row of `damaged` that a person has accepted.
     case accepted
+    /// The names, a line each, of the files that were set aside for this database:
+    /// the only ones whose rows are taken over. An older one's were, by the database that followed it, and may
+    /// have been deleted since.
+    case predecessor
+    /// There as long as the predecessor has not been gone through to its end.
+    case salvaging
 
     /// A number as 8 bytes, big-endian: the IEEE 754 double.
     package static func bytes(of number: Double) -> [UInt8] {

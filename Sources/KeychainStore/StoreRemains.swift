@@ -16,6 +16,8 @@ package struct StoreRemains {
     /// nil where SQLite makes nothing of the file at all.
     package init?(_ name: String, in directory: PrivateDirectory) throws(KeychainError) {
         self.name = name
+        // SQLite deletes the log of a file without a byte, also where it only reads.
+        if try StoreHeader.isEmpty(name, in: directory) { return nil }
         do throws(KeychainError) {
             queue = try translating {
                 try DatabaseQueue(
@@ -68,7 +70,8 @@ package struct StoreRemains {
         let columns = "\(StoreSchema.rowColumns), \(StoreSchema.secretColumns)"
         var table = TableWalk(queue, "\(itemClass.rawValue) NOT INDEXED", key: "rowid", columns, Self.mostProbes)
         try table.run { row throws(KeychainError) in try body(StoreReader.decode(row, true)) }
-        var damaged = TableWalk(queue, "damaged NOT INDEXED", key: "number", DamagedRow.columns, Self.mostProbes)
+        var damaged = TableWalk(
+            queue, "(SELECT * FROM damaged NOT INDEXED WHERE cause <> 'superseded')", key: "number", DamagedRow.columns, Self.mostProbes)
         try damaged.run { row throws(KeychainError) in
             guard let found = DamagedRow(row), found.itemClass == itemClass else { return }
             var sealed = found.row

@@ -107,6 +107,81 @@ import Testing
         #expect(try keychain.value("3") == "changed")
     }
 
+    /// Nor after the database that it was deleted from is malformed as well.
+    @Test func whatWasDeletedStaysSoAfterASecondMalformation() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        func spoil() throws {
+            let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+            try keychain.reopen { try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096) }
+            #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+            try keychain.reopen()
+        }
+        try spoil()
+        _ = try keychain.call(.delete, keychain.item("2"))
+        _ = try keychain.call(.update, keychain.item("3"), value: "changed")
+        try spoil()
+        #expect(try setAside(keychain).count == 2)
+        #expect(try keychain.value("1") == "v1" && keychain.value("2") == nil && keychain.value("3") == "changed")
+        _ = try keychain.engine.doctor(.salvage)
+        #expect(try keychain.value("2") == nil && keychain.value("3") == "changed")
+    }
+
+    /// The moment between the new database and the end of bringing back.
+    @Test func aSalvageThatWasCutOffGoesOnWithTheNextOpening() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try keychain.reopen { try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096) }
+        #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+        try keychain.reopen()
+        // As it was left by a kill before the first row came back.
+        try keychain.sql("DELETE FROM genp")
+        try keychain.sql("DELETE FROM salvaged")
+        try keychain.sql("INSERT INTO store (name, value) SELECT 'salvaging', value FROM store WHERE name = 'predecessor'")
+        try keychain.reopen()
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+        #expect(try keychain.number("SELECT count(*) FROM store WHERE name = 'salvaging'") == 0)
+    }
+
+    /// A file without a byte, or none, beside keys is no new store: its log is kept.
+    @Test(arguments: [true, false]) func anEmptyDatabaseBesideItsKeysIsSetAside(_ isThere: Bool) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let path = keychain.folder.path
+        let copy = try TemporaryDirectory()
+        for name in ["keychain.db", "keychain.db-wal", "enclave"] {
+            try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy.path + "/" + name)
+        }
+        try FileManager.default.removeItem(atPath: copy.path + "/enclave/lock")
+        let log = try Data(contentsOf: URL(fileURLWithPath: copy.path + "/keychain.db-wal"))
+        try FileManager.default.removeItem(atPath: copy.path + "/keychain.db")
+        if isThere { try Data().write(to: URL(fileURLWithPath: copy.path + "/keychain.db")) }
+        let engine = try EngineUnderTest.open(copy.path, keychain.clock)
+        #expect(engine.storeID == keychain.engine.storeID)
+        #expect(engine.openingEvent?.contains("set aside") == true)
+        let kept = try FileManager.default.contentsOfDirectory(atPath: copy.path)
+            .filter { $0.hasPrefix("keychain.db.damaged-") && $0.hasSuffix("-wal") }
+        #expect(kept.count == 1 && !log.isEmpty)
+        for name in kept { #expect(try Data(contentsOf: URL(fileURLWithPath: copy.path + "/" + name)) == log) }
+        try engine.close()
+    }
+
+    /// An item that took the place of a damaged one was deleted: the damaged one,
+    /// which opens again, stays where it is.
+    @Test func whatALaterItemReplacedStaysDamaged() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "old")
+        try keychain.sql("CREATE TABLE kept AS SELECT metadata FROM genp")
+        try keychain.sql("UPDATE genp SET metadata = randomblob(length(metadata))")
+        #expect(try keychain.value("a") == nil)
+        try keychain.sql("UPDATE damaged SET metadata = (SELECT metadata FROM kept)")
+        try keychain.add("a", "new")
+        _ = try keychain.call(.delete, keychain.item("a"))
+        #expect(try keychain.engine.doctor(.salvage).salvage?.restored == 0)
+        #expect(try keychain.value("a") == nil)
+    }
+
     /// Rows that somebody wrote into the file without the keys do not come in.
     @Test func whatFailsItsSealsIsNeverTakenOver() throws {
         let keychain = try EngineUnderTest()

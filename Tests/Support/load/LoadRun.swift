@@ -47,31 +47,20 @@ struct LoadRun {
     }
 
     private func underFire(_ hostile: HostileClients) throws {
-        let end = Deadline(after: .seconds(seconds), on: SystemClock())
-        let clients = try (0..<8).map { try startClients("\($0)") }
+        let large = try start("--large", "large")
+        let clients = try (0..<8).map { try start("--client", "\($0)") }
         let silent = try hostile.neverRead()
-        let large = Thread {
-            do {
-                print("values of 64 MiB: \(try hostile.writeLarge(until: end)) rounds")
-            } catch {
-                print("load: FAILED: a large value: \(error)")
-                exit(1)
-            }
-        }
-        large.start()
-        for client in clients { client.waitUntilExit() }
+        for client in clients + [large] { client.waitUntilExit() }
         withExtendedLifetime(silent) {}
-        guard clients.allSatisfy({ $0.terminationStatus == 0 }) else {
+        guard (clients + [large]).allSatisfy({ $0.terminationStatus == 0 }) else {
             throw LoadFailure("an honest client had a fault")
         }
-        let patience = Deadline(after: .seconds(60), on: SystemClock())
-        while !large.isFinished, !patience.hasPassed { usleep(10_000) }
     }
 
-    private func startClients(_ name: String) throws -> Process {
+    private func start(_ kind: String, _ name: String) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--client", programs, folder.path, "\(seconds)", name]
+        process.arguments = [kind, programs, folder.path, "\(seconds)", name]
         try process.run()
         return process
     }
