@@ -32,6 +32,8 @@ package final class Daemon: Sendable {
     /// A descriptor kept for the moment when there is no other.
     private let spare: Mutex<EventSignal?>
     private let isStopping = Atomic(false)
+    /// No descriptor was left, not even to turn somebody away.
+    private let isDeaf = Atomic(false)
     private let bytesInFlight = Atomic(0)
     private let lastDeparture: Mutex<Duration>
 
@@ -136,13 +138,31 @@ package final class Daemon: Sendable {
     }
 
     private func turnAway(_ listener: PacketSocket) {
-        spare.withLock { spare in
+        let isSpared = spare.withLock { spare -> Bool in
             spare = nil
             do throws(SystemCallError) {
                 if let socket = try listener.accept() { greeter.refuse(socket, GreetingFailure.busy.keychainError) }
                 spare = try EventSignal()
-            } catch { return }
+            } catch { return false }
+            return true
         }
+        guard !isSpared else { return }
+        // Not even one: the housekeeper listens again once there is, instead of all
+        // workers being woken without end.
+        epoll.remove(listener.descriptor)
+        isDeaf.store(true, ordering: .releasing)
+        attention.signal()
+    }
+
+    private func listenAgain() {
+        guard isDeaf.load(ordering: .acquiring) else { return }
+        do throws(SystemCallError) {
+            let fresh = try EventSignal()
+            spare.withLock { $0 = fresh }
+            let listener = doorway.withLock { $0.listener }
+            try epoll.add(listener.descriptor, as: Number.listener, oneShot: false)
+            isDeaf.store(false, ordering: .releasing)
+        } catch { return }
     }
 
     private func greet(_ socket: PacketSocket) {
@@ -276,6 +296,7 @@ package final class Daemon: Sendable {
             closeOverdue()
             if isIdleTooLong(at: now) { return }
             let report = reports.send(at: now)
+            listenAgain()
             let door = doorway.withLock { $0 }
             if door.isGone { reopenDoor() }
             let events =
@@ -299,8 +320,8 @@ package final class Daemon: Sendable {
     /// - Parameter report: when the next word about a request at work is due.
     private func nextDeadline(_ now: Duration, _ report: Deadline?) -> Deadline {
         let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : now
-        let ordinary = Deadline(
-            at: max(idleSince + configuration.limits.idleLife, now + .seconds(1)), on: configuration.clock)
+        let next = isDeaf.load(ordering: .acquiring) ? now : idleSince + configuration.limits.idleLife
+        let ordinary = Deadline(at: max(next, now + .seconds(1)), on: configuration.clock)
         return [table.overdue().next, report].compactMap { $0 }
             .reduce(ordinary) { $1.moment < $0.moment ? $1 : $0 }
     }

@@ -49,13 +49,14 @@ package struct RestoreSwitch: Sendable {
 
     /// Carries a decided restore to its end; nil where there is none.
     ///
-    /// - Returns: the folder into which the former store went.
+    /// - Returns: the folder into which the former store went, empty where there
+    ///   was none.
     @discardableResult
     package static func finish(in data: PrivateDirectory) throws(KeychainError) -> String? {
         guard let pending = try RestoreSwitch(pendingIn: data) else { return nil }
         for step in try pending.steps() { try pending.perform(step) }
         try pending.clear()
-        return pending.asideName
+        return try pending.dropEmptyAside() ? "" : pending.asideName
     }
 
     package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {
@@ -126,6 +127,13 @@ package struct RestoreSwitch: Sendable {
             try aside.synchronize()
             try data.synchronize()
         }
+    }
+
+    private func dropEmptyAside() throws(KeychainError) -> Bool {
+        guard FolderContent.names(at: aside.path).isEmpty else { return false }
+        let aside = aside
+        try Self.translating { () throws(SystemCallError) in try aside.removeWithContents() }
+        return true
     }
 
     private func clear() throws(KeychainError) {
