@@ -273,8 +273,9 @@ package final class Daemon: Sendable {
 
     private func end(_ connection: ClientConnection, _ ending: Ending) {
         epoll.remove(connection.descriptor)
-        table.remove(connection.number)
+        // Before it is gone: who sees nobody connected sees when that began as well.
         lastDeparture.withLock { $0 = configuration.clock.monotonic }
+        table.remove(connection.number)
         lookAtNext(of: connection.peer.processID)
         switch ending {
         case .closed: break
