@@ -87,9 +87,17 @@ import Testing
         let run = daemon.locations.runDirectory
         try #require(unsafe rename(run, run + "-real") == 0)
         try squat.lay(at: run, target: run + "-real")
-        let error = #expect(throws: KeychainError.self) { try DaemonFinder(daemon.configuration).connect() }
-        #expect(error?.status == .notAvailable)
-        #expect(error?.underlying?.contains(squat.complaint) == true, "\(error.debugDescription)")
+        var refusal: KeychainError?
+        do throws(KeychainError) { _ = try DaemonFinder(daemon.configuration).connect() } catch { refusal = error }
+        guard let refusal else {
+            // The daemon has seen it in the meantime, and listens elsewhere. (With a
+            // daemon that does not look: ShippedAttackTests.)
+            let data = try PrivateDirectory(daemon.locations.dataDirectory, creating: false)
+            #expect(try Rendezvous.read(in: data)?.runDirectory == daemon.locations.dataDirectory + "/run")
+            return
+        }
+        #expect(refusal.status == .notAvailable)
+        #expect(refusal.underlying?.contains(squat.complaint) == true, "\(refusal)")
     }
 }
 
