@@ -51,7 +51,7 @@ final class ProgressReports: Sendable {
     func send(at now: Duration) -> Deadline? {
         state.withLock { state in
             for (number, work) in state.open where now - work.heard >= interval && now - work.began < longest {
-                Self.say(work)
+                say(work)
                 state.open[number]?.heard = now
             }
             state.isWatched = !state.open.isEmpty
@@ -60,8 +60,7 @@ final class ProgressReports: Sendable {
     }
 
     /// One datagram that is sent at once or not at all.
-    private static func say(_ work: Work) {
-        let clock = SystemClock()
+    private func say(_ work: Work) {
         do throws(FrameError) {
             let message = EncodedMessage.progress(number: work.request)
             try work.connection.channel.send(message.header, until: Deadline(after: .zero, on: clock))

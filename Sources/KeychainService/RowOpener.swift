@@ -40,7 +40,8 @@ struct RowOpener: Sendable {
             return .damaged(.metadata)
         case .damaged: return .damaged(.metadataKey)
         // No key was ever made for this class, or it is lost. As long as other
-        // classes have theirs that is damage; a store that lost all of them is no row's damage, and neither is a key of another keybag.
+        // classes have theirs that is damage; a store that lost all of them is no
+        // row's damage, and neither is a key of another keybag.
         case .absent:
             guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
             return .damaged(.metadataKey)

@@ -38,9 +38,11 @@ internal import GRDB
         try check(unsafe sqlite3_bind_int64(handle, bound, number))
     }
 
+    /// All of it, also behind a zero.
     mutating func bind(_ text: String) throws {
         bound += 1
-        try check(unsafe sqlite3_bind_text(handle, bound, text, -1, Self.copied))
+        let count = UInt64(text.utf8.count)
+        try check(unsafe sqlite3_bind_text64(handle, bound, text, count, Self.copied, UInt8(SQLITE_UTF8)))
     }
 
     mutating func bind(_ argument: SelectionArgument) throws {

@@ -77,9 +77,9 @@ private struct ConditionBuilder {
     mutating func add(reach: AuthorizedQuery.Reach) {
         guard case .only(let groups) = reach else { return }
         condition("b_agrp IN (")
-        for (index, group) in groups.enumerated() {
+        let values = groups.compactMap { blind.blind($0, in: schema.itemClass) }
+        for (index, value) in values.enumerated() {
             sql += index == 0 ? "?" : ", ?"
-            guard let value = blind.blind(group, in: schema.itemClass) else { continue }
             arguments.append(.blob(value))
         }
         sql += ")"

@@ -30,12 +30,16 @@ struct StatementText: Sendable {
     private static let certificate = StatementText(.certificate)
     private static let key = StatementText(.key)
 
-    /// An identity has no table: whoever asks for it has been refused before.
+    /// Has no table: whoever asks for it has been refused before, and SQLite
+    /// refuses it again.
+    private static let identity = StatementText(.identity)
+
     static func of(_ itemClass: ItemClass) -> StatementText {
         switch itemClass {
         case .genericPassword: genericPassword
         case .internetPassword: internetPassword
-        case .certificate, .identity: certificate
+        case .certificate: certificate
+        case .identity: identity
         case .key: key
         }
     }
