@@ -353,6 +353,8 @@ package final class Daemon: Sendable {
                 door = fresh
             }
             try openDoor(fresh)
+            // It listens: nothing to be put back into the epoll.
+            isDeaf.store(false, ordering: .releasing)
             logger.notice("the socket was removed and is made anew")
         } catch {
             logger.error("the socket cannot be made anew", metadata: ["cause": "\(error)"])

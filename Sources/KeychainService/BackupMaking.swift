@@ -18,27 +18,33 @@ package struct BackupMaking {
     /// Writes the backup to `path`; an older file there stays whole until the
     /// new one is.
     ///
-    /// - Throws: `storeUnreadable` where there is no store or the file is there
-    ///   and may not be replaced; `storeMalformed`; `readOnly`, `diskFull`.
-    package func write(to path: String, replacing: Bool) throws(KeychainError) {
+    /// - Throws: ``Failure``: `storeUnreadable` where there is no store,
+    ///   `storeMalformed`, `readOnly`, `diskFull`, or that the file is there.
+    package func write(to path: String, replacing: Bool) throws(Failure) {
+        let file: OutputFile
+        do throws(SystemCallError) { file = try OutputFile(path) } catch { throw .keychain(KeychainError(files: error)) }
+        defer { file.discard() }
+        guard replacing || !file.isTaken else { throw .isThere }
+        do throws(KeychainError) { try copy(to: file.temporaryPath) } catch { throw .keychain(error) }
+        do throws(SystemCallError) { try file.publish(replacing: replacing) } catch {
+            throw error.isAlreadyThere ? .isThere : .keychain(KeychainError(files: error))
+        }
+    }
+
+    private func copy(to path: String) throws(KeychainError) {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) { data = try PrivateDirectory(dataDirectory, creating: false) } catch {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
         }
-        let file = try translating { () throws(SystemCallError) in try OutputFile(path) }
-        defer { file.discard() }
-        guard replacing || !file.isTaken else { throw Self.isThere }
-        try StoreBackup.write(data, to: file.temporaryPath, at: clock.wallClock) { () throws(KeychainError) in
-            try keybagFiles()
-        }
-        do throws(SystemCallError) { try file.publish(replacing: replacing) } catch {
-            if error.isAlreadyThere { throw Self.isThere }
-            throw KeychainError(files: error)
-        }
+        try StoreBackup.write(data, to: path, at: clock.wallClock) { () throws(KeychainError) in try keybagFiles() }
     }
 
-    package static let isThere = KeychainError(
-        .notAvailable, reason: .storeUnreadable, underlying: "the file is there already")
+    /// Why no backup was written.
+    package enum Failure: Error {
+        /// The file is there and may not be replaced.
+        case isThere
+        case keychain(KeychainError)
+    }
 
     /// Both copies of each, as they are now: whoever writes them leaves one whole
     /// at any moment, and opening takes that one.

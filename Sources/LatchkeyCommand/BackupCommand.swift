@@ -18,7 +18,7 @@ struct BackupCommand: Verb {
               latchkey backup ~/keychain.backup
               latchkey backup --replace /media/usb/keychain.backup
 
-            --json writes {"file", "opensWithoutPasscode"}.
+            --json writes {"file"}.
             """)
 
     @Argument(help: "Where to write the backup.")

@@ -17,15 +17,15 @@ struct Upkeep {
 
     func backup(to path: String) -> Int32 {
         let making = BackupMaking(of: configuration.locations.dataDirectory, clock: configuration.clock)
-        do throws(KeychainError) { try making.write(to: path, replacing: replacing) } catch {
-            if error.underlying == BackupMaking.isThere.underlying {
-                return fail(2, "\(path) is there already", "Name another file, or add --replace.")
+        do throws(BackupMaking.Failure) { try making.write(to: path, replacing: replacing) } catch {
+            switch error {
+            case .isThere: return fail(2, "\(path) is there already", "Name another file, or add --replace.")
+            case .keychain(let error): return fail(error, "Nothing was written to \(path).")
             }
-            return fail(error, "Nothing was written to \(path).")
         }
         return say(
             "Backed up to \(path). \(Self.warning)",
-            "{\"file\":\(quoted(path)),\"opensWithoutPasscode\":true}")
+            "{\"file\":\(quoted(path))}")
     }
 
     func restore(from path: String) -> Int32 {
