@@ -32,8 +32,9 @@ package struct DaemonProcess {
     package func run() -> Outcome {
         do throws(KeychainError) {
             let data = try privateDirectory(configuration.locations.dataDirectory)
-            var turn: FileLock? = try takeTurn(data)
-            guard let engine = try openEngine(data) else {
+            let patience = Deadline(after: startPatience, on: SystemClock())
+            var turn: FileLock? = try takeTurn(data, until: patience)
+            guard let engine = try openEngine(data, until: patience) else {
                 tellStarter(nil)
                 return .notNeeded
             }
@@ -84,10 +85,10 @@ package struct DaemonProcess {
 
     /// Starters of one store take turns, so the loser of a race finds the winner
     /// listening.
-    private func takeTurn(_ data: PrivateDirectory) throws(KeychainError) -> FileLock {
+    private func takeTurn(_ data: PrivateDirectory, until deadline: Deadline) throws(KeychainError) -> FileLock {
         do throws(SystemCallError) {
             let file = try data.openFile(Rendezvous.startFile, creating: true)
-            guard let turn = try FileLock.take(file, within: startPatience) else {
+            guard let turn = try FileLock.take(file, until: deadline) else {
                 throw SystemCallError("another start of this store hangs", errno: 0)
             }
             return turn
@@ -99,22 +100,25 @@ package struct DaemonProcess {
 
     /// nil where another daemon has the store and listens. One that is about to
     /// leave gives the store up within the patience; we take it then.
-    private func openEngine(_ data: PrivateDirectory) throws(KeychainError) -> KeychainEngine? {
+    private func openEngine(
+        _ data: PrivateDirectory, until deadline: Deadline
+    ) throws(KeychainError) -> KeychainEngine? {
         do throws(KeychainError) { return try open(data) } catch {
             guard error.reason == .storeInUse else { throw error }
             if holderListens(data) { return nil }
-            try waitForHolder(data)
+            try waitForHolder(data, until: deadline)
             return try open(data)
         }
     }
 
-    /// Together less than a starter waits, which then hears what is in the way.
-    private var startPatience: Duration { configuration.limits.patience * 2 / 5 }
+    /// For the turn and the store together, and less than a starter waits, which
+    /// then hears what is in the way.
+    private var startPatience: Duration { configuration.limits.patience * 4 / 5 }
 
-    private func waitForHolder(_ data: PrivateDirectory) throws(KeychainError) {
+    private func waitForHolder(_ data: PrivateDirectory, until deadline: Deadline) throws(KeychainError) {
         do throws(SystemCallError) {
             let file = try data.openFile(Rendezvous.lockFile, creating: true)
-            try FileLock.take(file, within: startPatience)?.release()
+            try FileLock.take(file, until: deadline)?.release()
         } catch {
             throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
         }

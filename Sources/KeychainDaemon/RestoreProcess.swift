@@ -76,7 +76,8 @@ package struct RestoreProcess {
     ) throws(KeychainError) -> FileLock {
         let taken: FileLock?
         do throws(SystemCallError) {
-            taken = try FileLock.take(try folder.openFile(name, creating: true), within: patience)
+            taken = try FileLock.take(
+                try folder.openFile(name, creating: true), until: Deadline(after: patience, on: SystemClock()))
         } catch { throw KeychainError(files: error) }
         guard let taken else { throw KeychainError(.notAvailable, reason: .storeInUse) }
         return taken

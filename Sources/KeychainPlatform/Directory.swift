@@ -170,15 +170,14 @@ package final class FileLock: Sendable {
         return FileLock(file)
     }
 
-    /// The lock, or nil where whoever has it keeps it longer than `limit`.
+    /// The lock, or nil where whoever has it keeps it beyond `deadline`.
     ///
     /// The kernel's wait has no limit of its own, so a thread waits; where it
     /// waits in vain it goes with the process, which has nothing left to do.
-    package static func take(_ file: Descriptor, within limit: Duration) throws(SystemCallError) -> FileLock? {
+    package static func take(_ file: Descriptor, until deadline: Deadline) throws(SystemCallError) -> FileLock? {
         if let free = try take(file) { return free }
         let taken = try EventSignal()
         _ = try checked("pthread_create", lk_ofd_lock_in_thread(file.raw, taken.descriptor.raw))
-        let deadline = Deadline(after: limit, on: SystemClock())
         guard try wait(for: taken.descriptor.raw, to: .receive, until: deadline) == .ready else { return nil }
         return FileLock(file)
     }

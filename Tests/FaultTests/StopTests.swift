@@ -37,7 +37,7 @@ struct StopTests {
         for number in 0..<4 { ledger.write(.all, "item \(number)", by: home.client()) }
         let daemon = try home.serving().daemon
         let clock = ManualClock()
-        let client = home.client(autostart: false, clock: clock)
+        let client = home.client(autostart: false, clock: clock, patience: nil)
         _ = try client.perform(ledger.item("item 0").read)
         kill(daemon, SIGSTOP)
         defer { kill(daemon, SIGCONT) }

@@ -30,18 +30,26 @@ final class FaultHome: Sendable {
     var database: String { "\(data)/keychain.db" }
     var socket: String { "\(locations.runDirectory)/\(Rendezvous.socketName)" }
 
+    /// - Parameter patience: longer than a program's five seconds, because these
+    ///   tests keep two cores and the disk busy for minutes; nil where the
+    ///   deadline itself is what is tested.
     func configuration(
-        autostart: Bool = true, clock: any KeychainClock = SystemClock(), programs: String = FaultHome.programs
+        autostart: Bool = true, clock: any KeychainClock = SystemClock(), programs: String = FaultHome.programs,
+        patience: Duration? = .seconds(30)
     ) -> ClientConfiguration {
-        ClientConfiguration(
+        var configuration = ClientConfiguration(
             target: .store(locations, autostart: autostart), clock: clock, programDirectories: [programs])
+        if let patience { configuration.patience = patience }
+        return configuration
     }
 
     /// A new client, as another program would be.
     func client(
-        autostart: Bool = true, clock: any KeychainClock = SystemClock(), programs: String = FaultHome.programs
+        autostart: Bool = true, clock: any KeychainClock = SystemClock(), programs: String = FaultHome.programs,
+        patience: Duration? = .seconds(30)
     ) -> DaemonConnectionPool {
-        DaemonConnectionPool(configuration(autostart: autostart, clock: clock, programs: programs))
+        DaemonConnectionPool(
+            configuration(autostart: autostart, clock: clock, programs: programs, patience: patience))
     }
 
     func log() -> String {
@@ -70,6 +78,10 @@ final class FaultHome: Sendable {
 
     static func end(_ process: Int32, _ signal: Int32 = SIGKILL) throws {
         kill(process, signal)
+        try waitForEnd(of: process)
+    }
+
+    static func waitForEnd(of process: Int32) throws {
         let deadline = Deadline(after: .seconds(20), on: SystemClock())
         try #require(try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready, "\(process) does not end")
     }
