@@ -23,19 +23,24 @@ package struct ClientConfiguration: Sendable {
     package var clock: any KeychainClock
     /// Without progress, where no person is involved (architecture section 2).
     package var patience: Duration = .seconds(5)
-    /// Where to look for latchkeyd, in this order.
-    package var programDirectories: [String]
+    private let programs: ProgramSearch
 
     package init(target: Target, clock: any KeychainClock = SystemClock(), programDirectories: [String] = []) {
+        self.init(target, clock, .folders(programDirectories))
+    }
+
+    private init(_ target: Target, _ clock: any KeychainClock, _ programs: ProgramSearch) {
         self.target = target
         self.clock = clock
-        self.programDirectories = programDirectories
+        self.programs = programs
     }
+
+    /// Where to look for latchkeyd, in this order.
+    package var programDirectories: [String] { programs.folders }
 
     /// The keychain of this user, as the environment and the machine say.
     package static func user(lookingBesideThisProgram: Bool = false) -> ClientConfiguration {
-        ClientConfiguration(
-            target: userTarget(), programDirectories: programDirectories(beside: lookingBesideThisProgram))
+        ClientConfiguration(userTarget(), SystemClock(), .installed(besideThisProgram: lookingBesideThisProgram))
     }
 
     private static func userTarget() -> Target {
@@ -45,11 +50,25 @@ package struct ClientConfiguration: Sendable {
         if SystemSocket.exists(in: systemDirectory) { return .system }
         return KeychainLocations.user().map { .store($0, autostart: true) } ?? .nowhere
     }
+}
+
+/// Where programs of ours are looked for. Finding that out asks the name service,
+/// so only whoever starts one asks.
+private enum ProgramSearch: Sendable {
+    case folders([String])
+    case installed(besideThisProgram: Bool)
+
+    var folders: [String] {
+        switch self {
+        case .folders(let named): named
+        case .installed(let beside): Self.installed(beside)
+        }
+    }
 
     /// /usr/libexec, /usr/local/libexec, then the user's own (decisions.md);
     /// our own programs look beside themselves first, and in the libexec of the
     /// prefix whose bin they lie in.
-    private static func programDirectories(beside: Bool) -> [String] {
+    private static func installed(_ beside: Bool) -> [String] {
         var found: [String] = []
         if beside, let own = ProcessEnvironment.executableDirectory {
             found.append(own)

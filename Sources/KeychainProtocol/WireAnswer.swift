@@ -10,11 +10,11 @@ package struct AnswerEncoder: ~Copyable {
     private let number: UInt64
     private let returns: ReturnTypes
     private let many: Bool
-    private var rows: [Latchkey_WireRow] = []
+    /// The fields of the rows so far.
+    private var rows = FieldWriter()
+    private var rowCount = 0
     private var values: [SharedSecret] = []
     private var valueBytes: UInt64 = 0
-    /// What the rows take in the header, at the most.
-    private var headerBytes = 0
 
     package init(number: UInt64, returns: ReturnTypes, many: Bool) {
         self.number = number
@@ -23,47 +23,48 @@ package struct AnswerEncoder: ~Copyable {
     }
 
     package var isFull: Bool {
-        rows.count >= WireLimit.rows || valueBytes >= UInt64(WireLimit.replyBytes)
-            || headerBytes >= WireLimit.header / 2
+        rowCount >= WireLimit.rows || valueBytes >= UInt64(WireLimit.replyBytes)
+            || rows.bytes.count >= WireLimit.header / 2
     }
 
     /// Whether a row with `byteCount` bytes of value still fits into one message.
     package func hasRoom(for byteCount: Int) -> Bool {
-        rows.isEmpty || valueBytes + UInt64(byteCount) <= UInt64(WireLimit.replyBytes)
+        rowCount == 0 || valueBytes + UInt64(byteCount) <= UInt64(WireLimit.replyBytes)
     }
 
     package mutating func add(_ row: AnswerRow) {
-        var out = Latchkey_WireRow()
-        out.itemClass = row.itemClass.rawValue
-        out.attributes = row.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
-        if let access = row.accessControl { out.accessControl = Data(access.encoded) }
-        out.persistentReference = Data(row.persistentReference)
-        // A field has a tag and a length of at most 16 bytes together.
-        headerBytes += 256 + row.attributes.entries.reduce(0) { $0 + 32 + $1.value.byteCount }
+        let valueOffset = valueBytes
         if let value = row.value {
-            out.hasValue_p = true
-            out.valueOffset = valueBytes
-            out.valueLength = UInt64(value.bytes.count)
-            valueBytes += out.valueLength
+            valueBytes += UInt64(value.bytes.count)
             values.append(value)
         }
-        rows.append(out)
+        rowCount += 1
+        rows.message(6) { writer in
+            writer.text(1, row.itemClass.rawValue)
+            for (code, value) in row.attributes.entries { writer.attribute(2, code, value) }
+            if let access = row.accessControl { writer.bytes(3, access.encoded) }
+            writer.bytes(4, row.persistentReference)
+            guard let value = row.value else { return }
+            writer.presentNumber(5, 1)
+            writer.number(6, valueOffset)
+            writer.number(7, UInt64(value.bytes.count))
+        }
     }
 
     /// The next message, and room for the rows after it.
     package mutating func take(more: Bool) -> EncodedMessage {
-        var message = Latchkey_WireReply()
-        message.number = number
-        message.more = more
-        message.returns = UInt32(returns.rawValue)
-        message.many = many
-        message.rows = rows
+        var header = FieldWriter(capacity: 32 + rows.bytes.count)
+        header.number(1, number)
+        header.number(3, more ? 1 : 0)
+        header.number(4, UInt64(returns.rawValue))
+        header.number(5, many ? 1 : 0)
+        header.append(rows)
         let tail = concatenate(values, byteCount: Int(valueBytes))
-        rows = []
-        headerBytes = 0
+        rows = FieldWriter()
+        rowCount = 0
         values = []
         valueBytes = 0
-        return EncodedMessage(header: message.wireBytes, tail: tail)
+        return EncodedMessage(header: header.bytes, tail: tail)
     }
 
     private func concatenate(_ parts: [SharedSecret], byteCount: Int) -> SecretBytes {
@@ -135,48 +136,31 @@ package struct AnswerDecoder {
     ///
     /// - Throws: ``KeychainError`` where it says that the call failed.
     package mutating func take(_ header: [UInt8], tail: borrowing SecretBytes) throws(KeychainError) -> Bool {
-        let message: Latchkey_WireReply
+        let failure: KeychainError
         do throws(WireFault) {
-            message = try decodeMessage(header)
+            if let reply = ReplyFields(plain: header) {
+                guard reply.number == number else { throw WireFault() }
+                try absorb(reply, tail)
+                return !reply.more
+            }
+            let message: Latchkey_WireReply = try decodeMessage(header)
             guard message.number == number else { throw WireFault() }
-            if !message.hasFailure { try absorb(message, tail) }
+            if !message.hasFailure {
+                if message.hasStatus { answer.status = try message.status.keychainStatus() }
+                if message.hasDoctor { answer.doctor = try message.doctor.report() }
+                try absorb(ReplyFields(message), tail)
+                return !message.more
+            }
+            failure = message.failure.keychainError
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
         }
-        if message.hasFailure { throw message.failure.keychainError }
-        return !message.more
+        throw failure
     }
 
-    private mutating func absorb(_ message: Latchkey_WireReply, _ tail: borrowing SecretBytes) throws(WireFault) {
-        guard let returns = UInt8(exactly: message.returns) else { throw WireFault() }
-        answer.returns = ReturnTypes(rawValue: returns)
-        answer.many = message.many
-        if message.hasStatus { answer.status = try message.status.keychainStatus() }
-        if message.hasDoctor { answer.doctor = try message.doctor.report() }
-        for row in message.rows { answer.rows.append(try Self.row(row, tail)) }
-    }
-
-    private static func row(_ row: Latchkey_WireRow, _ tail: borrowing SecretBytes) throws(WireFault) -> AnswerRow {
-        guard let itemClass = ItemClass(rawValue: row.itemClass) else { throw WireFault() }
-        var attributes = AttributeMap()
-        attributes.reserve(row.attributes.count)
-        for attribute in row.attributes {
-            guard let value = attribute.attributeValue else { throw WireFault() }
-            attributes.append(AttributeCode(rawValue: attribute.code), value)
-        }
-        var value: SharedSecret?
-        if row.hasValue_p {
-            let total = UInt64(tail.count)
-            guard row.valueOffset <= total, row.valueLength <= total - row.valueOffset else { throw WireFault() }
-            value = SharedSecret(tail.copy(Int(row.valueOffset)..<Int(row.valueOffset + row.valueLength)))
-        }
-        var access: AccessControl?
-        if !row.accessControl.isEmpty {
-            guard let decoded = AccessControl(encoded: Array(row.accessControl)) else { throw WireFault() }
-            access = decoded
-        }
-        return AnswerRow(
-            itemClass: itemClass, attributes: attributes, accessControl: access,
-            persistentReference: Array(row.persistentReference), value: value)
+    private mutating func absorb(_ reply: ReplyFields, _ tail: borrowing SecretBytes) throws(WireFault) {
+        answer.returns = reply.returns
+        answer.many = reply.many
+        for row in reply.rows { answer.rows.append(try row.answerRow(tail)) }
     }
 }

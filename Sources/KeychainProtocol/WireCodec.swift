@@ -75,13 +75,10 @@ extension QueryDictionary {
         self.init()
         self.entries.reserveCapacity(entries.count)
         for entry in entries { append(entry.foreignKey ? .foreign : .text(entry.key), try entry.value.rawValue()) }
-        // A dictionary has each key once: a second one could say another thing to
-        // one check than to the next.
-        guard !repeatsAKey else { throw WireFault() }
     }
 
     /// Compared each with each while they are few, which they are: cheaper than a set.
-    private var repeatsAKey: Bool {
+    fileprivate var repeatsAKey: Bool {
         let keys = entries.compactMap { if case .text(let key) = $0.key { key } else { nil } }
         guard keys.count <= 16 else { return Set(keys).count < keys.count }
         return keys.indices.contains { index in keys[..<index].contains(keys[index]) }
@@ -120,6 +117,10 @@ extension Latchkey_Failure {
 extension KeychainRequest {
     /// The header of the message; the value's bytes are its tail.
     package func encoded(number: UInt64) -> [UInt8] {
+        FieldWriter(self, number: number)?.bytes ?? message(number: number).wireBytes
+    }
+
+    func message(number: UInt64) -> Latchkey_WireRequest {
         var message = Latchkey_WireRequest()
         message.number = number
         message.query = query.wire
@@ -137,7 +138,7 @@ extension KeychainRequest {
             message.operation = .deleteGroups
             message.groups = groups
         }
-        return message.wireBytes
+        return message
     }
 
     /// Decodes a request; the tail becomes the value where the message says that
@@ -145,25 +146,21 @@ extension KeychainRequest {
     package static func decode(
         header: [UInt8], tail: consuming SecretBytes
     ) throws(WireFault) -> (number: UInt64, request: KeychainRequest) {
-        let message: Latchkey_WireRequest = try decodeMessage(header)
-        let operation: Operation
-        switch message.operation {
-        case .add: operation = .add
-        case .copy: operation = .copy
-        case .update: operation = .update
-        case .delete: operation = .delete
-        case .status: operation = .status
-        case .doctor: operation = .doctor(try message.doctorTask.task())
-        case .deleteGroups: operation = .deleteGroups(message.groups)
-        case .unspecified, .UNRECOGNIZED: throw WireFault()
+        let fields: RequestFields
+        if let plain = RequestFields(plain: header) {
+            fields = plain
+        } else {
+            fields = try RequestFields(decodeMessage(header))
         }
-        let query = try QueryDictionary(wire: message.query)
-        let changes = try QueryDictionary(wire: message.changes)
+        let (operation, query, changes) = (fields.operation, fields.query, fields.changes)
+        // A dictionary has each key once: a second one could say another thing to
+        // one check than to the next.
+        guard !query.repeatsAKey, !changes.repeatsAKey else { throw WireFault() }
         let carrier = operation == .update ? changes : query
         let carriesValue = (operation == .add || operation == .update) && carrier["v_Data"] == .secret
         guard carriesValue || tail.count == 0 else { throw WireFault() }
         let value = carriesValue ? SharedSecret(tail) : nil
-        return (message.number, KeychainRequest(operation, query: query, changes: changes, value: value))
+        return (fields.number, KeychainRequest(operation, query: query, changes: changes, value: value))
     }
 }
 

@@ -21,12 +21,12 @@ package struct ItemMetadata: Sendable {
     }
 
     package var encoded: [UInt8] {
-        var message = Latchkey_SealedMetadata()
-        message.attributes = attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
-        message.accessControl = Data(accessControl?.encoded ?? [])
-        message.sealID = Data(sealID)
-        message.dataCode = Data(dataCode)
-        do { return try message.serializedBytes() } catch { preconditionFailure("metadata does not encode") }
+        var writer = FieldWriter(capacity: 512)
+        for (code, value) in attributes.entries { writer.attribute(1, code, value) }
+        writer.bytes(2, accessControl?.encoded ?? [])
+        writer.bytes(3, sealID)
+        writer.bytes(4, dataCode)
+        return writer.bytes
     }
 
     /// nil for bytes that no version of ours wrote.

@@ -53,10 +53,7 @@ struct CommandKeychain {
 
     private func items(_ kind: PasswordKind, service: String?, account: String?) throws(CommandFailure) -> [StoredItem]
     {
-        var query =
-            base(kind) + [("sync", .string("syna")), ("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
-        if let service { query.append(("\(kind.nameCode)", .string(service))) }
-        if let account { query.append(("acct", .string(account))) }
+        let query = search(kind, service: service, account: account) + [("m_Limit", .string("m_LimitAll"))]
         let answer: KeychainAnswer
         do throws(KeychainError) {
             answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
@@ -67,11 +64,43 @@ struct CommandKeychain {
         return answer.rows.map { StoredItem(kind, $0.attributes) }.sorted { $0.account < $1.account }
     }
 
+    private func search(_ kind: PasswordKind, service: String?, account: String?) -> [(String, RawValue)] {
+        var query = base(kind) + [("sync", .string("syna")), ("r_Attributes", .bool(true))]
+        if let service { query.append(("\(kind.nameCode)", .string(service))) }
+        if let account { query.append(("acct", .string(account))) }
+        return query
+    }
+
     private func base(_ kind: PasswordKind) -> [(String, RawValue)] {
         var query: [(String, RawValue)] = [("class", .string(kind.itemClass.rawValue))]
         if let group { query.append(("agrp", .string(group))) }
         return query
     }
+
+    /// The only item of that name with its value, in one call for each kind, which
+    /// is what scripts wait for; nil where ``find(_:)`` has to tell what there is.
+    ///
+    /// Asks for two, so that one is known to be the only one.
+    func secret(_ name: ItemName) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
+        for kind in name.kinds {
+            let query =
+                search(kind, service: name.service, account: name.account)
+                + [("r_Data", .bool(true)), ("m_Limit", .integer(2))]
+            do throws(KeychainError) {
+                let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+                guard rows.count == 1 else { return nil }
+                return (StoredItem(kind, rows[0].attributes), rows[0].value ?? Self.noValue)
+            } catch {
+                if error.status == .itemNotFound { continue }
+                if error.status == .notAvailable { throw CommandFailure(error) }
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// An item without data has an empty value.
+    private static var noValue: SharedSecret { SharedSecret(SecretBytes(count: 0)) }
 
     /// The value of an item.
     func value(of item: StoredItem) throws(CommandFailure) -> SharedSecret {
@@ -79,8 +108,7 @@ struct CommandKeychain {
         let answer = try asking { () throws(KeychainError) in
             try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
         }
-        // An item without data has an empty value.
-        return answer.rows.first?.value ?? SharedSecret(SecretBytes(count: 0))
+        return answer.rows.first?.value ?? Self.noValue
     }
 
     private func exactly(_ item: StoredItem) -> [(String, RawValue)] {

@@ -68,12 +68,8 @@ struct SecretLookup {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, in: surroundings)
         let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
-        let found = try keychain.find(name)
-        guard let item = found.first else { throw .noItem }
-        guard found.count == 1 else {
-            throw .several(found, accountGiven: account != nil, then: "Name one account: latchkey get SERVICE ACCOUNT")
-        }
-        let value = try keychain.value(of: item)
+        let only = try keychain.secret(name)
+        let (item, value) = if let only { only } else { try searched(name, in: keychain) }
         let console = surroundings.console
         try printing { () throws(SystemCallError) in
             if json { return try console.write(item.json(with: value.bytes)) }
@@ -81,6 +77,18 @@ struct SecretLookup {
             if console.outputIsTerminal { try console.write("\n") }
         }
         return .done
+    }
+
+    /// In two steps, for whatever is not exactly one item that opens.
+    private func searched(
+        _ name: ItemName, in keychain: CommandKeychain
+    ) throws(CommandFailure) -> (StoredItem, SharedSecret) {
+        let found = try keychain.find(name)
+        guard let item = found.first else { throw .noItem }
+        guard found.count == 1 else {
+            throw .several(found, accountGiven: account != nil, then: "Name one account: latchkey get SERVICE ACCOUNT")
+        }
+        return (item, try keychain.value(of: item))
     }
 }
 

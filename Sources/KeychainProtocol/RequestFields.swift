@@ -1,0 +1,154 @@
+internal import KeychainMessages
+internal import KeychainModel
+
+/// What a request's header says (Protos/latchkey_wire.proto, WireRequest).
+struct RequestFields {
+    var number: UInt64 = 0
+    var operation: KeychainRequest.Operation
+    var query = QueryDictionary()
+    var changes = QueryDictionary()
+
+    /// By the general decoder, which reads every request.
+    init(_ message: Latchkey_WireRequest) throws(WireFault) {
+        switch message.operation {
+        case .add: operation = .add
+        case .copy: operation = .copy
+        case .update: operation = .update
+        case .delete: operation = .delete
+        case .status: operation = .status
+        case .doctor: operation = .doctor(try message.doctorTask.task())
+        case .deleteGroups: operation = .deleteGroups(message.groups)
+        case .unspecified, .UNRECOGNIZED: throw WireFault()
+        }
+        number = message.number
+        query = try QueryDictionary(wire: message.query)
+        changes = try QueryDictionary(wire: message.changes)
+    }
+
+    /// The four calls of programs with plain values, without the general decoder;
+    /// nil for whatever else there is, which is the general decoder's to judge.
+    init?(plain header: [UInt8]) {
+        operation = .status
+        var calls = false
+        var reader = FieldReader(header[...])
+        query.entries.reserveCapacity(8)
+        while !reader.isAtEnd {
+            switch reader.varint() {
+            case FieldType.varint.tag(1):
+                guard let value = reader.varint() else { return nil }
+                number = value
+            case FieldType.varint.tag(2):
+                guard let call = reader.varint().flatMap(Self.call) else { return nil }
+                operation = call
+                calls = true
+            case FieldType.bytes.tag(3):
+                guard Self.take(reader.bytes(), into: &query) else { return nil }
+            case FieldType.bytes.tag(4):
+                guard Self.take(reader.bytes(), into: &changes) else { return nil }
+            default: return nil
+            }
+        }
+        guard calls else { return nil }
+    }
+
+    private static func call(_ number: UInt64) -> KeychainRequest.Operation? {
+        switch number {
+        case 1: .add
+        case 2: .copy
+        case 3: .update
+        case 4: .delete
+        default: nil
+        }
+    }
+
+    private static func take(_ entry: ArraySlice<UInt8>?, into dictionary: inout QueryDictionary) -> Bool {
+        guard let entry else { return false }
+        var reader = FieldReader(entry)
+        var key = ""
+        var value: RawValue?
+        while !reader.isAtEnd {
+            switch reader.varint() {
+            case FieldType.bytes.tag(1):
+                guard let text = reader.text() else { return false }
+                key = text
+            case FieldType.bytes.tag(3):
+                // A second message under one number is merged with the first.
+                guard value == nil, let message = reader.bytes(), let plain = Self.value(message) else { return false }
+                value = plain
+            default: return false
+            }
+        }
+        guard let value else { return false }
+        dictionary.append(.text(key), value)
+        return true
+    }
+
+    /// A value of one field; more in one, lists and access control are left to the
+    /// general decoder.
+    private static func value(_ message: ArraySlice<UInt8>) -> RawValue? {
+        var reader = FieldReader(message)
+        let value: RawValue?
+        switch reader.varint() {
+        case FieldType.bytes.tag(1): value = reader.text().map { .string($0) }
+        case FieldType.bytes.tag(2): value = reader.bytes().map { .data(Array($0)) }
+        case FieldType.varint.tag(3): value = reader.signed().map { .integer($0) }
+        case FieldType.fixed64.tag(4): value = reader.double().map { .real($0) }
+        case FieldType.varint.tag(5): value = reader.varint().map { .bool($0 != 0) }
+        case FieldType.fixed64.tag(6): value = reader.double().map { .date($0) }
+        case FieldType.varint.tag(8): value = reader.varint().map { _ in .null }
+        case FieldType.varint.tag(12): value = reader.varint().map { _ in .secret }
+        default: value = nil
+        }
+        return reader.isAtEnd ? value : nil
+    }
+}
+
+extension FieldWriter {
+    /// The four calls of programs; the others' headers are the general encoder's.
+    init?(_ request: KeychainRequest, number: UInt64) {
+        let call: UInt64
+        switch request.operation {
+        case .add: call = 1
+        case .copy: call = 2
+        case .update: call = 3
+        case .delete: call = 4
+        case .status, .deleteGroups, .doctor: return nil
+        }
+        self.init()
+        self.number(1, number)
+        presentNumber(2, call)
+        for entry in request.query.entries { self.entry(3, entry) }
+        for entry in request.changes.entries { self.entry(4, entry) }
+    }
+
+    private mutating func entry(_ field: UInt64, _ entry: QueryDictionary.Entry) {
+        message(field) { writer in
+            switch entry.key {
+            case .text(let key): writer.text(1, key)
+            case .foreign: writer.presentNumber(2, 1)
+            }
+            writer.value(3, entry.value)
+        }
+    }
+
+    private mutating func value(_ field: UInt64, _ value: RawValue) {
+        message(field) { writer in
+            switch value {
+            case .string(let text): writer.presentText(1, text)
+            case .data(let bytes): writer.presentBytes(2, bytes)
+            case .integer(let number): writer.presentSigned(3, number)
+            case .real(let number): writer.presentDouble(4, number)
+            case .bool(let flag): writer.presentNumber(5, flag ? 1 : 0)
+            case .date(let seconds): writer.presentDouble(6, seconds)
+            case .uuid(let bytes): writer.presentBytes(7, bytes)
+            case .null: writer.presentNumber(8, 1)
+            case .array(let values):
+                writer.message(9) { list in for value in values { list.value(1, value) } }
+            case .dictionary: writer.presentNumber(10, 1)
+            case .accessControl(let access): writer.presentBytes(11, access.encoded)
+            case .secret: writer.presentNumber(12, 1)
+            case .foreign(let type): writer.presentText(13, type)
+            }
+        }
+    }
+}

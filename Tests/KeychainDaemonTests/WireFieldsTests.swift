@@ -1,0 +1,208 @@
+import KeychainMessages
+import KeychainModel
+import KeychainPlatform
+import SwiftProtobuf
+import Testing
+
+@testable import KeychainProtocol
+
+/// Requests and rows read and written field by field, against the general coder
+/// of the same format.
+@Suite struct WireFieldsTests {
+    typealias Random = SystemRandomNumberGenerator
+
+    // MARK: Requests
+
+    /// The kinds of values of ordinary requests come first.
+    private static let ordinaryKinds = 0..<8
+    private static let allKinds = 0..<13
+
+    private static func request(_ random: inout Random, of kinds: Range<Int> = allKinds) -> KeychainRequest {
+        let operations: [KeychainRequest.Operation] = [.add, .copy, .update, .delete]
+        return KeychainRequest(
+            operations.randomElement(using: &random)!, query: dictionary(&random, kinds),
+            changes: dictionary(&random, kinds))
+    }
+
+    private static func dictionary(_ random: inout Random, _ kinds: Range<Int>) -> QueryDictionary {
+        var out = QueryDictionary()
+        for index in 0..<Int.random(in: 0...9, using: &random) {
+            let isForeign = kinds == allKinds && Int.random(in: 0..<20, using: &random) == 0
+            out.append(isForeign ? .foreign : .text("k\(index)"), value(&random, kinds, depth: 0))
+        }
+        return out
+    }
+
+    private static func value(_ random: inout Random, _ kinds: Range<Int>, depth: Int) -> RawValue {
+        switch Int.random(in: kinds, using: &random) {
+        case 0: .string(["", "plain", "ü e\u{301}", String(repeating: "x", count: 300)].randomElement(using: &random)!)
+        case 1: .data(bytes(&random, atMost: 20_000))
+        case 2: .integer([0, 1, -1, .min, .max, 12345].randomElement(using: &random)!)
+        case 3: .real([0, -0.5, .infinity, .nan, 1e300].randomElement(using: &random)!)
+        case 4: .bool(.random(using: &random))
+        case 5: .date(.random(in: -1e9...1e9, using: &random))
+        case 6: .null
+        case 7: .secret
+        case 8: .uuid(Array(0..<16))
+        case 9 where depth < 3: .array((0..<3).map { _ in value(&random, kinds, depth: depth + 1) })
+        case 10: .dictionary
+        case 11: .accessControl(AccessControl(unconstrained: .whenUnlocked))
+        default: .foreign(type: "CGColor")
+        }
+    }
+
+    private static func bytes(_ random: inout Random, atMost most: Int) -> [UInt8] {
+        let count = Int.random(in: 0...1, using: &random) == 0 ? Int.random(in: 0...40, using: &random) : most
+        return (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+    }
+
+    /// What a request says, in the general encoder's words.
+    private static func words(_ fields: RequestFields) -> [UInt8] {
+        KeychainRequest(fields.operation, query: fields.query, changes: fields.changes)
+            .message(number: fields.number).wireBytes
+    }
+
+    @Test func aRequestIsWrittenAsTheGeneralEncoderWritesIt() {
+        var random = Random()
+        for _ in 0..<500 {
+            let request = Self.request(&random)
+            let number = [0, 1, 127, 128, UInt64.max].randomElement(using: &random)!
+            #expect(request.encoded(number: number) == request.message(number: number).wireBytes)
+        }
+    }
+
+    @Test func whateverRequestIsReadWithoutTheGeneralDecoderItReadsAlike() throws {
+        var random = Random()
+        var accepted = 0
+        for _ in 0..<400 {
+            let kinds = Bool.random(using: &random) ? Self.ordinaryKinds : Self.allKinds
+            let whole = Self.request(&random, of: kinds).encoded(number: .random(in: 0...300, using: &random))
+            for round in 0..<30 {
+                let bytes = round == 0 ? whole : Self.mutated(whole, &random)
+                guard let plain = RequestFields(plain: bytes) else { continue }
+                accepted += 1
+                let general = try RequestFields(decodeMessage(bytes) as Latchkey_WireRequest)
+                #expect(Self.words(plain) == Self.words(general), "\(bytes.prefix(200))")
+            }
+        }
+        #expect(accepted > 400)
+    }
+
+    /// What programs really send does not need the general decoder.
+    @Test func ordinaryRequestsAreReadWithoutTheGeneralDecoder() {
+        let item: [(String, RawValue)] = [
+            ("class", .string("genp")), ("svce", .string("service")), ("acct", .string("account")),
+            ("sync", .integer(0)), ("r_Data", .bool(true)), ("gena", .data([1, 2])), ("v_Data", .secret),
+        ]
+        for operation in [KeychainRequest.Operation.add, .copy, .update, .delete] {
+            let request = KeychainRequest(
+                operation, query: QueryDictionary(item), changes: QueryDictionary([("labl", .string("new"))]))
+            #expect(RequestFields(plain: request.encoded(number: 7)) != nil)
+        }
+    }
+
+    private static func mutated(_ whole: [UInt8], _ random: inout Random) -> [UInt8] {
+        guard !whole.isEmpty else { return whole }
+        var bytes = whole
+        // Near the front, where the fields are, not in a long value.
+        let at = Int.random(in: 0..<min(bytes.count, 120), using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: bytes[at] = .random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: at)
+        case 2: bytes.insert(.random(in: 0...255, using: &random), at: at)
+        default: bytes += bytes[..<at]
+        }
+        return bytes
+    }
+
+    // MARK: Answers
+
+    private static func row(_ random: inout Random) -> AnswerRow {
+        var attributes = AttributeMap()
+        for index in 0..<Int.random(in: 0...12, using: &random) {
+            attributes.append(AttributeCode(rawValue: UInt32(index)), attribute(&random))
+        }
+        let access = Bool.random(using: &random) ? AccessControl(unconstrained: .whenUnlocked) : nil
+        let value = Bool.random(using: &random) ? SharedSecret(SecretBytes(copying: bytes(&random, atMost: 200))) : nil
+        return AnswerRow(
+            itemClass: .genericPassword, attributes: attributes, accessControl: access,
+            persistentReference: bytes(&random, atMost: 20), value: value)
+    }
+
+    private static func attribute(_ random: inout Random) -> AttributeValue {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: .string(["", "plain", String(repeating: "ü", count: 200)].randomElement(using: &random)!)
+        case 1: .data(bytes(&random, atMost: 300))
+        case 2: .integer([0, -1, .min, .max].randomElement(using: &random)!)
+        case 3: .real(.nan)
+        default: .date(0)
+        }
+    }
+
+    /// The same rows as the general encoder's message.
+    private static func message(_ rows: [AnswerRow], returns: ReturnTypes) -> Latchkey_WireReply {
+        var message = Latchkey_WireReply()
+        message.number = 9
+        message.returns = UInt32(returns.rawValue)
+        message.many = true
+        var offset: UInt64 = 0
+        for row in rows {
+            var out = Latchkey_WireRow()
+            out.itemClass = row.itemClass.rawValue
+            out.attributes = row.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
+            if let access = row.accessControl { out.accessControl = .init(access.encoded) }
+            out.persistentReference = .init(row.persistentReference)
+            if let value = row.value {
+                out.hasValue_p = true
+                out.valueOffset = offset
+                out.valueLength = UInt64(value.bytes.count)
+                offset += out.valueLength
+            }
+            message.rows.append(out)
+        }
+        return message
+    }
+
+    @Test func anAnswerIsWrittenAsTheGeneralEncoderWritesIt() {
+        var random = Random()
+        for _ in 0..<300 {
+            let rows = (0..<Int.random(in: 0...4, using: &random)).map { _ in Self.row(&random) }
+            var encoder = AnswerEncoder(number: 9, returns: [.data], many: true)
+            for row in rows { encoder.add(row) }
+            let header = encoder.take(more: false).header
+            #expect(header == Self.message(rows, returns: [.data]).wireBytes)
+        }
+    }
+
+    @Test func whateverAnswerIsReadWithoutTheGeneralDecoderItReadsAlike() throws {
+        var random = Random()
+        var accepted = 0
+        for _ in 0..<300 {
+            let rows = (0..<Int.random(in: 0...3, using: &random)).map { _ in Self.row(&random) }
+            let whole = Self.message(rows, returns: [.data, .attributes]).wireBytes
+            let tail = (0..<800).map { UInt8(truncatingIfNeeded: $0) }
+            for round in 0..<30 {
+                let bytes = round == 0 ? whole : Self.mutated(whole, &random)
+                guard let plain = ReplyFields(plain: bytes) else { continue }
+                accepted += 1
+                let general = try ReplyFields(decodeMessage(bytes) as Latchkey_WireReply)
+                #expect(plain.number == general.number && plain.more == general.more)
+                #expect(plain.returns == general.returns && plain.many == general.many)
+                #expect(Self.words(plain, tail) == Self.words(general, tail), "\(bytes.prefix(200))")
+            }
+        }
+        #expect(accepted > 1000)
+    }
+
+    /// The rows in the general encoder's words; nil where a row is impossible.
+    private static func words(_ fields: ReplyFields, _ tail: [UInt8]) -> [UInt8]? {
+        do throws(WireFault) {
+            var rows: [AnswerRow] = []
+            for row in fields.rows { rows.append(try row.answerRow(SecretBytes(copying: tail))) }
+            let values = rows.flatMap { $0.value?.bytes.insecureArray() ?? [0] }
+            return message(rows, returns: fields.returns).wireBytes + values
+        } catch {
+            return nil
+        }
+    }
+}
