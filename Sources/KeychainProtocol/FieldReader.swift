@@ -60,7 +60,8 @@ package struct FieldReader {
 
     package mutating func text() -> String? {
         guard let slice = bytes() else { return nil }
-        return unsafe slice.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
+        // `String(validating:as:)` is not specialized: it looks types up each time.
+        do { return String(copying: try UTF8Span(validating: slice.span)) } catch { return nil }
     }
 
     @inlinable

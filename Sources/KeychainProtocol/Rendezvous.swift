@@ -54,16 +54,22 @@ package struct Rendezvous: Sendable, Hashable {
 
     /// nil for anything that ``encoded`` does not write.
     package init?(encoded bytes: [UInt8]) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count == 4, lines[0] == "latchkeyd 1", lines[3].isEmpty,
-            lines[1].hasPrefix("pid "), let pid = Int32(lines[1].dropFirst(4)), pid > 0,
-            lines[2].hasPrefix("run /")
+        let lineEnds = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
+        // The first line is "latchkeyd 1".
+        guard lineEnds.count == 3, lineEnds[0] == 11,
+            let process = Self.text(bytes, 12..<lineEnds[1], after: "pid "), let pid = Int32(process), pid > 0,
+            let run = Self.text(bytes, lineEnds[1] + 1..<lineEnds[2], after: "run "), run.hasPrefix("/")
         else { return nil }
         processID = pid
-        runDirectory = String(lines[2].dropFirst(4))
+        runDirectory = run
         // One rendezvous has one form; a path ends at its first zero for the kernel.
         guard encoded == bytes, !bytes.contains(0) else { return nil }
+    }
+
+    /// What a line says after its first word.
+    private static func text(_ bytes: [UInt8], _ line: Range<Int>, after word: String) -> String? {
+        guard line.count > word.utf8.count else { return nil }
+        return String(validating: bytes[line.dropFirst(word.utf8.count)], as: UTF8.self)
     }
 
     /// What the lock file of a data directory says, or nil.

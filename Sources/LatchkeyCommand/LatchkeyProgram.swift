@@ -11,18 +11,29 @@ package enum LatchkeyProgram {
 
     /// Reads the arguments, does what they say, and tells how it ended.
     package static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
+        // Apart from everything that knows the parser, whose types take time to load.
+        guard let lookup = SecretLookup.plain(arguments) else { return parseAndRun(arguments, in: surroundings) }
+        do throws(CommandFailure) { return try lookup.perform(in: surroundings) } catch {
+            return tell(error, on: surroundings.console)
+        }
+    }
+
+    private static func parseAndRun(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
         do {
-            if let lookup = SecretLookup.plain(arguments) { return try lookup.perform(in: surroundings) }
             var command = try Latchkey.parseAsRoot(arguments)
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
             try command.run()
             return .done
         } catch let failure as CommandFailure {
-            for line in failure.lines { surroundings.console.note("latchkey: \(line)") }
-            return failure.status
+            return tell(failure, on: surroundings.console)
         } catch {
             return answer(error, to: arguments, on: surroundings.console)
         }
+    }
+
+    private static func tell(_ failure: CommandFailure, on console: any Console) -> ExitStatus {
+        for line in failure.lines { console.note("latchkey: \(line)") }
+        return failure.status
     }
 
     /// What the parser throws: help and version, or a mistake in the arguments.

@@ -35,7 +35,7 @@ struct ProgramRows {
     }
 
     private func row(_ get: SpawnedProgram, _ pinning: Pinning) throws -> BenchRow {
-        let empty = SpawnedProgram([BenchFolder.results + "/empty"])
+        let empty = SpawnedProgram([BenchFolder.programs + "/empty"])
         let measured = try Measurements(of: [
             Work("get", count: 200) { _ in try get.run() }, Work("empty", count: 200) { _ in try empty.run() },
         ])
