@@ -43,6 +43,7 @@ let package = Package(
     name: "latchkey",
     products: [
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
+        .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "latchkey", targets: ["latchkey"]),
         .executable(name: "latchkeyd", targets: ["latchkeyd"]),
@@ -91,6 +92,7 @@ let package = Package(
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
+        room("Keychain", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
@@ -202,6 +204,9 @@ let package = Package(
                 "KeychainTestSupport", "latchkeyd", "latchkey-enclave",
             ],
             path: "Tests/Support/load", swiftSettings: house),
+        tests(
+            "KeychainTests",
+            ["Keychain", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel", "KeychainProtocol"]),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(

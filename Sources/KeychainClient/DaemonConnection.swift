@@ -72,7 +72,8 @@ package final class DaemonConnection: @unchecked Sendable {
         case .timedOut: KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: mayHaveHappened))
         case .oversized:
             KeychainError(
-                .dataTooLarge, reason: .tooLarge(what: "the request", limit: WireLimit.message, size: WireLimit.message + 1))
+                .dataTooLarge,
+                reason: .tooLarge(what: "the request", limit: WireLimit.message, size: WireLimit.message + 1))
         default:
             KeychainError(
                 .notAvailable, reason: mayHaveHappened ? .noAnswer(mayHaveHappened: true) : .daemonUnreachable,

@@ -25,14 +25,16 @@ package struct DaemonFinder: Sendable {
 
     private func hello(_ socket: PacketSocket, _ trust: ServerTrust) throws(KeychainError) -> DaemonConnection {
         try DaemonConnection(
-            socket, trust: trust, clock: configuration.clock, patience: configuration.patience, version: LatchkeyVersion.text)
+            socket, trust: trust, clock: configuration.clock, patience: configuration.patience,
+            version: LatchkeyVersion.text)
     }
 
     private func connectToTemporary(_ path: String) throws(KeychainError) -> DaemonConnection {
         let socket = try Self.reaching { () throws(SystemCallError) in try PacketSocket.connect(to: path) }
         let connection = try hello(socket, .ownDaemon)
         guard connection.session.isTemporary else {
-            throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "LATCHKEY_TEMP names a lasting keychain")
+            throw KeychainError(
+                .notAvailable, reason: .serverUntrusted, underlying: "LATCHKEY_TEMP names a lasting keychain")
         }
         return connection
     }

@@ -1,13 +1,13 @@
 /// The name of a group of programs that share items (kSecAttrAccessGroup).
 /// Compared byte by byte: no case folding, no prefixes, no wildcard.
-package struct AccessGroup: Hashable, Sendable {
-    package let name: String
+public struct AccessGroup: Hashable, Sendable {
+    public let name: String
 
-    package init(_ name: String) { self.name = name }
+    public init(_ name: String) { self.name = name }
 
-    package static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.hasSameBytes(as: b.name) }
+    public static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.hasSameBytes(as: b.name) }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         var text = name
         text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
     }

@@ -3,30 +3,30 @@
 ///
 /// Holds no value of an item, no argument of a query and no key. Equality looks
 /// at status and reason alone.
-package struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Apple's number; what a SecItem call returns.
-    package let status: Status
+    public let status: Status
     /// Our own, closed list of causes.
-    package let reason: Reason
+    public let reason: Reason
     /// What lies below: a system call with its errno, an SQLite code.
-    package let underlying: String?
+    public let underlying: String?
 
-    package init(_ status: Status, reason: Reason, underlying: String? = nil) {
+    public init(_ status: Status, reason: Reason, underlying: String? = nil) {
         self.status = status
         self.reason = reason
         self.underlying = underlying
     }
 
-    package static func == (a: KeychainError, b: KeychainError) -> Bool {
+    public static func == (a: KeychainError, b: KeychainError) -> Bool {
         a.status == b.status && a.reason == b.reason
     }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         hasher.combine(status)
         hasher.combine(reason)
     }
 
-    package var description: String {
+    public var description: String {
         let below = underlying.map { " (\($0))" } ?? ""
         return "\(status): \(reason.explanation)\(below)"
     }

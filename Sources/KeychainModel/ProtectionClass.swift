@@ -1,6 +1,6 @@
 /// When an item can be opened (kSecAttrAccessible); the raw value is the stored
 /// tag (spec section 7).
-package enum ProtectionClass: String, Sendable, CaseIterable {
+public enum ProtectionClass: String, Sendable, CaseIterable {
     case whenUnlocked = "ak"
     case afterFirstUnlock = "ck"
     case always = "dk"

@@ -2,7 +2,7 @@
 ///
 /// A reason may name keys of a dictionary, access groups and limits; it never
 /// holds what a query looked for.
-package enum Reason: Hashable, Sendable {
+public enum Reason: Hashable, Sendable {
     case nothingMatches
     case duplicate
     case malformed(key: String)
@@ -51,7 +51,7 @@ package enum Reason: Hashable, Sendable {
 
 extension Reason {
     /// What failed, why, and what to do next.
-    package var explanation: String {
+    public var explanation: String {
         switch self {
         case .nothingMatches: "nothing that this program may see matches the query"
         case .duplicate: "an item with the same primary key is there already; update it instead"

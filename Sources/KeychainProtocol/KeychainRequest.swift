@@ -25,7 +25,8 @@ package struct KeychainRequest: Sendable {
     package let value: SharedSecret?
 
     package init(
-        _ operation: Operation, query: QueryDictionary = QueryDictionary(), changes: QueryDictionary = QueryDictionary(),
+        _ operation: Operation, query: QueryDictionary = QueryDictionary(),
+        changes: QueryDictionary = QueryDictionary(),
         value: SharedSecret? = nil
     ) {
         self.operation = operation

@@ -20,7 +20,8 @@ package final class MessageChannel: Sendable {
     /// For whoever asks and waits for each answer.
     ///
     /// - Parameter patience: the longest that any deadline gives an answer.
-    package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError) {
+    package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError)
+    {
         self.socket = socket
         waitInReceive = clock.moved == nil ? patience : nil
         if waitInReceive != nil { try socket.waitInReceive(atMost: patience) } else { try socket.setNonBlocking(true) }

@@ -88,7 +88,8 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, DoctorCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self,
             TempCommand.self,
         ])

@@ -1,0 +1,127 @@
+public import Foundation
+internal import KeychainProtocol
+
+/// What the keychain says of a password, without the password.
+public struct Item: Sendable, Hashable, Identifiable {
+    public let address: ItemAddress
+    public let group: AccessGroup
+    /// When its secret can be read.
+    public let accessible: ProtectionClass
+    public let isSynchronizable: Bool
+    public let attributes: ItemAttributes
+    public let created: Date
+    public let modified: Date
+    /// Names this item for as long as it exists, whatever its attributes become
+    /// (`kSecValuePersistentRef`).
+    public let reference: Data
+
+    public var id: Data { reference }
+}
+
+/// What people and programs note beside a secret. Any program of the group reads
+/// it without a person being asked: nothing secret belongs here.
+public struct ItemAttributes: Sendable, Hashable {
+    /// A title (kSecAttrLabel).
+    public var label: String?
+    /// What kind of secret it is, in a person's words (kSecAttrDescription).
+    public var kind: String?
+    /// Never searched by people, so no place for notes that matter (kSecAttrComment).
+    public var comment: String?
+    /// A program's own tag (kSecAttrGeneric). It makes nothing unique.
+    public var generic: Data?
+
+    public init(label: String? = nil, kind: String? = nil, comment: String? = nil, generic: Data? = nil) {
+        self.label = label
+        self.kind = kind
+        self.comment = comment
+        self.generic = generic
+    }
+
+    var query: [(String, RawValue)] {
+        var out: [(String, RawValue)] = []
+        if let label { out.append(("labl", .string(label))) }
+        if let kind { out.append(("desc", .string(kind))) }
+        if let comment { out.append(("icmt", .string(comment))) }
+        if let generic { out.append(("gena", .data(Array(generic)))) }
+        return out
+    }
+}
+
+/// An item with its secret.
+public struct OpenedItem: Sendable {
+    public let item: Item
+    public let secret: Secret
+}
+
+extension Item {
+    init(_ row: AnswerRow) throws(KeychainError) {
+        let attributes = row.attributes
+        guard let tag = attributes["pdmn"]?.string, let accessible = ProtectionClass(rawValue: tag) else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "an item without protection class"))
+        }
+        address = try ItemAddress(row)
+        group = AccessGroup(attributes["agrp"]?.string ?? "")
+        self.accessible = accessible
+        isSynchronizable = attributes["sync"]?.integer ?? 0 != 0
+        self.attributes = ItemAttributes(attributes)
+        created = attributes.date("cdat")
+        modified = attributes.date("mdat")
+        reference = Data(row.persistentReference)
+    }
+}
+
+extension ItemAddress {
+    init(_ row: AnswerRow) throws(KeychainError) {
+        let attributes = row.attributes
+        switch row.itemClass {
+        case .genericPassword:
+            self.init(
+                .generic(Generic(service: ItemText(attributes["svce"]), account: ItemText(attributes["acct"]))))
+        case .internetPassword:
+            self.init(
+                .internet(
+                    Internet(
+                        server: ItemText(attributes["srvr"]), account: ItemText(attributes["acct"]),
+                        port: UInt16(clamping: attributes["port"]?.integer ?? 0),
+                        protocol: attributes["ptcl"]?.string.map { InternetProtocol(rawValue: $0) },
+                        path: ItemText(attributes["path"]), securityDomain: ItemText(attributes["sdmn"]),
+                        authenticationType: ItemText(attributes["atyp"]))))
+        default:
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "an item that is no password"))
+        }
+    }
+
+    /// Every attribute of the address, so that neighbours are left alone.
+    var query: [(String, RawValue)] {
+        switch form {
+        case .generic(let address):
+            [("class", .string("genp")), ("svce", address.service.raw), ("acct", address.account.raw)]
+        case .internet(let address):
+            [
+                ("class", .string("inet")), ("srvr", address.server.raw), ("acct", address.account.raw),
+                ("port", .integer(Int64(address.port))),
+                ("ptcl", address.protocol.map { .string($0.rawValue) } ?? .integer(0)), ("path", address.path.raw),
+                ("sdmn", address.securityDomain.raw), ("atyp", address.authenticationType.raw),
+            ]
+        }
+    }
+}
+
+extension ItemAttributes {
+    init(_ map: AttributeMap) {
+        self.init(
+            label: map["labl"]?.string, kind: map["desc"]?.string, comment: map["icmt"]?.string,
+            generic: map["gena"].flatMap { if case .data(let bytes) = $0 { Data(bytes) } else { nil } })
+    }
+}
+
+extension AttributeMap {
+    /// The epoch where none is known, as for an item of a damaged row.
+    fileprivate func date(_ code: AttributeCode) -> Date {
+        if case .date(let seconds) = self[code] { Date(timeIntervalSinceReferenceDate: seconds) } else { .distantPast }
+    }
+}
+
+extension AttributeValue {
+    fileprivate var string: String? { if case .string(let text) = self { text } else { nil } }
+}

@@ -1,0 +1,98 @@
+public import Foundation
+internal import KeychainProtocol
+
+/// Which passwords are meant: all conditions that are set must hold.
+///
+/// ```swift
+/// var query = ItemQuery.passwords(service: "mail")
+/// query.label = "at work"
+/// for item in try store.items(query) { print(item.address.account) }
+/// ```
+public struct ItemQuery: Sendable, Hashable {
+    private var kind: String
+    private var conditions: [Condition] = []
+
+    private struct Condition: Sendable, Hashable {
+        let key: String
+        let value: RawValue
+    }
+
+    /// Passwords of applications, all or of one service.
+    public static func passwords() -> ItemQuery { ItemQuery(kind: "genp") }
+
+    public static func passwords(service: String) -> ItemQuery {
+        var query = passwords()
+        query["svce"] = .string(service)
+        return query
+    }
+
+    /// Passwords for servers, all or of one.
+    public static func internetPasswords() -> ItemQuery { ItemQuery(kind: "inet") }
+
+    public static func internetPasswords(server: String) -> ItemQuery {
+        var query = internetPasswords()
+        query["srvr"] = .string(server)
+        return query
+    }
+
+    private init(kind: String) { self.kind = kind }
+
+    public var account: ItemText? {
+        get { self["acct"].flatMap { ItemText($0) } }
+        set { self["acct"] = newValue?.raw }
+    }
+
+    public var label: String? {
+        get { text("labl") }
+        set { self["labl"] = newValue.map { .string($0) } }
+    }
+
+    public var comment: String? {
+        get { text("icmt") }
+        set { self["icmt"] = newValue.map { .string($0) } }
+    }
+
+    public var generic: Data? {
+        get { if case .data(let bytes) = self["gena"] { Data(bytes) } else { nil } }
+        set { self["gena"] = newValue.map { .data(Array($0)) } }
+    }
+
+    public var accessible: ProtectionClass? {
+        get { text("pdmn").flatMap { ProtectionClass(rawValue: $0) } }
+        set { self["pdmn"] = newValue.map { .string($0.rawValue) } }
+    }
+
+    /// Of internet passwords alone.
+    public var port: UInt16? {
+        get { if case .integer(let number) = self["port"] { UInt16(exactly: number) } else { nil } }
+        set { self["port"] = newValue.map { .integer(Int64($0)) } }
+    }
+
+    /// Of internet passwords alone.
+    public var `protocol`: InternetProtocol? {
+        get { text("ptcl").map { InternetProtocol(rawValue: $0) } }
+        set { self["ptcl"] = newValue.map { .string($0.rawValue) } }
+    }
+
+    private subscript(key: String) -> RawValue? {
+        get { conditions.first { $0.key == key }?.value }
+        set {
+            conditions.removeAll { $0.key == key }
+            if let newValue { conditions.append(Condition(key: key, value: newValue)) }
+        }
+    }
+
+    private func text(_ key: String) -> String? { if case .string(let text) = self[key] { text } else { nil } }
+
+    var query: [(String, RawValue)] { [("class", .string(kind))] + conditions.map { ($0.key, $0.value) } }
+}
+
+extension ItemText {
+    fileprivate init?(_ raw: RawValue) {
+        switch raw {
+        case .string(let text): self.init(text)
+        case .data(let bytes): self.init(bytes: bytes)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import KeychainProtocol
+
+/// A name in an item's address: text or, where another program stored them, bytes.
+///
+/// Apple documents names such as the account as strings, and its keychain keeps
+/// data there as well; so does this one. Whoever reads other people's items meets
+/// both.
+public struct ItemText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    public enum Form: Hashable, Sendable {
+        case text(String)
+        case bytes([UInt8])
+    }
+
+    public let form: Form
+
+    public init(_ text: String) { form = .text(text) }
+    public init(bytes: [UInt8]) { form = .bytes(bytes) }
+    public init(stringLiteral text: String) { form = .text(text) }
+
+    /// The text; nil for bytes, also where they happen to be UTF-8.
+    public var string: String? { if case .text(let text) = form { text } else { nil } }
+
+    /// The text, or the number of bytes.
+    public var description: String {
+        switch form {
+        case .text(let text): text
+        case .bytes(let bytes): "<\(bytes.count) bytes>"
+        }
+    }
+
+    var raw: RawValue {
+        switch form {
+        case .text(let text): .string(text)
+        case .bytes(let bytes): .data(bytes)
+        }
+    }
+
+    init(_ value: AttributeValue?) {
+        switch value {
+        case .string(let text): self.init(text)
+        case .data(let bytes): self.init(bytes: bytes)
+        case .integer(let number): self.init("\(number)")
+        case .real(let number): self.init("\(number)")
+        case .date(let seconds): self.init("\(seconds)")
+        case nil: self.init("")
+        }
+    }
+}

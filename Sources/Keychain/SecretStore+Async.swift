@@ -1,0 +1,91 @@
+internal import Dispatch
+
+// Each function once more, to await: the call waits on a thread of its own, never
+// on one of Swift's cooperative pool. It belongs to the keychain of the task that
+// makes it, also in a test. A call that has begun runs to its end when the task is
+// cancelled: whether a secret was stored stays known.
+
+extension SecretStore {
+    /// The secret at an address, or nil where there is none.
+    public func secret(for address: ItemAddress) async throws(KeychainError) -> Secret? {
+        try await elsewhere { store throws(KeychainError) in try store.secret(for: address) }
+    }
+
+    /// What is known of the item at an address, or nil where there is none.
+    public func item(at address: ItemAddress) async throws(KeychainError) -> Item? {
+        try await elsewhere { store throws(KeychainError) in try store.item(at: address) }
+    }
+
+    /// The items that match, without their secrets.
+    public func items(_ query: ItemQuery) async throws(KeychainError) -> [Item] {
+        try await elsewhere { store throws(KeychainError) in try store.items(query) }
+    }
+
+    /// The items that match, each with its secret.
+    public func openedItems(_ query: ItemQuery) async throws(KeychainError) -> [OpenedItem] {
+        try await elsewhere { store throws(KeychainError) in try store.openedItems(query) }
+    }
+
+    /// Stores a secret, whether its address is free or taken.
+    @discardableResult
+    public func set(
+        _ secret: Secret, for address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
+        accessible: ProtectionClass? = nil
+    ) async throws(KeychainError) -> SetOutcome {
+        try await elsewhere { store throws(KeychainError) in
+            try store.set(secret, for: address, attributes: attributes, accessible: accessible)
+        }
+    }
+
+    /// Stores a secret where none is.
+    public func add(
+        _ secret: Secret, at address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
+        accessible: ProtectionClass = .whenUnlocked
+    ) async throws(KeychainError) {
+        try await elsewhere { store throws(KeychainError) in
+            try store.add(secret, at: address, attributes: attributes, accessible: accessible)
+        }
+    }
+
+    /// Gives an item other attributes, and leaves its secret alone.
+    @discardableResult
+    public func change(
+        _ address: ItemAddress, to attributes: ItemAttributes, accessible: ProtectionClass? = nil
+    ) async throws(KeychainError) -> Bool {
+        try await elsewhere { store throws(KeychainError) in
+            try store.change(address, to: attributes, accessible: accessible)
+        }
+    }
+
+    /// Removes an item.
+    @discardableResult
+    public func remove(_ address: ItemAddress) async throws(KeychainError) -> Bool {
+        try await elsewhere { store throws(KeychainError) in try store.remove(address) }
+    }
+
+    /// Removes the item that a search found, and no other.
+    @discardableResult
+    public func remove(_ item: Item) async throws(KeychainError) -> Bool {
+        try await elsewhere { store throws(KeychainError) in try store.remove(item) }
+    }
+
+    /// Removes every item that matches.
+    @discardableResult
+    public func removeAll(_ query: ItemQuery) async throws(KeychainError) -> Bool {
+        try await elsewhere { store throws(KeychainError) in try store.removeAll(query) }
+    }
+
+    private static let queue = DispatchQueue(label: "latchkey.keychain", attributes: .concurrent)
+
+    private func elsewhere<R: Sendable>(
+        _ call: @escaping @Sendable (SecretStore) throws(KeychainError) -> R
+    ) async throws(KeychainError) -> R {
+        let store = try carryingKeychain()
+        let result: Result<R, KeychainError> = await withCheckedContinuation { continuation in
+            Self.queue.async {
+                continuation.resume(returning: Result { () throws(KeychainError) in try call(store) })
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,250 @@
+internal import KeychainClient
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// Passwords and other secrets of this program, in the user's keychain.
+///
+/// ```swift
+/// let store = SecretStore()
+/// try store.set(Secret("hunter2"), for: .password(service: "mail", account: "alice"))
+/// let password = try store.secret(for: .password(service: "mail", account: "alice"))
+/// ```
+///
+/// A store is a value: it holds no connection and no lock, and may be made anew
+/// wherever it is needed. Every function exists twice, to wait for and to `await`;
+/// neither waits longer than five seconds for a keychain that does not answer.
+///
+/// Who may read what is stored here: the programs of the item's access group. What
+/// else of this user can do is said in THREAT_MODEL.md.
+///
+/// Errors carry Apple's status, a reason and what lies below. An item that is not
+/// there is no error here but nil or false. While the item's class is locked,
+/// reading and changing throw `errSecInteractionNotAllowed` (reason `locked`).
+///
+/// The C-shaped counterpart is SecItemAdd and its kin (`KeychainServices`), which
+/// sees the same items.
+public struct SecretStore: Sendable {
+    /// Which items of a group take part in synchronization.
+    public enum Synchronization: Sendable, Hashable {
+        /// Items of this machine alone; what is stored is one.
+        case localOnly
+        /// Items that synchronize; what is stored is one.
+        case synchronizableOnly
+    }
+
+    /// Where items are looked for, and where they are stored.
+    public enum Reach: Sendable, Hashable {
+        /// In every group that this program searches by itself; stored in the first.
+        case ownGroups
+        case group(AccessGroup)
+    }
+
+    public let reach: Reach
+    public let synchronization: Synchronization
+    /// Whoever carries a call to another thread takes its task's keychain along.
+    private let carried: (any KeychainTransport)?
+
+    public init(_ reach: Reach = .ownGroups, synchronization: Synchronization = .localOnly) {
+        self.init(reach, synchronization, carried: nil)
+    }
+
+    private init(_ reach: Reach, _ synchronization: Synchronization, carried: (any KeychainTransport)?) {
+        self.reach = reach
+        self.synchronization = synchronization
+        self.carried = carried
+    }
+
+    /// The same store for use on another thread.
+    func carryingKeychain() throws(KeychainError) -> SecretStore {
+        SecretStore(reach, synchronization, carried: try transport())
+    }
+
+    func transport() throws(KeychainError) -> any KeychainTransport {
+        if let carried { carried } else { try CurrentKeychain.transport() }
+    }
+
+    // MARK: Reading
+
+    /// The secret at an address, or nil where there is none.
+    public func secret(for address: ItemAddress) throws(KeychainError) -> Secret? {
+        let rows = try rows(address.query + [("r_Data", .bool(true))])
+        return rows.first.map { Secret($0.value ?? SharedSecret(SecretBytes(count: 0))) }
+    }
+
+    /// What is known of the item at an address, or nil where there is none.
+    ///
+    /// Needs no secret, so it answers also where a person would have to be asked.
+    public func item(at address: ItemAddress) throws(KeychainError) -> Item? {
+        guard let row = try rows(address.query + Self.wantsItems).first else { return nil }
+        return try Item(row)
+    }
+
+    /// The items that match, without their secrets.
+    public func items(_ query: ItemQuery) throws(KeychainError) -> [Item] {
+        try rows(query.query + Self.wantsItems + [("m_Limit", .string("m_LimitAll"))]).map {
+            row throws(KeychainError) in
+            try Item(row)
+        }
+    }
+
+    /// The items that match, each with its secret.
+    public func openedItems(_ query: ItemQuery) throws(KeychainError) -> [OpenedItem] {
+        let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
+        return try rows(query.query + wanted).map { row throws(KeychainError) in
+            OpenedItem(item: try Item(row), secret: Secret(row.value ?? SharedSecret(SecretBytes(count: 0))))
+        }
+    }
+
+    private static let wantsItems: [(String, RawValue)] = [
+        ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
+    ]
+
+    private func rows(_ query: [(String, RawValue)]) throws(KeychainError) -> [AnswerRow] {
+        do throws(KeychainError) {
+            return try transport().perform(KeychainRequest(.copy, query: QueryDictionary(query + searched))).rows
+        } catch {
+            if error.status == .itemNotFound { return [] }
+            throw error
+        }
+    }
+
+    private var searched: [(String, RawValue)] {
+        switch reach {
+        case .ownGroups: synchronizable
+        case .group(let group): synchronizable + [("agrp", .string(group.name))]
+        }
+    }
+
+    private var synchronizable: [(String, RawValue)] { [("sync", .bool(synchronization == .synchronizableOnly))] }
+
+    /// The one group that receives: a change must not reach the same address in
+    /// another group.
+    private func written() throws(KeychainError) -> [(String, RawValue)] {
+        switch reach {
+        case .group: return searched
+        case .ownGroups:
+            guard let first = try transport().session().groups.first else { return synchronizable }
+            return synchronizable + [("agrp", .string(first))]
+        }
+    }
+
+    // MARK: Changing
+
+    public enum SetOutcome: Sendable, Hashable {
+        case added
+        /// The item that was there has the new secret, and its other attributes
+        /// but for those that were given.
+        case replaced
+    }
+
+    /// Stores a secret, whether its address is free or taken.
+    ///
+    /// At no moment is neither the old nor the new secret there, and whoever else
+    /// adds or removes the same item at the same time makes no error of it.
+    ///
+    /// - Parameters:
+    ///   - secret: at most 64 MiB.
+    ///   - attributes: those that are nil stay as they are.
+    ///   - accessible: when the secret can be read; nil: ``ProtectionClass/whenUnlocked``
+    ///     for a new item, and as it is for one that is there.
+    /// - Returns: once it is durable on disk.
+    @discardableResult
+    public func set(
+        _ secret: Secret, for address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
+        accessible: ProtectionClass? = nil
+    ) throws(KeychainError) -> SetOutcome {
+        let place = try address.query + written()
+        var changes = attributes.query + [("v_Data", .secret)]
+        if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
+        // Each round ends only where another program removed in between what the
+        // round before had found.
+        while true {
+            if try add(place + changes, secret) { return .added }
+            if try update(place, changes, secret) { return .replaced }
+        }
+    }
+
+    /// Stores a secret where none is.
+    ///
+    /// - Throws: `errSecDuplicateItem` where the address is taken.
+    public func add(
+        _ secret: Secret, at address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
+        accessible: ProtectionClass = .whenUnlocked
+    ) throws(KeychainError) {
+        let given = attributes.query + [("v_Data", .secret), ("pdmn", .string(accessible.rawValue))]
+        guard try add(address.query + written() + given, secret) else {
+            throw KeychainError(.duplicateItem, reason: .duplicate)
+        }
+    }
+
+    /// Gives an item other attributes, and leaves its secret alone.
+    ///
+    /// - Returns: false where there is no such item.
+    @discardableResult
+    public func change(
+        _ address: ItemAddress, to attributes: ItemAttributes, accessible: ProtectionClass? = nil
+    ) throws(KeychainError) -> Bool {
+        var changes = attributes.query
+        if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
+        guard !changes.isEmpty else { return try item(at: address) != nil }
+        return try update(address.query + searched, changes, nil)
+    }
+
+    /// Removes an item.
+    ///
+    /// - Returns: false where there was none.
+    @discardableResult
+    public func remove(_ address: ItemAddress) throws(KeychainError) -> Bool { try delete(address.query + searched) }
+
+    /// Removes the item that a search found, and no other.
+    @discardableResult
+    public func remove(_ item: Item) throws(KeychainError) -> Bool {
+        try delete([("v_PersistentRef", .data(Array(item.reference)))])
+    }
+
+    /// Removes every item that matches.
+    ///
+    /// - Returns: false where none did.
+    @discardableResult
+    public func removeAll(_ query: ItemQuery) throws(KeychainError) -> Bool { try delete(query.query + searched) }
+
+    // MARK: Steps
+
+    /// False where the address is taken.
+    private func add(_ query: [(String, RawValue)], _ secret: Secret) throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            _ = try transport().perform(KeychainRequest(.add, query: QueryDictionary(query), value: secret.shared))
+            return true
+        } catch {
+            if error.status == .duplicateItem { return false }
+            throw error
+        }
+    }
+
+    /// False where there is nothing to change.
+    private func update(
+        _ query: [(String, RawValue)], _ changes: [(String, RawValue)], _ secret: Secret?
+    ) throws(KeychainError) -> Bool {
+        try finding { () throws(KeychainError) in
+            _ = try transport().perform(
+                KeychainRequest(
+                    .update, query: QueryDictionary(query), changes: QueryDictionary(changes), value: secret?.shared))
+        }
+    }
+
+    private func delete(_ query: [(String, RawValue)]) throws(KeychainError) -> Bool {
+        try finding { () throws(KeychainError) in
+            _ = try transport().perform(KeychainRequest(.delete, query: QueryDictionary(query)))
+        }
+    }
+
+    private func finding(_ call: () throws(KeychainError) -> Void) throws(KeychainError) -> Bool {
+        do throws(KeychainError) {
+            try call()
+            return true
+        } catch {
+            if error.status == .itemNotFound { return false }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import KeychainProtocol
+
+/// A box of secrets by key, for programs that want no more than that.
+///
+/// ```swift
+/// let vault = SecretVault("com.example.app", accessible: .afterFirstUnlock)
+/// try vault.set("s3cret", forKey: "token")
+/// let token = try vault.text(forKey: "token")
+/// ```
+///
+/// A vault is named by its identifier, its accessibility and its group together:
+/// two that differ in one of them share nothing. Its secrets are generic passwords
+/// of a service that begins with "latchkey.vault", so that they never meet what a
+/// library stores under the program's own identifier.
+public struct SecretVault: Sendable, Hashable {
+    /// Not empty.
+    public let identifier: String
+    /// When the vault's secrets can be read.
+    public let accessible: ProtectionClass
+    private let reach: SecretStore.Reach
+
+    /// A vault of this program.
+    public init(_ identifier: String, accessible: ProtectionClass) {
+        self.init(identifier, accessible, .ownGroups)
+    }
+
+    /// A vault that every program of an access group shares.
+    public init(_ identifier: String, accessible: ProtectionClass, sharedIn group: AccessGroup) {
+        self.init(identifier, accessible, .group(group))
+    }
+
+    private init(_ identifier: String, _ accessible: ProtectionClass, _ reach: SecretStore.Reach) {
+        precondition(!identifier.isEmpty, "a vault has a name")
+        self.identifier = identifier
+        self.accessible = accessible
+        self.reach = reach
+    }
+
+    var store: SecretStore { SecretStore(reach) }
+    /// FORMATS.md, "Vaults".
+    var service: String { "latchkey.vault/\(accessible.rawValue)/\(identifier)" }
+
+    func address(_ key: String) -> ItemAddress { .password(service: service, account: key) }
+
+    // MARK: Secrets
+
+    public func secret(forKey key: String) throws(KeychainError) -> Secret? { try store.secret(for: address(key)) }
+
+    /// The secret as text; nil where there is none or it is no UTF-8.
+    ///
+    /// - Warning: The text is ordinary memory: it is not wiped.
+    public func text(forKey key: String) throws(KeychainError) -> String? { try secret(forKey: key)?.insecureText }
+
+    public func set(_ secret: Secret, forKey key: String) throws(KeychainError) {
+        try store.set(secret, for: address(key), accessible: accessible)
+    }
+
+    public func set(_ text: String, forKey key: String) throws(KeychainError) { try set(Secret(text), forKey: key) }
+
+    /// - Returns: false where there was none.
+    @discardableResult
+    public func removeSecret(forKey key: String) throws(KeychainError) -> Bool { try store.remove(address(key)) }
+
+    /// Needs no secret, so nobody is asked for anything.
+    public func contains(_ key: String) throws(KeychainError) -> Bool { try store.item(at: address(key)) != nil }
+
+    /// In no particular order.
+    public func keys() throws(KeychainError) -> Set<String> {
+        Set(try store.items(.passwords(service: service)).compactMap { $0.address.account.string })
+    }
+
+    /// Removes every secret of the vault.
+    public func removeAll() throws(KeychainError) { try store.removeAll(.passwords(service: service)) }
+
+    // MARK: Access
+
+    /// Whether the vault can be used now, and why not.
+    public enum Access: Sendable, Hashable {
+        case open
+        /// The class is locked: later, after the device is unlocked.
+        case locked
+        /// This program is not in the vault's group.
+        case groupDenied
+        /// No keychain answers.
+        case unreachable(KeychainError)
+    }
+
+    /// Asks the keychain how it is, and writes nothing: neither a canary item that
+    /// somebody else may meet, nor anything else.
+    public func access() -> Access {
+        do throws(KeychainError) {
+            let transport = try store.transport()
+            if case .group(let group) = reach {
+                let session = try transport.session()
+                let groups = session.groups + session.nameableGroups
+                guard groups.contains(where: { AccessGroup($0) == group || $0 == "*" }) else { return .groupDenied }
+            }
+            let status = try transport.perform(KeychainRequest(.status)).status
+            return status?.openClasses.contains(accessible) == true ? .open : .locked
+        } catch {
+            return .unreachable(error)
+        }
+    }
+}
+
+// MARK: The same to await
+
+extension SecretVault {
+    public func secret(forKey key: String) async throws(KeychainError) -> Secret? {
+        try await store.secret(for: address(key))
+    }
+
+    /// The secret as text; nil where there is none or it is no UTF-8.
+    ///
+    /// - Warning: The text is ordinary memory: it is not wiped.
+    public func text(forKey key: String) async throws(KeychainError) -> String? {
+        try await secret(forKey: key)?.insecureText
+    }
+
+    public func set(_ secret: Secret, forKey key: String) async throws(KeychainError) {
+        try await store.set(secret, for: address(key), accessible: accessible)
+    }
+
+    public func set(_ text: String, forKey key: String) async throws(KeychainError) {
+        try await set(Secret(text), forKey: key)
+    }
+
+    /// - Returns: false where there was none.
+    @discardableResult
+    public func removeSecret(forKey key: String) async throws(KeychainError) -> Bool {
+        try await store.remove(address(key))
+    }
+
+    public func contains(_ key: String) async throws(KeychainError) -> Bool {
+        try await store.item(at: address(key)) != nil
+    }
+
+    public func keys() async throws(KeychainError) -> Set<String> {
+        Set(try await store.items(.passwords(service: service)).compactMap { $0.address.account.string })
+    }
+
+    public func removeAll() async throws(KeychainError) { try await store.removeAll(.passwords(service: service)) }
+}
