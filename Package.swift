@@ -221,6 +221,6 @@ let package = Package(
         tests(
             "LatchkeyCommandTests",
             ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-             "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
+             "KeychainServices", "KeychainTesting", "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
     ]
 )

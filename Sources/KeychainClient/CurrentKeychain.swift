@@ -14,7 +14,7 @@ package enum CurrentKeychain {
     @TaskLocal package static var scoped: (any KeychainTransport)?
 
     private static let installed = Mutex<(any KeychainTransport)?>(nil)
-    private static let userKeychain = Mutex<DaemonConnectionPool?>(nil)
+    private static let userKeychain = Mutex<(any KeychainTransport)?>(nil)
 
     /// Makes `transport` the keychain of the whole process (nil: takes it away).
     package static func install(_ transport: (any KeychainTransport)?) {
@@ -37,7 +37,7 @@ package enum CurrentKeychain {
         }
         return userKeychain.withLock { pool in
             if let pool { return pool }
-            let fresh = DaemonConnectionPool(.user())
+            let fresh = ExplainedKeychain.around(DaemonConnectionPool(.user()))
             pool = fresh
             return fresh
         }

@@ -53,7 +53,11 @@ struct RequestServer: Sendable {
         }
         if reports.begin(connection, decoded.number) { beginsToWork() }
         defer { reports.end(connection) }
-        if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, authorization) }
+        switch decoded.request.operation {
+        case .status: return try serveStatus(decoded.number, connection, authorization)
+        case .census: return try serveCensus(decoded.request, decoded.number, connection, authorization)
+        default: break
+        }
         try answer(decoded.request, decoded.number, connection, authorization)
     }
 
@@ -71,6 +75,19 @@ struct RequestServer: Sendable {
         let message: EncodedMessage
         do throws(KeychainError) {
             message = .status(try engine.status(for: authorization.entitlements), number: number)
+        } catch {
+            message = .failure(error, number: number)
+        }
+        try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    private func serveCensus(
+        _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
+    ) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) {
+            let reach: CensusReach = connection.identity.contains ? .ownGroups : .everyGroup
+            message = .census(try engine.census(request, for: authorization, telling: reach), number: number)
         } catch {
             message = .failure(error, number: number)
         }

@@ -82,6 +82,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
   /// SecItemDeleteAllWithAccessGroups
   case deleteGroups // = 6
   case doctor // = 7
+
+  /// how many items match, in every group
+  case census // = 8
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -98,6 +101,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 5: self = .status
     case 6: self = .deleteGroups
     case 7: self = .doctor
+    case 8: self = .census
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -112,6 +116,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .status: return 5
     case .deleteGroups: return 6
     case .doctor: return 7
+    case .census: return 8
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -126,6 +131,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .status,
     .deleteGroups,
     .doctor,
+    .census,
   ]
 
 }
@@ -536,11 +542,70 @@ package nonisolated struct Latchkey_WireReply: @unchecked Sendable {
   /// Clears the value of `doctor`. Subsequent reads from it will return its default value.
   package mutating func clearDoctor() {_uniqueStorage()._doctor = nil}
 
+  package var census: [Latchkey_GroupCount] {
+    get {_storage._census}
+    set {_uniqueStorage()._census = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+package nonisolated struct Latchkey_GroupCount: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var group: String = String()
+
+  package var items: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// What a program tells `latchkey explain` of one call; never a value of an item.
+package nonisolated struct Latchkey_CallRecord: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var request: Latchkey_WireRequest {
+    get {_request ?? Latchkey_WireRequest()}
+    set {_request = newValue}
+  }
+  /// Returns true if `request` has been explicitly set.
+  package var hasRequest: Bool {self._request != nil}
+  /// Clears the value of `request`. Subsequent reads from it will return its default value.
+  package mutating func clearRequest() {self._request = nil}
+
+  package var failure: Latchkey_Failure {
+    get {_failure ?? Latchkey_Failure()}
+    set {_failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  package var hasFailure: Bool {self._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  package mutating func clearFailure() {self._failure = nil}
+
+  package var rows: UInt64 = 0
+
+  package var groups: [String] = []
+
+  package var nameableGroups: [String] = []
+
+  package var program: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _request: Latchkey_WireRequest? = nil
+  fileprivate var _failure: Latchkey_Failure? = nil
 }
 
 /// How the store is, over all groups: counts and file names, nothing of an item.
@@ -741,7 +806,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0")
 }
 
 nonisolated extension Latchkey_DoctorTask: SwiftProtobuf._ProtoNameProviding {
@@ -1292,7 +1357,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1303,6 +1368,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
     var _rows: [Latchkey_WireRow] = []
     var _status: Latchkey_StatusReport? = nil
     var _doctor: Latchkey_DoctorReport? = nil
+    var _census: [Latchkey_GroupCount] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1321,6 +1387,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       _rows = source._rows
       _status = source._status
       _doctor = source._doctor
+      _census = source._census
     }
   }
 
@@ -1347,6 +1414,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._rows) }()
         case 7: try { try decoder.decodeSingularMessageField(value: &_storage._status) }()
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._doctor) }()
+        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._census) }()
         default: break
         }
       }
@@ -1383,6 +1451,9 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       try { if let v = _storage._doctor {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
       } }()
+      if !_storage._census.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._census, fieldNumber: 9)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1400,10 +1471,105 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._rows != rhs_storage._rows {return false}
         if _storage._status != rhs_storage._status {return false}
         if _storage._doctor != rhs_storage._doctor {return false}
+        if _storage._census != rhs_storage._census {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_GroupCount: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".GroupCount"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}group\0\u{1}items\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.group) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.items) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.group.isEmpty {
+      try visitor.visitSingularStringField(value: self.group, fieldNumber: 1)
+    }
+    if self.items != 0 {
+      try visitor.visitSingularUInt64Field(value: self.items, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_GroupCount, rhs: Latchkey_GroupCount) -> Bool {
+    if lhs.group != rhs.group {return false}
+    if lhs.items != rhs.items {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_CallRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CallRecord"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failure\0\u{1}rows\0\u{1}groups\0\u{3}nameable_groups\0\u{1}program\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._request) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.rows) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.nameableGroups) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.program) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._request {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._failure {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.rows != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rows, fieldNumber: 3)
+    }
+    if !self.groups.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.groups, fieldNumber: 4)
+    }
+    if !self.nameableGroups.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.nameableGroups, fieldNumber: 5)
+    }
+    if !self.program.isEmpty {
+      try visitor.visitSingularStringField(value: self.program, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_CallRecord, rhs: Latchkey_CallRecord) -> Bool {
+    if lhs._request != rhs._request {return false}
+    if lhs._failure != rhs._failure {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.groups != rhs.groups {return false}
+    if lhs.nameableGroups != rhs.nameableGroups {return false}
+    if lhs.program != rhs.program {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -52,11 +52,15 @@ package enum ProcessEnvironment {
 
     /// The folder of this executable as the kernel knows it.
     package static var executableDirectory: String? {
+        executablePath.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
+    }
+
+    /// This executable as the kernel knows it.
+    package static var executablePath: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
         guard count > 0 else { return nil }
-        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return path.lastIndex(of: "/").map { String(path[..<$0]) }
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Ends this process.

@@ -15,6 +15,9 @@ package struct KeychainRequest: Sendable {
         case status
         /// What `latchkey doctor` shows and mends.
         case doctor(DoctorTask)
+        /// How many items match the query in each group, whoever's it is
+        /// (`latchkey explain`). The query's own group is not looked at.
+        case census
     }
 
     package let operation: Operation
@@ -41,7 +44,7 @@ package struct KeychainRequest: Sendable {
         case .add, .update, .delete, .deleteGroups: true
         case .copy, .status: false
         // Whatever it does, doing it again does no more.
-        case .doctor: false
+        case .doctor, .census: false
         }
     }
 }
@@ -54,6 +57,7 @@ package struct KeychainAnswer: Sendable {
     package var rows: [AnswerRow]
     package var status: KeychainStatus?
     package var doctor: DoctorReport?
+    package var census: [GroupCount] = []
 
     package init(
         returns: ReturnTypes = [], many: Bool = false, rows: [AnswerRow] = [], status: KeychainStatus? = nil,
@@ -64,6 +68,17 @@ package struct KeychainAnswer: Sendable {
         self.rows = rows
         self.status = status
         self.doctor = doctor
+    }
+}
+
+/// How many items matched in a group.
+package struct GroupCount: Sendable, Hashable {
+    package let group: AccessGroup
+    package let items: Int
+
+    package init(group: AccessGroup, items: Int) {
+        self.group = group
+        self.items = items
     }
 }
 

@@ -16,6 +16,7 @@ struct RequestFields {
         case .update: operation = .update
         case .delete: operation = .delete
         case .status: operation = .status
+        case .census: operation = .census
         case .doctor: operation = .doctor(try message.doctorTask.task())
         case .deleteGroups: operation = .deleteGroups(message.groups)
         case .unspecified, .UNRECOGNIZED: throw WireFault()
@@ -112,7 +113,7 @@ extension FieldWriter {
         case .copy: call = 2
         case .update: call = 3
         case .delete: call = 4
-        case .status, .deleteGroups, .doctor: return nil
+        case .status, .deleteGroups, .doctor, .census: return nil
         }
         self.init()
         self.number(1, number)

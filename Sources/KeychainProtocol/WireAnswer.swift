@@ -117,6 +117,18 @@ package struct EncodedMessage: ~Copyable, Sendable {
 }
 
 extension EncodedMessage {
+    package static func census(_ counts: [GroupCount], number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.census = counts.map { count in
+            var out = Latchkey_GroupCount()
+            out.group = count.group.name
+            out.items = UInt64(count.items)
+            return out
+        }
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
     package static func doctor(_ report: DoctorReport, number: UInt64) -> EncodedMessage {
         var message = Latchkey_WireReply()
         message.number = number
@@ -148,6 +160,9 @@ package struct AnswerDecoder {
             if !message.hasFailure {
                 if message.hasStatus { answer.status = try message.status.keychainStatus() }
                 if message.hasDoctor { answer.doctor = try message.doctor.report() }
+                answer.census = message.census.map {
+                    GroupCount(group: AccessGroup($0.group), items: Int(clamping: $0.items))
+                }
                 try absorb(ReplyFields(message), tail)
                 return !message.more
             }

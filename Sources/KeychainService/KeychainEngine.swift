@@ -158,7 +158,7 @@ package final class KeychainEngine: Sendable {
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {
-        case .status, .doctor: return
+        case .status, .doctor, .census: return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
             try authorization.checkUnparsed(request)
@@ -178,6 +178,10 @@ package final class KeychainEngine: Sendable {
         switch request.operation {
         case .status: return KeychainAnswer(status: try status(for: authorization.entitlements))
         case .doctor(let task): return KeychainAnswer(doctor: try doctor(task))
+        case .census:
+            var answer = KeychainAnswer()
+            answer.census = try census(request, for: authorization, telling: .everyGroup)
+            return answer
         default: return try answerCall(request, for: authorization)
         }
     }

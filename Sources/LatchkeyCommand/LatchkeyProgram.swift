@@ -90,7 +90,7 @@ struct Latchkey: ParsableCommand {
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
             DoctorCommand.self,
-            BackupCommand.self, RestoreCommand.self,
+            BackupCommand.self, RestoreCommand.self, ExplainCommand.self,
             TempCommand.self,
         ])
 

@@ -29,7 +29,8 @@ package struct Surroundings: Sendable {
         let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
         return Surroundings(
             console: SystemConsole(),
-            keychain: { DaemonConnectionPool(configuration.looking(in: $0)) }, shield: .process,
+            keychain: { ExplainedKeychain.around(DaemonConnectionPool(configuration.looking(in: $0))) },
+            shield: .process,
             currentDirectory: ProcessEnvironment.currentDirectory ?? "/", configuration: configuration)
     }
 

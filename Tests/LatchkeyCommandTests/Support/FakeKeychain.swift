@@ -64,7 +64,7 @@ final class FakeKeychain: KeychainTransport {
             case .delete: return try delete(request, &state)
             case .status: return KeychainAnswer(status: Self.status)
             case .doctor: return KeychainAnswer(doctor: state.doctor)
-            case .deleteGroups: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
+            case .deleteGroups, .census: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }
     }
