@@ -135,10 +135,11 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struc
                              .msg_controllen = sizeof control.bytes};
     memset(out, 0, sizeof *out);
     out->descriptor = -1;
+    int flags = MSG_CMSG_CLOEXEC | (how == LK_NOW || how == LK_LOOK ? MSG_DONTWAIT : 0) | (how == LK_LOOK ? MSG_PEEK : 0);
     ssize_t r;
     /* Not begun anew after a signal: that would begin the whole wait (SO_RCVTIMEO)
        anew as well, and whoever gets signals would wait for ever. */
-    do r = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (how == LK_NOW ? MSG_DONTWAIT : 0));
+    do r = recvmsg(fd, &message, flags);
     while (r < 0 && errno == EINTR && how != LK_WAIT_ONCE);
     if (r < 0 && errno == EINTR) errno = EAGAIN;
     if (r < 0) return err();

@@ -43,16 +43,17 @@ struct RequestServer: Sendable {
         } catch {
             throw .malformed
         }
+        if reports.begin(connection, decoded.number) { beginsToWork() }
+        defer { reports.end(connection) }
         if let withheld {
             let refusal = EncodedMessage.failure(Self.refusal(withheld), number: decoded.number)
             return try send(refusal, to: connection, carriesValue: false, isLast: true)
         }
         // Doctor says by itself that it goes on, for as long as that takes.
         if case .doctor(let task) = decoded.request.operation {
+            reports.end(connection)
             return try serveDoctor(task, decoded.number, connection)
         }
-        if reports.begin(connection, decoded.number) { beginsToWork() }
-        defer { reports.end(connection) }
         if decoded.request.operation == .status { return try serveStatus(decoded.number, connection, authorization) }
         try answer(decoded.request, decoded.number, connection, authorization)
     }

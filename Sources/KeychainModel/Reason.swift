@@ -37,6 +37,8 @@ package enum Reason: Hashable, Sendable {
     case inputOutput
     case keybagUnreadable
     case enclaveUnreachable
+    /// It is there and says nothing: asking again at once would take as long again.
+    case enclaveSilent
     case daemonNotInstalled
     case daemonUnreachable
     case serverUntrusted
@@ -95,6 +97,7 @@ extension Reason {
         case .inputOutput: "the disk reported an error"
         case .keybagUnreadable: "neither copy of the keybag opens; restore the data folder from a backup"
         case .enclaveUnreachable: "the enclave process does not answer"
+        case .enclaveSilent: "the enclave process gives no answer: it is stopped, or the machine is overloaded"
         case .daemonNotInstalled: "latchkeyd is not installed: run `make install` in the Latchkey sources"
         case .daemonUnreachable: "the keychain daemon cannot be reached"
         case .serverUntrusted: "what listens on the keychain's socket is not the user's own daemon"
@@ -145,7 +148,8 @@ extension Reason {
         case .diskFull: (31, [])
         case .inputOutput: (32, [])
         case .keybagUnreadable: (33, [])
-        case .enclaveUnreachable: (34, [])
+        // One and the same to a client, which can do no more about the one than the other.
+        case .enclaveUnreachable, .enclaveSilent: (34, [])
         case .daemonNotInstalled: (35, [])
         case .daemonUnreachable: (36, [])
         case .serverUntrusted: (37, [])

@@ -20,7 +20,8 @@ package final class MessageChannel: Sendable {
     /// For whoever asks and waits for each answer.
     ///
     /// - Parameter patience: the longest that any deadline gives an answer.
-    package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError) {
+    package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError)
+    {
         self.socket = socket
         waitInReceive = clock.moved == nil ? patience : nil
         if waitInReceive != nil { try socket.waitInReceive(atMost: patience) } else { try socket.setNonBlocking(true) }
@@ -139,6 +140,20 @@ package final class MessageChannel: Sendable {
     ///   without its tail (``Frame/withheld``).
     package func receiveNow(admits: (Int) -> Bool = { _ in true }) throws(FrameError) -> Arrival? {
         try receive(.now, admits)
+    }
+
+    /// The header of the message that waits to be received and stays where it is;
+    /// nil where none waits, or none of which one could say anything.
+    package func waitingHeader() -> [UInt8]? {
+        let buffer = ReceiveBuffer.take()
+        defer { buffer.giveBack() }
+        do {
+            guard let envelope = try buffer.receive(from: socket, .looking), !envelope.isTruncated else { return nil }
+            return try buffer.header(envelope)
+        } catch {
+            // Whoever receives it finds out what is wrong with it.
+            return nil
+        }
     }
 
     private func receive(_ patience: ReceivePatience, _ admits: (Int) -> Bool) throws(FrameError) -> Arrival? {

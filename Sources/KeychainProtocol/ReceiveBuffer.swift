@@ -31,6 +31,14 @@ final class ReceiveBuffer: @unchecked Sendable {
         return envelope
     }
 
+    /// The header of a message, without its tail.
+    func header(_ envelope: PacketEnvelope) throws(FrameError) -> [UInt8]? {
+        let count = used
+        return try unsafe bytes.withUnsafeBytes { bytes throws(FrameError) in
+            try unsafe Frame.header(UnsafeRawBufferPointer(rebasing: bytes[..<count]), envelope)
+        }
+    }
+
     func decode(_ envelope: PacketEnvelope, _ admits: (Int) -> Bool) throws(FrameError) -> Frame {
         let count = used
         return try unsafe bytes.withUnsafeBytes { bytes throws(FrameError) in

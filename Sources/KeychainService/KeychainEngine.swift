@@ -87,7 +87,7 @@ package final class KeychainEngine: Sendable {
         setAside = opened.setAside
         // A keybag is made only where the database is new: one that names its
         // store and finds no keybag is an error, never a reason for new keys.
-        enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew))
+        enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         try store.migrate()
@@ -154,7 +154,8 @@ package final class KeychainEngine: Sendable {
     }
 
     private func execute(
-        _ request: KeychainRequest, _ authorization: Authorization, _ shape: (AnswerShape) throws(KeychainError) -> Void,
+        _ request: KeychainRequest, _ authorization: Authorization,
+        _ shape: (AnswerShape) throws(KeychainError) -> Void,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {

@@ -41,7 +41,7 @@ extension ExitStatus {
             .denied
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable: .damaged
         case .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
-            .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .daemonNotInstalled,
+            .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .enclaveSilent, .daemonNotInstalled,
             .daemonUnreachable, .notImplemented, .unknown:
             .unavailable
         case .duplicate, .malformed, .unknownAttribute, .attributeNotOfClass, .classMissing, .classUnknown,

@@ -49,6 +49,29 @@ struct GreetedConnection {
             KeychainRequest(.add, query: query).encoded(number: 7), SecretBytes(count: byteCount), until: deadline)
     }
 
+    func changeValue(_ account: String) throws {
+        try channel.send(
+            KeychainRequest(.update, query: Self.item(account), changes: QueryDictionary([("v_Data", .secret)]))
+                .encoded(number: 8), SecretBytes(copying: Array("changed".utf8)), until: deadline)
+    }
+
+    static func item(_ account: String, _ more: [(String, RawValue)] = []) -> QueryDictionary {
+        QueryDictionary(
+            [("class", .string("genp")), ("svce", .string("slow")), ("acct", .string(account))] + more)
+    }
+
+    /// How many messages were there, all of them words that the request is not forgotten.
+    func drainWords() throws -> Int {
+        var count = 0
+        while let arrival = try channel.receiveNow() {
+            guard case .frame(let frame) = consume arrival else { throw FrameError.closed }
+            let message: Latchkey_WireReply = try decodeMessage(frame.header)
+            guard message.more, message.rows.isEmpty, !message.hasFailure else { throw FrameError.malformed }
+            count += 1
+        }
+        return count
+    }
+
     func nextMessage() throws -> Latchkey_WireReply { try decodeMessage(try received().header) }
 
     func hasNothingToRead() throws -> Bool { try channel.receiveNow() == nil }
