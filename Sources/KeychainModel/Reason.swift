@@ -47,6 +47,10 @@ package enum Reason: Hashable, Sendable {
     case outsideTestScope
     case internalFault(what: String)
     case storeMalformed
+    /// Nothing that is left matches, and not everything is.
+    case mayBeSetAside
+    /// Items of a database that was set aside are on their way into the new one.
+    case stillSalvaging
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -108,6 +112,10 @@ extension Reason {
         case .internalFault(let what): "a fault of Latchkey itself: \(what)"
         case .storeMalformed:
             "the database file is malformed; it is set aside whole and a new one takes in what still opens"
+        case .mayBeSetAside:
+            "nothing that is left matches the query; damaged items, or a database that could not be read to its end, were set aside"
+        case .stillSalvaging:
+            "items of a damaged database are still being brought back: nobody can say yet what is missing"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -158,6 +166,8 @@ extension Reason {
         case .outsideTestScope: (40, [])
         case .internalFault(let what): (41, [what])
         case .storeMalformed: (42, [])
+        case .mayBeSetAside: (43, [])
+        case .stillSalvaging: (44, [])
         case .unknown(let code): (code, [])
         }
     }
@@ -172,7 +182,7 @@ extension Reason {
             24: .storeSuspect, 26: .storeMismatch, 27: .storeUnreadable, 29: .storeInUse, 30: .readOnly,
             31: .diskFull, 32: .inputOutput, 33: .keybagUnreadable, 34: .enclaveUnreachable,
             35: .daemonNotInstalled, 36: .daemonUnreachable, 37: .serverUntrusted, 40: .outsideTestScope,
-            42: .storeMalformed,
+            42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))

@@ -49,11 +49,20 @@ extension KeychainEngine {
         guard search.found > 0 else { throw nothingMatches }
     }
 
-    /// What is not there, or may not be there yet.
+    /// What is not there, or may not be there yet, or may be among what was set aside.
     var nothingMatches: KeychainError {
-        mayBringBack.load(ordering: .acquiring)
-            ? KeychainError(.notAvailable, reason: .storeMalformed, underlying: "items are still being brought back")
-            : KeychainError(.itemNotFound, reason: .nothingMatches)
+        if mayBringBack.load(ordering: .acquiring) { return Self.comesBack }
+        let isWhole = !lacksItems.load(ordering: .acquiring) && !brake.knowsOpenDamage
+        return KeychainError(.itemNotFound, reason: isWhole ? .nothingMatches : .mayBeSetAside)
+    }
+
+    static let comesBack = KeychainError(.notAvailable, reason: .stillSalvaging)
+
+    /// What is deleted, or moved away, while items come back could come back itself.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `stillSalvaging`, until that is over.
+    func refuseWhileBringingBack() throws(KeychainError) {
+        if mayBringBack.load(ordering: .acquiring) { throw Self.comesBack }
     }
 
     /// Opens the secrets of rows in one round trip to the enclave.

@@ -103,6 +103,7 @@ struct Revision: Sendable {
     ) throws(KeychainError) -> Bool {
         let plan = try plan(for: candidate, itemClass)
         if let primaryKey = plan.newPrimaryKey {
+            try engine.refuseWhileBringingBack()
             try clearTheWay(to: primaryKey, for: plan.draft, from: candidate.row, transaction, seen)
             try engine.takePlace(of: primaryKey, in: itemClass, transaction)
         }

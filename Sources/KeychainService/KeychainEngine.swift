@@ -25,6 +25,9 @@ package final class KeychainEngine: Sendable {
     /// Items of the database that was set aside may still come back: nobody is told
     /// that one of them is not there.
     let mayBringBack = Atomic(false)
+    /// Something of a database that was set aside did not come back, and nobody has
+    /// accepted that.
+    let lacksItems = Atomic(false)
     /// The malformed database that had to be set aside for this opening.
     package let setAside: StoreSetAside?
     let sealer: RowSealer
@@ -95,7 +98,7 @@ package final class KeychainEngine: Sendable {
         if let aside = opened.setAside {
             // Noted before the marker goes: a crash from here on is carried on by the
             // next opening.
-            let names = Array(opened.predecessors.joined(separator: "\n").utf8)
+            let names = StoreRecord.bytes(of: opened.predecessors)
             try store.write { transaction throws(KeychainError) in
                 try transaction.put(names, as: .predecessor)
                 try transaction.put(names, as: .salvaging)

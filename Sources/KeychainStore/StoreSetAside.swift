@@ -27,7 +27,7 @@ package struct StoreSetAside: Sendable, Hashable {
     ///
     /// - Throws: `storeUnreadable` for a marker that no version of ours wrote.
     package static func pending(in directory: PrivateDirectory) throws(KeychainError) -> StoreSetAside? {
-        let bytes = try translating { () throws(SystemCallError) in try directory.read(markerName, atMost: 4096) }
+        let bytes = try translatingFiles { () throws(SystemCallError) in try directory.read(markerName, atMost: 4096) }
         guard let bytes else { return nil }
         guard let found = StoreSetAside(encoded: bytes) else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: markerName)
@@ -44,7 +44,7 @@ package struct StoreSetAside: Sendable, Hashable {
         if let present = try pending(in: directory) { return present }
         let name = freeName(in: directory, at: moment)
         let marker = StoreSetAside(name: name, storeID: storeID)
-        try translating { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
+        try translatingFiles { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
         return marker
     }
 
@@ -92,7 +92,7 @@ package struct StoreSetAside: Sendable, Hashable {
     ///
     /// - Throws: `readOnly`, `diskFull`, `inputOutput`; the marker stays.
     package func move(in directory: PrivateDirectory) throws(KeychainError) {
-        try Self.translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             if try directory.holds(name) { return }
             for (from, to) in renames { try directory.move(from, to: to) }
             try directory.synchronize()
@@ -105,7 +105,7 @@ package struct StoreSetAside: Sendable, Hashable {
     /// - Throws: `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
     package static func keepOrphanedLog(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) {
         let log = Store.fileName + "-wal"
-        try translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             guard try !directory.holds(Store.fileName), try directory.holds(log) else { return }
             try directory.move(log, to: freeName(in: directory, at: moment) + "-wal")
             try directory.synchronize()
@@ -114,7 +114,7 @@ package struct StoreSetAside: Sendable, Hashable {
 
     /// The new store is there and has its id.
     package func finish(in directory: PrivateDirectory) throws(KeychainError) {
-        try Self.translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             try directory.remove(Self.markerName)
             try directory.synchronize()
         }
@@ -122,15 +122,13 @@ package struct StoreSetAside: Sendable, Hashable {
 
     // MARK: What was set aside
 
-    /// Databases that were set aside, oldest first.
+    /// What was set aside, oldest first: databases, and logs whose database is gone.
     package static func files(in directory: PrivateDirectory) -> [String] {
-        FolderContent.names(at: directory.path).filter { name in
-            name.hasPrefix(prefix) && !companions.contains { name.hasSuffix($0) }
+        let names = Set(FolderContent.names(at: directory.path).filter { $0.hasPrefix(prefix) })
+        return names.filter { name in
+            guard let companion = companions.first(where: name.hasSuffix) else { return true }
+            return companion == "-wal" && !names.contains(String(name.dropLast(companion.count)))
         }.sorted()
-    }
-
-    private static func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
     }
 }
 
@@ -146,6 +144,11 @@ extension KeychainError {
                 .notAvailable, reason: error.isDiskFull ? .diskFull : .storeUnreadable, underlying: "\(error)")
         }
     }
+}
+
+/// Runs what moves or writes files of the store.
+package func translatingFiles<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
+    do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
 }
 
 /// A moment as part of a file's name: 20260131T235959Z.

@@ -32,6 +32,7 @@ import Testing
             .storeUnreadable, .unsuitableFileSystem(name: "nfs"), .storeInUse, .readOnly, .diskFull, .inputOutput,
             .keybagUnreadable, .enclaveUnreachable, .daemonNotInstalled, .daemonUnreachable, .serverUntrusted,
             .identityRefused(why: "w"), .notImplemented(what: "w"), .outsideTestScope, .internalFault(what: "w"),
+            .storeMalformed, .mayBeSetAside, .stillSalvaging,
         ]
         for reason in reasons {
             let (code, arguments) = reason.wireForm

@@ -1,8 +1,10 @@
 import Enclave
+import Foundation
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainService
+import KeychainStore
 import KeychainTestSupport
 import Synchronization
 import Testing
@@ -59,6 +61,33 @@ import Testing
         try keychain.add("a")
     }
 
+    /// What is deleted before everything has come back could come back itself.
+    @Test func nothingIsDeletedOrMovedWhileItemsComeBack() throws {
+        let before = try EngineUnderTest()
+        for index in 0..<3 { try before.add("\(index)", "v") }
+        let path = before.folder.path
+        let page = try before.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try before.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: before.databasePath))
+        try file.seek(toOffset: UInt64((page - 1) * 4096))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        _ = try StoreSetAside.mark(in: PrivateDirectory(path, creating: false), storeID: nil, at: 0)
+        let keychain = try MutableKeychain(path, .silent)
+        keychain.enclave.fate.withLock { $0 = .answers }
+        keychain.clock.advance(by: .seconds(1))
+        try keychain.add("own")
+        keychain.expectFailure(.stillSalvaging) { try keychain.delete("own") }
+        keychain.expectFailure(.stillSalvaging) { try keychain.rename("own") }
+        keychain.expectFailure(.stillSalvaging) { try keychain.change("missing") }
+        try keychain.change("own")
+        #expect(!keychain.isMalformed, "an answer about the old database is no word about the new one")
+        try keychain.salvage()
+        try keychain.delete("own")
+        keychain.expectFailure(.nothingMatches, .itemNotFound) { try keychain.change("own") }
+        #expect(try keychain.values() == 3)
+    }
+
     @Test func whatNeedsNoKeyGoesOn() throws {
         let keychain = try MutableKeychain()
         try keychain.add("a")
@@ -72,17 +101,19 @@ import Testing
 
 /// The real engine with a real enclave that can be struck dumb.
 private final class MutableKeychain {
-    let folder: TemporaryDirectory
     let clock = ManualClock()
     let enclave: MutableEnclave
+    private let folder: TemporaryDirectory?
     private let engine: KeychainEngine
 
-    init() throws {
-        folder = try TemporaryDirectory()
-        let path = folder.path
+    /// A new store, or the one in a folder.
+    init(_ place: String? = nil, _ fate: MutableEnclave.Fate = .answers) throws {
+        folder = try place == nil ? TemporaryDirectory() : nil
+        let path = place ?? folder?.path ?? ""
         let made = Mutex<MutableEnclave?>(nil)
         engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
             let enclave = MutableEnclave(try InProcessEnclave(dataDirectory: path, expecting: expected))
+            enclave.fate.withLock { $0 = fate }
             made.withLock { $0 = enclave }
             return enclave
         }
@@ -94,7 +125,7 @@ private final class MutableKeychain {
         changes: [(String, RawValue)] = [], value: String? = nil
     ) throws(KeychainError) -> KeychainAnswer {
         var entitlements = Entitlements()
-        entitlements.keychainAccessGroups = ["group"]
+        entitlements.keychainAccessGroups = ["group.a"]
         let item: [(String, RawValue)] = [
             ("class", .string("genp")), ("svce", .string("silence")), ("acct", .string(account)),
         ]
@@ -117,9 +148,18 @@ private final class MutableKeychain {
         _ = try call(.update, account, changes: [("labl", .string("label"))])
     }
 
+    func delete(_ account: String) throws(KeychainError) { _ = try call(.delete, account) }
+
+    func rename(_ account: String) throws(KeychainError) {
+        _ = try call(.update, account, changes: [("acct", .string("another"))])
+    }
+
+    var isMalformed: Bool { engine.isMalformed }
+    func salvage() throws(KeychainError) { _ = try engine.doctor(.salvage) }
+
     private func count(_ returned: String) throws(KeychainError) -> Int {
         var entitlements = Entitlements()
-        entitlements.keychainAccessGroups = ["group"]
+        entitlements.keychainAccessGroups = ["group.a"]
         return try engine.answer(
             KeychainRequest(
                 .copy,
@@ -133,9 +173,10 @@ private final class MutableKeychain {
     func labels() throws(KeychainError) -> Int { try count("r_Attributes") }
 
     func expectFailure(
-        _ reason: Reason, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+        _ reason: Reason, _ status: Status = .notAvailable, _ location: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Void
     ) {
-        #expect(throws: KeychainError(.notAvailable, reason: reason), sourceLocation: location) { try body() }
+        #expect(throws: KeychainError(status, reason: reason), sourceLocation: location) { try body() }
     }
 }
 
