@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/magic.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -163,6 +164,20 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struc
         }
     }
     return r;
+}
+
+int lk_unread(int32_t fd) {
+    int bytes = 0;
+    return ioctl(fd, SIOCOUTQ, &bytes) < 0 ? err() : bytes;
+}
+
+int lk_set_send_room(int32_t fd, int32_t bytes) {
+    int before = 0;
+    socklen_t size = sizeof before;
+    if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &before, &size) < 0) return err();
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes) < 0) return err();
+    // The kernel gives twice what it is asked for, for its own bookkeeping (socket(7)).
+    return before / 2;
 }
 
 int lk_set_receive_limit(int32_t fd, int64_t nanoseconds) {

@@ -72,10 +72,15 @@ package struct Frame: ~Copyable, Sendable {
         case .inline:
             let body = unsafe UnsafeRawBufferPointer(rebasing: bytes[WireLimit.prefix...])
             guard headerCount <= body.count else { throw .malformed }
-            return unsafe Frame(
-                header: Array(body[..<headerCount]),
-                tail: SecretBytes(unsafeCopying: UnsafeRawBufferPointer(rebasing: body[headerCount...])),
-                descriptor: envelope.descriptor, sender: envelope.sender, withheld: nil)
+            let header = unsafe Array(body[..<headerCount])
+            do throws(SystemCallError) {
+                let tail = try unsafe SecretBytes(
+                    unsafeAllocating: UnsafeRawBufferPointer(rebasing: body[headerCount...]))
+                return Frame(
+                    header: header, tail: tail, descriptor: envelope.descriptor, sender: envelope.sender, withheld: nil)
+            } catch {
+                return Frame(header: header, sender: envelope.sender, withheld: .noMemory)
+            }
         case .inMemory:
             guard bytes.count == WireLimit.prefix + 8, let memory = envelope.descriptor else { throw .malformed }
             let total = unsafe FramePrefix.number(bytes, at: 8, bytes: 8)

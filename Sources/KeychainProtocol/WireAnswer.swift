@@ -51,23 +51,31 @@ package struct AnswerEncoder: ~Copyable {
     }
 
     /// The next message, and room for the rows after it.
-    package mutating func take(more: Bool) -> EncodedMessage {
+    ///
+    /// - Throws: -108 where there is no memory for its values; they are dropped.
+    package mutating func take(more: Bool) throws(KeychainError) -> EncodedMessage {
         var message = Latchkey_WireReply()
         message.number = number
         message.more = more
         message.returns = UInt32(returns.rawValue)
         message.many = many
         message.rows = rows
-        let tail = concatenate(values, byteCount: Int(valueBytes))
+        let (parts, byteCount) = (values, Int(valueBytes))
         rows = []
         headerBytes = 0
         values = []
         valueBytes = 0
-        return EncodedMessage(header: message.wireBytes, tail: tail)
+        do throws(SystemCallError) {
+            return EncodedMessage(header: message.wireBytes, tail: try Self.concatenate(parts, byteCount: byteCount))
+        } catch {
+            throw .noMemory(for: "the values of an answer")
+        }
     }
 
-    private func concatenate(_ parts: [SharedSecret], byteCount: Int) -> SecretBytes {
-        var out = SecretBytes(count: byteCount)
+    private static func concatenate(
+        _ parts: [SharedSecret], byteCount: Int
+    ) throws(SystemCallError) -> SecretBytes {
+        var out = try SecretBytes(allocating: byteCount)
         var at = 0
         for part in parts {
             unsafe out.withUnsafeMutableBytes { place in
@@ -136,43 +144,59 @@ package struct AnswerDecoder {
     /// - Throws: ``KeychainError`` where it says that the call failed.
     package mutating func take(_ header: [UInt8], tail: borrowing SecretBytes) throws(KeychainError) -> Bool {
         let message: Latchkey_WireReply
-        do throws(WireFault) {
-            message = try decodeMessage(header)
-            guard message.number == number else { throw WireFault() }
+        do throws(Fault) {
+            do throws(WireFault) { message = try decodeMessage(header) } catch { throw .malformed }
+            guard message.number == number else { throw .malformed }
             if !message.hasFailure { try absorb(message, tail) }
         } catch {
-            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
+            switch error {
+            case .malformed:
+                throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
+            case .noMemory: throw .noMemory(for: "a value of the answer")
+            }
         }
         if message.hasFailure { throw message.failure.keychainError }
         return !message.more
     }
 
-    private mutating func absorb(_ message: Latchkey_WireReply, _ tail: borrowing SecretBytes) throws(WireFault) {
-        guard let returns = UInt8(exactly: message.returns) else { throw WireFault() }
+    private enum Fault: Error {
+        case malformed
+        case noMemory
+    }
+
+    private mutating func absorb(_ message: Latchkey_WireReply, _ tail: borrowing SecretBytes) throws(Fault) {
+        guard let returns = UInt8(exactly: message.returns) else { throw .malformed }
         answer.returns = ReturnTypes(rawValue: returns)
         answer.many = message.many
-        if message.hasStatus { answer.status = try message.status.keychainStatus() }
-        if message.hasDoctor { answer.doctor = try message.doctor.report() }
+        do throws(WireFault) {
+            if message.hasStatus { answer.status = try message.status.keychainStatus() }
+            if message.hasDoctor { answer.doctor = try message.doctor.report() }
+        } catch {
+            throw .malformed
+        }
         for row in message.rows { answer.rows.append(try Self.row(row, tail)) }
     }
 
-    private static func row(_ row: Latchkey_WireRow, _ tail: borrowing SecretBytes) throws(WireFault) -> AnswerRow {
-        guard let itemClass = ItemClass(rawValue: row.itemClass) else { throw WireFault() }
+    private static func row(_ row: Latchkey_WireRow, _ tail: borrowing SecretBytes) throws(Fault) -> AnswerRow {
+        guard let itemClass = ItemClass(rawValue: row.itemClass) else { throw .malformed }
         var attributes = AttributeMap()
         attributes.reserve(row.attributes.count)
         for attribute in row.attributes {
-            guard let value = attribute.attributeValue else { throw WireFault() }
+            guard let value = attribute.attributeValue else { throw .malformed }
             attributes.append(AttributeCode(rawValue: attribute.code), value)
         }
         var value: SharedSecret?
         if row.hasValue_p {
             let total = UInt64(tail.count)
-            guard row.valueOffset <= total, row.valueLength <= total - row.valueOffset else { throw WireFault() }
-            value = SharedSecret(tail.copy(Int(row.valueOffset)..<Int(row.valueOffset + row.valueLength)))
+            guard row.valueOffset <= total, row.valueLength <= total - row.valueOffset else { throw .malformed }
+            let range = Int(row.valueOffset)..<Int(row.valueOffset + row.valueLength)
+            do throws(SystemCallError) { value = SharedSecret(try tail.copy(allocating: range)) } catch {
+                throw .noMemory
+            }
         }
         var access: AccessControl?
         if !row.accessControl.isEmpty {
-            guard let decoded = AccessControl(encoded: Array(row.accessControl)) else { throw WireFault() }
+            guard let decoded = AccessControl(encoded: Array(row.accessControl)) else { throw .malformed }
             access = decoded
         }
         return AnswerRow(

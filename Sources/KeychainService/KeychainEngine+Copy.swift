@@ -78,14 +78,18 @@ extension KeychainEngine {
             throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
         }
         var next = outcomes.makeIterator()
-        return candidates.map { candidate in
+        var opened: [OpenedSecret] = []
+        opened.reserveCapacity(candidates.count)
+        for candidate in candidates {
             guard candidate.row.secret != nil, let outcome = next.next() else {
                 // The metadata knows whether there was data.
                 let isComplete = candidate.metadata.dataCode.isEmpty && candidate.row.wrappedKey == nil
-                return isComplete ? .payload(value: nil, extras: AttributeMap()) : .damaged(.secret)
+                opened.append(isComplete ? .payload(value: nil, extras: AttributeMap()) : .damaged(.secret))
+                continue
             }
-            return open(candidate, outcome, itemClass)
+            opened.append(try open(candidate, outcome, itemClass))
         }
+        return opened
     }
 
     private static func binding(_ candidate: Candidate) -> RowBinding {
@@ -99,17 +103,22 @@ extension KeychainEngine {
         WrappedKey(generation: row.generation, box: row.wrappedKey ?? [])
     }
 
-    private func open(_ candidate: Candidate, _ outcome: KeyOutcome, _ itemClass: ItemClass) -> OpenedSecret {
+    /// - Throws: -108 where there is no memory for the value, which is no damage.
+    private func open(
+        _ candidate: Candidate, _ outcome: KeyOutcome, _ itemClass: ItemClass
+    ) throws(KeychainError) -> OpenedSecret {
         switch outcome {
         case .key(let secret, _):
+            let bytes: SecretBytes
             do throws(CryptoError) {
-                let bytes = try sealer.openSecret(
+                bytes = try sealer.openSecret(
                     of: candidate.row, metadata: candidate.metadata, itemClass, under: SealingKey(secret.bytes.copy()))
-                guard let payload = SecretPayload(encoded: bytes) else { return .damaged(.secret) }
-                return .payload(value: payload.value, extras: payload.extras)
             } catch {
+                if error == .noMemory { throw .noMemory(for: "the value") }
                 return .damaged(.secret)
             }
+            guard let payload = try SecretPayload(encoded: bytes) else { return .damaged(.secret) }
+            return .payload(value: payload.value, extras: payload.extras)
         case .locked, .noClassKey:
             return .locked(ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly)
         case .needsAuthentication: return .needsAuthentication

@@ -149,6 +149,36 @@ import Testing
         #expect(try writer.answer().isSuccess)
     }
 
+    /// Each answer is a memory file, which lies in the kernel's memory until it is read.
+    @Test func largeAnswersThatNobodyReadsAreAtMostTwo() throws {
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights))
+        try Self.fill(daemon)
+        let greedy = try GreetedConnection(daemon)
+        try greedy.add("large", byteCount: 1 << 20)
+        #expect(try greedy.answer().isSuccess)
+        try greedy.askForValue("large", times: 20)
+        #expect(try ExecAttack.honestClient(of: daemon.asVictim) == "told")
+        let deadline = Deadline(after: .seconds(20), on: SystemClock())
+        // The first answer is there; the clock stands until then.
+        while !greedy.hasSomethingToRead { try #require(!deadline.hasPassed) }
+        while !daemon.lines.all.contains(where: { $0.contains("unreachable") }) {
+            try #require(!deadline.hasPassed, "nobody waits for the reader")
+            daemon.clock.advance(by: .seconds(1))
+        }
+        let left = try greedy.drainAnswers()
+        #expect((1...2).contains(left.count) && left.hasEnded, "\(left)")
+    }
+
+    /// Whoever reads gets them all, however many requests were sent ahead.
+    @Test func largeAnswersThatAreReadAllCome() throws {
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights))
+        let reader = try GreetedConnection(daemon)
+        try reader.add("large", byteCount: 1 << 20)
+        #expect(try reader.answer().isSuccess)
+        try reader.askForValue("large", times: 20)
+        for _ in 0..<20 { #expect(try reader.answer().isSuccess) }
+    }
+
     @Test func tooManyBytesAtOnceAreRefusedBeforeTheyAreRead() throws {
         let gate = try EnclaveGate()
         let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate) {

@@ -41,6 +41,36 @@ struct GreetedConnection {
         }
     }
 
+    /// Asks for a value over and over, as far as the socket has room.
+    func askForValue(_ account: String, times: Int) throws {
+        for number in 0..<times {
+            do throws(FrameError) {
+                try channel.send(
+                    KeychainRequest(.copy, query: Self.item(account, [("r_Data", .bool(true))]))
+                        .encoded(number: UInt64(number)), until: Deadline(after: .zero, on: SystemClock()))
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// How many answers lie there to be read, and whether the connection has ended
+    /// behind them.
+    func drainAnswers() throws -> (count: Int, hasEnded: Bool) {
+        var (count, ends) = (0, 0)
+        while let arrival = try channel.receiveNow() {
+            switch consume arrival {
+            case .closed:
+                // Of requests that were never read the other end's going is a fault,
+                // told once and before what still lies there.
+                ends += 1
+                if ends == 2 { return (count, true) }
+            case .frame(let frame): count += frame.tail.count > 0 ? 1 : 0
+            }
+        }
+        return (count, ends > 0)
+    }
+
     func add(_ account: String, byteCount: Int = 8) throws {
         let query = QueryDictionary([
             ("class", .string("genp")), ("svce", .string("slow")), ("acct", .string(account)), ("v_Data", .secret),
@@ -73,6 +103,9 @@ struct GreetedConnection {
     }
 
     func nextMessage() throws -> Latchkey_WireReply { try decodeMessage(try received().header) }
+
+    /// It stays there.
+    var hasSomethingToRead: Bool { channel.waitingHeader() != nil }
 
     func hasNothingToRead() throws -> Bool { try channel.receiveNow() == nil }
 

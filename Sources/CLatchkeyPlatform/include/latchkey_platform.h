@@ -24,6 +24,10 @@ int lk_connect(int32_t fd, const char *path);
 int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);
 int lk_accept(int32_t fd);
 int lk_pass_credentials(int32_t fd);
+// Bytes that the other end has not received yet, as the kernel counts them.
+int lk_unread(int32_t fd);
+// Sets the room for them and says what it was.
+int lk_set_send_room(int32_t fd, int32_t bytes);
 int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
                 int32_t descriptor, int32_t now);
 /* How to receive: wait; not wait; wait, but end with EAGAIN when a signal came. */
