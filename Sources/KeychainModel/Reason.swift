@@ -51,6 +51,8 @@ package enum Reason: Hashable, Sendable {
     case mayBeSetAside
     /// Items of a database that was set aside are on their way into the new one.
     case stillSalvaging
+    /// The daemon was started in a way that it does not agree to.
+    case startRefused(why: String)
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -116,6 +118,7 @@ extension Reason {
             "nothing that is left matches the query; damaged items, or a database that could not be read to its end, were set aside"
         case .stillSalvaging:
             "items of a damaged database are still being brought back: nobody can say yet what is missing"
+        case .startRefused(let why): "the daemon does not start: \(why)"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -168,6 +171,7 @@ extension Reason {
         case .storeMalformed: (42, [])
         case .mayBeSetAside: (43, [])
         case .stillSalvaging: (44, [])
+        case .startRefused(let why): (45, [why])
         case .unknown(let code): (code, [])
         }
     }
@@ -200,6 +204,7 @@ extension Reason {
         case 38: self = .identityRefused(why: text(0))
         case 39: self = .notImplemented(what: text(0))
         case 41: self = .internalFault(what: text(0))
+        case 45: self = .startRefused(why: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

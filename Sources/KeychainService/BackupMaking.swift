@@ -22,8 +22,11 @@ package struct BackupMaking {
     ///   `storeMalformed`, `readOnly`, `diskFull`, or that the file is there.
     package func write(to path: String, replacing: Bool) throws(Failure) {
         let file: OutputFile
-        do throws(SystemCallError) { file = try OutputFile(path) } catch {
-            throw .keychain(KeychainError(files: error))
+        do throws(OutputFile.Refusal) { file = try OutputFile(path) } catch {
+            switch error {
+            case .writableByOthers(let folder): throw .writableByOthers(folder: folder)
+            case .system(let error): throw .keychain(KeychainError(files: error))
+            }
         }
         defer { file.discard() }
         guard replacing || !file.isTaken else { throw .isThere }
@@ -45,6 +48,8 @@ package struct BackupMaking {
     package enum Failure: Error {
         /// The file is there and may not be replaced.
         case isThere
+        /// Others can put something else in its place.
+        case writableByOthers(folder: String)
         case keychain(KeychainError)
     }
 

@@ -28,7 +28,7 @@ package struct RestoreSwitch: Sendable {
         _ staging: PrivateDirectory, in data: PrivateDirectory, at moment: Double
     ) throws(KeychainError) {
         let taken = Set(FolderContent.names(at: data.path))
-        let stamp = asidePrefix + CompactTime.text(moment)
+        let stamp = asidePrefix + Timestamp(secondsSince2001: moment).compactText
         var name = stamp
         var number = 1
         while taken.contains(name) {

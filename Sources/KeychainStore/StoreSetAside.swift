@@ -49,7 +49,7 @@ package struct StoreSetAside: Sendable, Hashable {
     }
 
     private static func freeName(in directory: PrivateDirectory, at moment: Double) -> String {
-        let stamp = prefix + CompactTime.text(moment)
+        let stamp = prefix + Timestamp(secondsSince2001: moment).compactText
         let taken = Set(FolderContent.names(at: directory.path))
         var name = stamp
         var number = 1
@@ -149,33 +149,4 @@ extension KeychainError {
 /// Runs what moves or writes files of the store.
 package func translatingFiles<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
     do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
-}
-
-/// A moment as part of a file's name: 20260131T235959Z.
-package enum CompactTime {
-    /// - Parameter moment: seconds since 2001-01-01T00:00:00Z.
-    package static func text(_ moment: Double) -> String {
-        let clamped = moment.isFinite ? Int(max(0, min(moment, 200_000_000_000))) : 0
-        let (days, seconds) = clamped.quotientAndRemainder(dividingBy: 86_400)
-        let (year, month, day) = date(days)
-        let time = two(seconds / 3600) + two(seconds / 60 % 60) + two(seconds % 60)
-        return "\(year)" + two(month) + two(day) + "T" + time + "Z"
-    }
-
-    private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        var (year, left) = (2001, days)
-        while left >= length(ofYear: year) {
-            left -= length(ofYear: year)
-            year += 1
-        }
-        for (index, count) in [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
-            if left < count { return (year, index + 1, left + 1) }
-            left -= count
-        }
-        return (year, 12, 31)
-    }
-
-    private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-    private static func length(ofYear year: Int) -> Int { isLeap(year) ? 366 : 365 }
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

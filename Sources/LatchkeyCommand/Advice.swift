@@ -29,6 +29,8 @@ enum Advice {
         case .noAnswer(mayHaveHappened: true): "Look with `latchkey list` before you try again."
         case .noAnswer:
             "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
+        case .startRefused:
+            "Name other folders (--data-dir, --run-dir), or install latchkey and latchkeyd of one version."
         case .versionMismatch:
             "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
         case .storeNewer: "Install the newer Latchkey again."

@@ -42,6 +42,7 @@ extension ExitStatus {
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable: .damaged
         case .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
             .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .enclaveSilent, .stillSalvaging,
+            .startRefused,
             .daemonNotInstalled,
             .daemonUnreachable, .notImplemented, .unknown:
             .unavailable

@@ -32,7 +32,7 @@ import Testing
             .storeUnreadable, .unsuitableFileSystem(name: "nfs"), .storeInUse, .readOnly, .diskFull, .inputOutput,
             .keybagUnreadable, .enclaveUnreachable, .daemonNotInstalled, .daemonUnreachable, .serverUntrusted,
             .identityRefused(why: "w"), .notImplemented(what: "w"), .outsideTestScope, .internalFault(what: "w"),
-            .storeMalformed, .mayBeSetAside, .stillSalvaging,
+            .storeMalformed, .mayBeSetAside, .stillSalvaging, .startRefused(why: "w"),
         ]
         for reason in reasons {
             let (code, arguments) = reason.wireForm
