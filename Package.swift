@@ -72,8 +72,11 @@ let package = Package(
         // Floor 2: parts
         room(
             "KeychainStore",
-            ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf, grdb,
-             sqlite]),
+            [
+                "KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf,
+                grdb,
+                sqlite,
+            ]),
         room(
             "Enclave",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),
@@ -96,18 +99,25 @@ let package = Package(
         .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
-            ["CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
-             "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave", "CSQLite"]),
+            [
+                "CKeychainTesting", "KeychainServices", "KeychainClient", "KeychainService", "KeychainModel",
+                "KeychainPlatform", "KeychainProtocol", "KeychainStore", "Enclave", "CSQLite",
+            ]),
         room(
             "KeychainDaemon",
-            ["KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging]),
+            [
+                "KeychainService", "KeychainStore", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel",
+                "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging,
+            ]),
 
         // Floor 5: executables
         executable(
             "latchkeyd",
-            ["KeychainDaemon", "KeychainService", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "PeerIdentity",
-             arguments, logging]),
+            [
+                "KeychainDaemon", "KeychainService", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+                "PeerIdentity",
+                arguments, logging,
+            ]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
@@ -118,8 +128,10 @@ let package = Package(
         // Measures the whole beside its raw parts; not a product.
         executable(
             "latchkey-bench",
-            ["KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "Enclave",
-             "KeychainProtocol", "KeychainModel", "KeychainPlatform", "CSQLite", crypto]),
+            [
+                "KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "Enclave",
+                "KeychainProtocol", "KeychainModel", "KeychainPlatform", "CSQLite", crypto,
+            ]),
 
         // Tests
         .target(
@@ -133,13 +145,19 @@ let package = Package(
             path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",
-            ["KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
-             "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Puppets",
-             protobuf, logging]),
+            [
+                "KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
+                "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport",
+                "Puppets",
+                protobuf, logging,
+            ]),
         tests(
             "ShippedDaemonTests",
-            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "Puppets",
-             "latchkeyd", "latchkey-enclave"]),
+            [
+                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport",
+                "Puppets",
+                "latchkeyd", "latchkey-enclave",
+            ]),
         .executableTarget(
             name: "fault-client",
             dependencies: ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
@@ -147,18 +165,24 @@ let package = Package(
         // What is broken on purpose, and what is left then (docs/faults.md).
         tests(
             "FaultTests",
-            ["KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainModel", "KeychainPlatform",
-             "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client", "latchkey", "latchkeyd",
-             "latchkey-enclave"]),
+            [
+                "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainModel", "KeychainPlatform",
+                "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client", "latchkey", "latchkeyd",
+                "latchkey-enclave",
+            ]),
         tests(
             "KeychainServiceTests",
-            ["KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
-             "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", protobuf],
-             resources: [.copy("Fixtures")]),
+            [
+                "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
+                "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", "FuzzTargets", protobuf,
+            ],
+            resources: [.copy("Fixtures")]),
         tests(
             "EnclaveTests",
-            ["Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
-             "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe"],
+            [
+                "Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
+                "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe",
+            ],
             resources: [.copy("Fixtures")]),
         tests(
             "PeerIdentityTests",
@@ -187,7 +211,8 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
-                "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance", "CSQLite",
+                "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
+                "CSQLite",
                 protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
@@ -220,7 +245,10 @@ let package = Package(
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(
             "LatchkeyCommandTests",
-            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-             "KeychainServices", "KeychainTesting", "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
+            [
+                "LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+                "KeychainServices", "KeychainTesting", "KeychainTestSupport", "latchkey", "latchkeyd",
+                "latchkey-enclave",
+            ]),
     ]
 )

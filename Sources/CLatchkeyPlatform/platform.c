@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/magic.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -135,10 +136,11 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struc
                              .msg_controllen = sizeof control.bytes};
     memset(out, 0, sizeof *out);
     out->descriptor = -1;
+    int flags = MSG_CMSG_CLOEXEC | (how == LK_NOW || how == LK_LOOK ? MSG_DONTWAIT : 0) | (how == LK_LOOK ? MSG_PEEK : 0);
     ssize_t r;
     /* Not begun anew after a signal: that would begin the whole wait (SO_RCVTIMEO)
        anew as well, and whoever gets signals would wait for ever. */
-    do r = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | (how == LK_NOW ? MSG_DONTWAIT : 0));
+    do r = recvmsg(fd, &message, flags);
     while (r < 0 && errno == EINTR && how != LK_WAIT_ONCE);
     if (r < 0 && errno == EINTR) errno = EAGAIN;
     if (r < 0) return err();
@@ -162,6 +164,20 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struc
         }
     }
     return r;
+}
+
+int lk_unread(int32_t fd) {
+    int bytes = 0;
+    return ioctl(fd, SIOCOUTQ, &bytes) < 0 ? err() : bytes;
+}
+
+int lk_set_send_room(int32_t fd, int32_t bytes) {
+    int before = 0;
+    socklen_t size = sizeof before;
+    if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &before, &size) < 0) return err();
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes) < 0) return err();
+    // The kernel gives twice what it is asked for, for its own bookkeeping (socket(7)).
+    return before / 2;
 }
 
 int lk_set_receive_limit(int32_t fd, int64_t nanoseconds) {

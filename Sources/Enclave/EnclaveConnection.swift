@@ -76,8 +76,8 @@ package struct EnclaveDescription: Sendable, Hashable {
 /// The daemon's side of the enclave: the real process over a socket, or the same
 /// code in process. One connection is used by one thread at a time.
 ///
-/// - Throws: `errSecNotAvailable` with reason `enclaveUnreachable` or
-///   `keybagUnreadable`; never a status that could be mistaken for damage.
+/// - Throws: `errSecNotAvailable` with reason `enclaveUnreachable`,
+///   `enclaveSilent` or `keybagUnreadable`; never a status that could be mistaken for damage.
 package protocol EnclaveConnection: AnyObject, Sendable {
     /// 16 bytes that name the store whose keybag this is.
     var storeID: [UInt8] { get }

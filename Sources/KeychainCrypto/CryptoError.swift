@@ -3,4 +3,6 @@
 package enum CryptoError: Error, Hashable, Sendable {
     case doesNotOpen
     case malformed
+    /// There is no memory for what it holds: no word about the seal.
+    case noMemory
 }

@@ -35,7 +35,8 @@ package struct SealingKey: ~Copyable, Sendable {
     private func seal(unsafe plaintext: UnsafeRawBufferPointer, bound associatedData: AssociatedData) -> [UInt8] {
         withKey { key in
             do {
-                let box = try unsafe AES.GCM.seal(plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: associatedData.bytes)
+                let box = try unsafe AES.GCM.seal(
+                    plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: associatedData.bytes)
                 guard let whole = box.combined else { preconditionFailure("a nonce of 12 bytes was given") }
                 return Array(whole)
             } catch {
@@ -45,12 +46,31 @@ package struct SealingKey: ~Copyable, Sendable {
         }
     }
 
-    /// Opens a box into memory that is wiped.
+    /// Opens a box that holds a key into memory that is wiped.
     ///
     /// - Throws: ``CryptoError``; nothing of the plaintext is given out then.
     package func open(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> SecretBytes {
+        try open(box, associatedData, into: SecretBytes(count: max(0, box.count - Self.overhead)))
+    }
+
+    /// Opens a box that holds a value, of whatever size.
+    ///
+    /// - Throws: ``CryptoError``; `noMemory` says nothing about the seal.
+    package func openValue(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> SecretBytes {
+        // Before anything is opened: where there is no room nothing is left to be wiped.
+        let room: SecretBytes
+        do throws(SystemCallError) {
+            room = try SecretBytes(allocating: max(0, box.count - Self.overhead))
+        } catch { throw .noMemory }
+        return try open(box, associatedData, into: room)
+    }
+
+    private func open(
+        _ box: [UInt8], _ associatedData: AssociatedData, into room: consuming SecretBytes
+    ) throws(CryptoError) -> SecretBytes {
+        var secret = room
         var plain = try openToData(box, bound: associatedData)
-        var secret = SecretBytes(count: plain.count)
+        precondition(plain.count == secret.count)
         unsafe secret.withUnsafeMutableBytes { place in
             unsafe plain.withUnsafeMutableBytes { source in
                 unsafe place.copyMemory(from: UnsafeRawBufferPointer(source))

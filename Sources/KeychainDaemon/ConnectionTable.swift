@@ -45,6 +45,11 @@ final class ConnectionTable: Sendable {
 
     subscript(number: UInt64) -> ClientConnection? { state.withLock { $0.open[number] } }
 
+    /// The connections that have been greeted.
+    var greeted: [ClientConnection] {
+        state.withLock { state in state.open.values.filter { !state.greeting.contains($0.number) } }
+    }
+
     func finishGreeting(_ number: UInt64) { state.withLock { _ = $0.greeting.remove(number) } }
 
     /// Takes a connection out; its descriptor closes with its last owner.

@@ -35,6 +35,8 @@ package final class Daemon: Sendable {
     /// No descriptor was left, not even to turn somebody away.
     private let isDeaf = Atomic(false)
     private let bytesInFlight = Atomic(0)
+    /// Workers that have a connection on loan.
+    private let busyWorkers = Atomic(0)
     private let lastDeparture: Mutex<Duration>
 
     /// Listens; nobody is served before ``run()``.
@@ -48,7 +50,7 @@ package final class Daemon: Sendable {
         self.logger = logger
         reports = ProgressReports(configuration)
         server = RequestServer(engine, configuration, reports)
-        shares = WorkShares(configuration.limits.requestsOfOneProcess ?? max(1, configuration.limits.workers / 2))
+        shares = WorkShares(configuration.limits.requestsOfOneProcess)
         table = ConnectionTable(configuration.limits)
         lastDeparture = Mutex(configuration.clock.monotonic)
         do throws(PeerRefusal) { greeter = try Greeter(configuration) } catch {
@@ -190,6 +192,8 @@ package final class Daemon: Sendable {
     /// one whose process has its share of workers already waits first.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
+        busyWorkers.add(1, ordering: .relaxed)
+        defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID
         guard shares.begin(process, number) else { return }
         defer {
@@ -296,7 +300,7 @@ package final class Daemon: Sendable {
             let now = configuration.clock.monotonic
             closeOverdue()
             if isIdleTooLong(at: now) { return }
-            let report = reports.send(at: now)
+            let report = reports.send(at: now, among: mayKeepWaiting ? table.greeted : nil)
             listenAgain()
             let door = doorway.withLock { $0 }
             if door.isGone { reopenDoor() }
@@ -335,6 +339,12 @@ package final class Daemon: Sendable {
             connection.channel.socket.shutDown()
             end(connection, .unreachable(.timedOut))
         }
+    }
+
+    /// Whether so many workers are taken that a request may wait for one.
+    private var mayKeepWaiting: Bool {
+        let limits = configuration.limits
+        return busyWorkers.load(ordering: .relaxed) >= min(limits.requestsOfOneProcess, limits.workers)
     }
 
     private func isIdleTooLong(at now: Duration) -> Bool {

@@ -45,8 +45,8 @@ package struct DaemonLimits: Sendable {
     /// Bytes of large requests at work at once, counted before they are read.
     package var bytesInFlight = 256 << 20
     package var workers = 8
-    /// Requests of one process at work at once; half of the workers where it is nil.
-    package var requestsOfOneProcess: Int?
+    /// Requests of one process at work at once.
+    package var requestsOfOneProcess = 4
     /// For how long a client is told that its request is still at work.
     package var longestWork: Duration = .seconds(60)
     /// For a hello, for a message that is being sent or received.

@@ -3,8 +3,8 @@ internal import KeychainProtocol
 internal import Synchronization
 
 /// Tells clients whose request takes long (a write that waits for its turn, a
-/// slow disk) that it is still at work, so that a client's five seconds without a
-/// word mean what they say.
+/// slow disk, workers that are all taken) that it is not forgotten, so that a
+/// client's five seconds without a word mean what they say.
 final class ProgressReports: Sendable {
     private struct Work {
         let connection: ClientConnection
@@ -14,7 +14,9 @@ final class ProgressReports: Sendable {
     }
 
     private struct State {
-        var open: [UInt64: Work] = [:]
+        var atWork: [UInt64: Work] = [:]
+        /// Requests that no worker has received yet, by connection.
+        var queued: [UInt64: Work] = [:]
         /// The housekeeper will look by itself.
         var isWatched = false
     }
@@ -30,11 +32,17 @@ final class ProgressReports: Sendable {
         longest = configuration.limits.longestWork
     }
 
+    /// A worker has received the request: what was said of it while it waited
+    /// counts. To be called before anything is answered to it.
+    ///
     /// - Returns: whether the housekeeper has to be told that there is something to watch.
     func begin(_ connection: ClientConnection, _ request: UInt64) -> Bool {
         let now = clock.monotonic
         return state.withLock { state in
-            state.open[connection.number] = Work(connection: connection, request: request, began: now, heard: now)
+            let waited = state.queued.removeValue(forKey: connection.number)
+            state.atWork[connection.number] =
+                waited?.request == request
+                ? waited : Work(connection: connection, request: request, began: now, heard: now)
             defer { state.isWatched = true }
             return !state.isWatched
         }
@@ -42,21 +50,48 @@ final class ProgressReports: Sendable {
 
     /// Before the last message of an answer: nothing is said after it.
     func end(_ connection: ClientConnection) {
-        state.withLock { _ = $0.open.removeValue(forKey: connection.number) }
+        state.withLock { _ = $0.atWork.removeValue(forKey: connection.number) }
     }
 
     /// Says what is due.
     ///
-    /// - Returns: when to look again; nil where nothing is at work.
-    func send(at now: Duration) -> Deadline? {
+    /// - Parameter crowd: the connections of which some may have a request that
+    ///   waits for a worker; nil where workers are free.
+    /// - Returns: when to look again; nil where nothing is at work and nothing waits.
+    func send(at now: Duration, among crowd: [ClientConnection]?) -> Deadline? {
         state.withLock { state in
-            for (number, work) in state.open where now - work.heard >= interval && now - work.began < longest {
+            Self.lookForQueued(among: crowd ?? [], at: now, &state)
+            for (number, work) in state.atWork where isDue(work, now) {
                 say(work)
-                state.open[number]?.heard = now
+                state.atWork[number]?.heard = now
             }
-            state.isWatched = !state.open.isEmpty
+            for (number, work) in state.queued where isDue(work, now) {
+                say(work)
+                state.queued[number]?.heard = now
+            }
+            state.isWatched = crowd != nil || !state.atWork.isEmpty
             return state.isWatched ? Deadline(at: now + interval, on: clock) : nil
         }
+    }
+
+    /// What waits unread is looked at once and stays known until a worker has it.
+    ///
+    /// Under the lock: whoever receives the request afterwards has to come through
+    /// ``begin(_:_:)`` before its answer, so that no word comes behind that.
+    private static func lookForQueued(among crowd: [ClientConnection], at now: Duration, _ state: inout State) {
+        var queued: [UInt64: Work] = [:]
+        for connection in crowd where state.atWork[connection.number] == nil {
+            if let known = state.queued[connection.number] {
+                queued[connection.number] = known
+            } else if let number = connection.channel.waitingHeader().flatMap({ KeychainRequest.number(header: $0) }) {
+                queued[connection.number] = Work(connection: connection, request: number, began: now, heard: now)
+            }
+        }
+        state.queued = queued
+    }
+
+    private func isDue(_ work: Work, _ now: Duration) -> Bool {
+        now - work.heard >= interval && now - work.began < longest
     }
 
     /// One datagram that is sent at once or not at all.

@@ -43,16 +43,17 @@ struct RequestServer: Sendable {
         } catch {
             throw .malformed
         }
+        if reports.begin(connection, decoded.number) { beginsToWork() }
+        defer { reports.end(connection) }
         if let withheld {
             let refusal = EncodedMessage.failure(Self.refusal(withheld), number: decoded.number)
             return try send(refusal, to: connection, carriesValue: false, isLast: true)
         }
         // Doctor says by itself that it goes on, for as long as that takes.
         if case .doctor(let task) = decoded.request.operation {
+            reports.end(connection)
             return try serveDoctor(task, decoded.number, connection)
         }
-        if reports.begin(connection, decoded.number) { beginsToWork() }
-        defer { reports.end(connection) }
         switch decoded.request.operation {
         case .status: return try serveStatus(decoded.number, connection, authorization)
         case .census: return try serveCensus(decoded.request, decoded.number, connection, authorization)
@@ -65,7 +66,7 @@ struct RequestServer: Sendable {
     private static func refusal(_ withheld: Frame.Withheld) -> KeychainError {
         switch withheld {
         case .notAdmitted: KeychainError(.notAvailable, reason: .busy)
-        case .noMemory: KeychainError(.allocate, reason: .busy, underlying: "no memory for the value")
+        case .noMemory: .noMemory(for: "the value")
         }
     }
 
@@ -173,7 +174,8 @@ struct AnswerWriter: ~Copyable {
 
     mutating func add(_ row: AnswerRow) throws(KeychainError) {
         if encoder.isFull || !encoder.hasRoom(for: row.value?.bytes.count ?? 0) {
-            do throws(Ending) { try flush(more: true) } catch {
+            let message = try encoder.take(more: true)
+            do throws(Ending) { try send(message, isLast: false) } catch {
                 ending = error
                 throw KeychainError(.notAvailable, reason: .daemonUnreachable)
             }
@@ -182,10 +184,17 @@ struct AnswerWriter: ~Copyable {
         encoder.add(row)
     }
 
-    private mutating func flush(more: Bool) throws(Ending) {
-        try server.send(encoder.take(more: more), to: connection, carriesValue: carriesValue, isLast: !more)
+    private mutating func send(_ message: consuming EncodedMessage, isLast: Bool) throws(Ending) {
+        try server.send(message, to: connection, carriesValue: carriesValue, isLast: isLast)
         carriesValue = false
     }
 
-    mutating func finish() throws(Ending) { try flush(more: false) }
+    mutating func finish() throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) { message = try encoder.take(more: false) } catch {
+            carriesValue = false
+            message = .failure(error, number: number)
+        }
+        try send(message, isLast: true)
+    }
 }

@@ -33,5 +33,10 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension KeychainError {
+    /// - Parameter what: for what; never of what size.
+    package static func noMemory(for what: String) -> KeychainError {
+        KeychainError(.allocate, reason: .busy, underlying: "no memory for \(what)")
+    }
+
     package static func parameter(_ reason: Reason) -> KeychainError { KeychainError(.param, reason: reason) }
 }

@@ -37,6 +37,8 @@ public enum Reason: Hashable, Sendable {
     case inputOutput
     case keybagUnreadable
     case enclaveUnreachable
+    /// It is there and says nothing: asking again at once would take as long again.
+    case enclaveSilent
     case daemonNotInstalled
     case daemonUnreachable
     case serverUntrusted
@@ -45,6 +47,12 @@ public enum Reason: Hashable, Sendable {
     case outsideTestScope
     case internalFault(what: String)
     case storeMalformed
+    /// Nothing that is left matches, and not everything is.
+    case mayBeSetAside
+    /// Items of a database that was set aside are on their way into the new one.
+    case stillSalvaging
+    /// The daemon was started in a way that it does not agree to.
+    case startRefused(why: String)
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -95,6 +103,7 @@ extension Reason {
         case .inputOutput: "the disk reported an error"
         case .keybagUnreadable: "neither copy of the keybag opens; restore the data folder from a backup"
         case .enclaveUnreachable: "the enclave process does not answer"
+        case .enclaveSilent: "the enclave process gives no answer: it is stopped, or the machine is overloaded"
         case .daemonNotInstalled: "latchkeyd is not installed: run `make install` in the Latchkey sources"
         case .daemonUnreachable: "the keychain daemon cannot be reached"
         case .serverUntrusted: "what listens on the keychain's socket is not the user's own daemon"
@@ -105,6 +114,11 @@ extension Reason {
         case .internalFault(let what): "a fault of Latchkey itself: \(what)"
         case .storeMalformed:
             "the database file is malformed; it is set aside whole and a new one takes in what still opens"
+        case .mayBeSetAside:
+            "nothing that is left matches the query; damaged items, or a database that could not be read to its end, were set aside"
+        case .stillSalvaging:
+            "items of a damaged database are still being brought back: nobody can say yet what is missing"
+        case .startRefused(let why): "the daemon does not start: \(why)"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -145,7 +159,8 @@ extension Reason {
         case .diskFull: (31, [])
         case .inputOutput: (32, [])
         case .keybagUnreadable: (33, [])
-        case .enclaveUnreachable: (34, [])
+        // One and the same to a client, which can do no more about the one than the other.
+        case .enclaveUnreachable, .enclaveSilent: (34, [])
         case .daemonNotInstalled: (35, [])
         case .daemonUnreachable: (36, [])
         case .serverUntrusted: (37, [])
@@ -154,6 +169,9 @@ extension Reason {
         case .outsideTestScope: (40, [])
         case .internalFault(let what): (41, [what])
         case .storeMalformed: (42, [])
+        case .mayBeSetAside: (43, [])
+        case .stillSalvaging: (44, [])
+        case .startRefused(let why): (45, [why])
         case .unknown(let code): (code, [])
         }
     }
@@ -168,7 +186,7 @@ extension Reason {
             24: .storeSuspect, 26: .storeMismatch, 27: .storeUnreadable, 29: .storeInUse, 30: .readOnly,
             31: .diskFull, 32: .inputOutput, 33: .keybagUnreadable, 34: .enclaveUnreachable,
             35: .daemonNotInstalled, 36: .daemonUnreachable, 37: .serverUntrusted, 40: .outsideTestScope,
-            42: .storeMalformed,
+            42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))
@@ -186,6 +204,7 @@ extension Reason {
         case 38: self = .identityRefused(why: text(0))
         case 39: self = .notImplemented(what: text(0))
         case 41: self = .internalFault(what: text(0))
+        case 45: self = .startRefused(why: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

@@ -1,38 +1,72 @@
 @_implementationOnly import CLatchkeyPlatform
 internal import Glibc
 
-/// A file that comes into being whole: written under a temporary name beside
-/// its own (mode 0600), made durable, then renamed.
+/// A file that comes into being whole: written in a private folder (0700) beside
+/// its own place, made durable, then renamed.
+///
+/// Whoever writes it by name (SQLite, which may look for a journal beside it) does
+/// so where nobody else can put anything. A folder that others can write is
+/// refused, unless it is sticky (/tmp): there nobody can rename what is ours.
 package final class OutputFile: Sendable {
     package let path: String
-    /// Where to write until ``publish(replacing:)``.
-    package let temporaryPath: String
     private let folder: Descriptor
     private let name: String
-    private let temporaryName: String
+    private let workshop: TemporaryFolder
 
-    /// - Throws: ENOENT, EACCES and the like for the folder, EINVAL for a path
-    ///   that names no file.
-    package init(_ path: String) throws(SystemCallError) {
+    /// Folders in which files come into being, and what they are called there.
+    private static let workshops = ".latchkey-unfinished"
+    private static let content = "content"
+
+    /// Why there is no such file.
+    package enum Refusal: Error, Sendable {
+        /// Others can rename what is ours in that folder.
+        case writableByOthers(folder: String)
+        case system(SystemCallError)
+    }
+
+    /// Removes what a process that was killed left of earlier files.
+    ///
+    /// - Throws: ``Refusal``: ENOENT, EACCES and the like for the folder, EINVAL
+    ///   for a path that names no file.
+    package init(_ path: String) throws(Refusal) {
         let parts = FilePath(path)
         guard let parent = parts.folder, let name = String(validating: parts.name, as: UTF8.self), !name.isEmpty else {
-            throw SystemCallError("open", errno: EINVAL)
+            throw .system(SystemCallError("open", errno: EINVAL))
         }
         self.path = path
         self.name = name
-        let letters = Random.bytes(6).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        temporaryName = ".\(name.prefix(64)).\(letters)"
         let folderPath = String(decoding: parent.bytes, as: UTF8.self)
-        temporaryPath = folderPath + "/" + temporaryName
-        folder = Descriptor(
-            owning: try checked("open", unsafe folderPath.withCString { unsafe lk_open($0, O_DIRECTORY | O_RDONLY, 0) })
-        )
-        let (folder, temporaryName) = (folder, temporaryName)
-        let raw = unsafe temporaryName.withCString {
-            unsafe lk_openat(folder.raw, $0, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-        }
-        _ = Descriptor(owning: try checked("create", raw))
+        do throws(SystemCallError) {
+            let raw = unsafe folderPath.withCString { unsafe lk_open($0, O_DIRECTORY | O_RDONLY, 0) }
+            folder = Descriptor(owning: try checked("open", raw))
+        } catch { throw .system(error) }
+        guard try Self.isOurs(folder) else { throw .writableByOthers(folder: folderPath) }
+        TemporaryFolder.sweep(folderPath, prefix: Self.workshops)
+        workshop = try Self.workshop(in: folderPath)
     }
+
+    private static func workshop(in folder: String) throws(Refusal) -> TemporaryFolder {
+        do throws(DirectoryRefusal) {
+            let made = try TemporaryFolder.make(in: folder, prefix: workshops)
+            do throws(SystemCallError) {
+                _ = try made.directory.openFile(content, creating: true)
+            } catch { throw .system(path: made.path, error) }
+            return made
+        } catch {
+            if case .system(_, let below) = error { throw .system(below) }
+            throw .system(SystemCallError("mkdtemp", errno: EACCES))
+        }
+    }
+
+    private static func isOurs(_ folder: Descriptor) throws(Refusal) -> Bool {
+        let status: FileStatus
+        do throws(SystemCallError) { status = try FileStatus(of: folder) } catch { throw .system(error) }
+        let belongsToUs = status.userID == 0 || status.userID == geteuid()
+        return belongsToUs && (status.mode & 0o022 == 0 || status.mode & S_ISVTX != 0)
+    }
+
+    /// Where to write until ``publish(replacing:)``.
+    package var temporaryPath: String { workshop.path + "/" + Self.content }
 
     /// Whether something has the name already.
     package var isTaken: Bool {
@@ -44,20 +78,23 @@ package final class OutputFile: Sendable {
     ///
     /// - Throws: EEXIST where the name is taken and nothing may be replaced.
     package func publish(replacing: Bool) throws(SystemCallError) {
-        let (folder, temporaryName, name) = (folder, temporaryName, name)
-        let raw = unsafe temporaryName.withCString { unsafe lk_openat(folder.raw, $0, O_RDONLY | O_NOFOLLOW, 0) }
+        let (folder, name, source, content) = (folder, name, workshop.directory.descriptor, Self.content)
+        let raw = unsafe content.withCString { unsafe lk_openat(source.raw, $0, O_RDONLY | O_NOFOLLOW, 0) }
         let file = Descriptor(owning: try checked("open", raw))
         guard fsync(file.raw) == 0 else { throw SystemCallError("fsync", errno: errno) }
         if replacing {
-            guard unsafe renameat(folder.raw, temporaryName, folder.raw, name) == 0 else {
+            guard unsafe renameat(source.raw, content, folder.raw, name) == 0 else {
                 throw SystemCallError("rename", errno: errno)
             }
         } else {
-            _ = try checked("rename", unsafe lk_rename_new(folder.raw, temporaryName, folder.raw, name))
+            _ = try checked("rename", unsafe lk_rename_new(source.raw, content, folder.raw, name))
         }
         guard fsync(folder.raw) == 0 else { throw SystemCallError("fsync", errno: errno) }
     }
 
-    /// Takes the temporary file away, where it still is one.
-    package func discard() { _ = unsafe unlinkat(folder.raw, temporaryName, 0) }
+    /// Takes away what lies beside the file; what was published stays.
+    package func discard() {
+        // What cannot be removed now goes with the next file here.
+        do throws(SystemCallError) { try workshop.remove() } catch { return }
+    }
 }

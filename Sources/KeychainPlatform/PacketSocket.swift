@@ -30,6 +30,8 @@ package enum ReceivePatience: Int32, Sendable {
     /// Ends with EAGAIN also when a signal came, so that the caller looks at its
     /// deadline.
     case waitingOnce = 2
+    /// What is there stays there.
+    case looking = 3
 }
 
 /// One end of a Unix `SOCK_SEQPACKET` connection: one message, one sender, no

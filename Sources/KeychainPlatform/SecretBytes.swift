@@ -42,6 +42,14 @@
         unsafe bytes.withUnsafeBytes { unsafe fill(from: $0) }
     }
 
+    /// A copy of bytes that somebody else sent.
+    ///
+    /// - Throws: ENOMEM.
+    package init(unsafeAllocating bytes: UnsafeRawBufferPointer) throws(SystemCallError) {
+        try self.init(allocating: bytes.count)
+        unsafe fill(from: bytes)
+    }
+
     package init(copying span: RawSpan) {
         self.init(count: span.byteCount)
         unsafe span.withUnsafeBytes { unsafe fill(from: $0) }
@@ -98,6 +106,16 @@
     }
 
     package func copy() -> SecretBytes { copy(0..<count) }
+
+    /// A copy of a part that is as long as somebody else chose.
+    ///
+    /// - Throws: ENOMEM.
+    package func copy(allocating range: Range<Int>) throws(SystemCallError) -> SecretBytes {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        let part = try SecretBytes(allocating: range.count)
+        unsafe part.fill(from: UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+        return part
+    }
 
     /// Whether both hold the same bytes, in a time that depends on the lengths alone.
     package func isEqual(to other: borrowing SecretBytes) -> Bool {

@@ -72,10 +72,15 @@ package struct Frame: ~Copyable, Sendable {
         case .inline:
             let body = unsafe UnsafeRawBufferPointer(rebasing: bytes[WireLimit.prefix...])
             guard headerCount <= body.count else { throw .malformed }
-            return unsafe Frame(
-                header: Array(body[..<headerCount]),
-                tail: SecretBytes(unsafeCopying: UnsafeRawBufferPointer(rebasing: body[headerCount...])),
-                descriptor: envelope.descriptor, sender: envelope.sender, withheld: nil)
+            let header = unsafe Array(body[..<headerCount])
+            do throws(SystemCallError) {
+                let tail = try unsafe SecretBytes(
+                    unsafeAllocating: UnsafeRawBufferPointer(rebasing: body[headerCount...]))
+                return Frame(
+                    header: header, tail: tail, descriptor: envelope.descriptor, sender: envelope.sender, withheld: nil)
+            } catch {
+                return Frame(header: header, sender: envelope.sender, withheld: .noMemory)
+            }
         case .inMemory:
             guard bytes.count == WireLimit.prefix + 8, let memory = envelope.descriptor else { throw .malformed }
             let total = unsafe FramePrefix.number(bytes, at: 8, bytes: 8)
@@ -84,6 +89,33 @@ package struct Frame: ~Copyable, Sendable {
             return try large(memory, headerCount, Int(total), envelope.sender, isAdmitted: admits(Int(total)))
         case nil:
             throw .malformed
+        }
+    }
+
+    /// The header of a message that is still to be received; nil where it is longer
+    /// than a datagram, which only a large message's can be.
+    static func header(
+        _ bytes: UnsafeRawBufferPointer, _ envelope: PacketEnvelope
+    ) throws(FrameError) -> [UInt8]? {
+        guard bytes.count >= WireLimit.prefix, unsafe bytes[0] == FramePrefix.magic else { throw .malformed }
+        let count = unsafe Int(FramePrefix.number(bytes, at: 4, bytes: 4))
+        guard count <= WireLimit.datagram else { return nil }
+        switch unsafe FramePrefix.Flag(rawValue: bytes[1]) {
+        case .inline:
+            guard count <= bytes.count - WireLimit.prefix else { throw .malformed }
+            return unsafe Array(bytes[WireLimit.prefix..<WireLimit.prefix + count])
+        case .inMemory:
+            guard bytes.count == WireLimit.prefix + 8, let memory = envelope.descriptor else { throw .malformed }
+            let total = unsafe FramePrefix.number(bytes, at: 8, bytes: 8)
+            guard total <= UInt64(WireLimit.message), count <= Int(total) else { throw .malformed }
+            do throws(SystemCallError) {
+                // Sealed, or its owner could make us wait for pages of a file.
+                try SealedMemory.check(memory, byteCount: Int(total))
+                return try SealedMemory.read(memory, 0..<count).insecureArray()
+            } catch {
+                throw .malformed
+            }
+        case nil: throw .malformed
         }
     }
 

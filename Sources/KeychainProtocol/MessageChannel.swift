@@ -64,6 +64,7 @@ package final class MessageChannel: Sendable {
     private func sendLarge(
         _ header: [UInt8], _ tail: borrowing SecretBytes, _ deadline: Deadline, _ beforeWaiting: () -> Void
     ) throws(FrameError) {
+        try waitUntilRead(deadline, beforeWaiting)
         let memory = try unsafe tail.withUnsafeBytes { bytes throws(FrameError) -> Descriptor in
             do throws(SystemCallError) {
                 return try unsafe header.span.bytes.withUnsafeBytes { head throws(SystemCallError) in
@@ -77,6 +78,16 @@ package final class MessageChannel: Sendable {
         try unsafe sendDatagram(
             FramePrefix(.inMemory, headerCount: header.count), total, UnsafeRawBufferPointer(start: nil, count: 0),
             memory, deadline, beforeWaiting)
+    }
+
+    /// The bytes of a large message are the sender's to answer for until they are
+    /// read: one at a time lies in the socket, and another only where that is all.
+    private func waitUntilRead(_ deadline: Deadline, _ beforeWaiting: () -> Void) throws(FrameError) {
+        let outcome: WaitOutcome
+        do throws(SystemCallError) {
+            outcome = try socket.waitUntilRead(until: deadline, beforeWaiting: beforeWaiting)
+        } catch { throw .system(error) }
+        if outcome == .timedOut { throw .timedOut }
     }
 
     private func sendDatagram(
@@ -142,8 +153,23 @@ package final class MessageChannel: Sendable {
         try receive(.now, admits)
     }
 
+    /// The header of the message that waits to be received and stays where it is;
+    /// nil where none waits, or none of which one could say anything.
+    package func waitingHeader() -> [UInt8]? {
+        do {
+            let buffer = try ReceiveBuffer.take()
+            defer { buffer.giveBack() }
+            guard let envelope = try buffer.receive(from: socket, .looking), !envelope.isTruncated else { return nil }
+            return try buffer.header(envelope)
+        } catch {
+            // Whoever receives it finds out what is wrong with it.
+            return nil
+        }
+    }
+
     private func receive(_ patience: ReceivePatience, _ admits: (Int) -> Bool) throws(FrameError) -> Arrival? {
-        let buffer = ReceiveBuffer.take()
+        let buffer: ReceiveBuffer
+        do throws(SystemCallError) { buffer = try ReceiveBuffer.take() } catch { throw .system(error) }
         defer { buffer.giveBack() }
         let envelope: PacketEnvelope?
         do throws(SystemCallError) {

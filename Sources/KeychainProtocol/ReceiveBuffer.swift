@@ -5,13 +5,19 @@ internal import Synchronization
 /// process: as many as threads receive at once, not one a connection.
 final class ReceiveBuffer: @unchecked Sendable {
     // @unchecked: between `take` and `giveBack` one thread has it for itself.
-    private var bytes = SecretBytes(count: WireLimit.datagram)
+    private var bytes: SecretBytes
     private var used = 0
+
+    private init() throws(SystemCallError) { bytes = try SecretBytes(allocating: WireLimit.datagram) }
 
     private static let mostKept = 8
     private static let kept = Mutex<[ReceiveBuffer]>([])
 
-    static func take() -> ReceiveBuffer { kept.withLock { $0.popLast() } ?? ReceiveBuffer() }
+    /// - Throws: ENOMEM.
+    static func take() throws(SystemCallError) -> ReceiveBuffer {
+        if let buffer = kept.withLock({ $0.popLast() }) { return buffer }
+        return try ReceiveBuffer()
+    }
 
     /// Wipes what was received.
     func giveBack() {
@@ -29,6 +35,14 @@ final class ReceiveBuffer: @unchecked Sendable {
         }
         used = min(envelope?.byteCount ?? 0, bytes.count)
         return envelope
+    }
+
+    /// The header of a message, without its tail.
+    func header(_ envelope: PacketEnvelope) throws(FrameError) -> [UInt8]? {
+        let count = used
+        return try unsafe bytes.withUnsafeBytes { bytes throws(FrameError) in
+            try unsafe Frame.header(UnsafeRawBufferPointer(rebasing: bytes[..<count]), envelope)
+        }
     }
 
     func decode(_ envelope: PacketEnvelope, _ admits: (Int) -> Bool) throws(FrameError) -> Frame {

@@ -101,21 +101,29 @@ struct RowFields {
         }
     }
 
-    func answerRow(_ tail: borrowing SecretBytes) throws(WireFault) -> AnswerRow {
-        guard let itemClass = ItemClass(rawValue: itemClass) else { throw WireFault() }
-        var value: SharedSecret?
-        if hasValue {
-            let total = UInt64(tail.count)
-            guard valueOffset <= total, valueLength <= total - valueOffset else { throw WireFault() }
-            value = SharedSecret(tail.copy(Int(valueOffset)..<Int(valueOffset + valueLength)))
-        }
+    func answerRow(_ tail: borrowing SecretBytes) throws(AnswerFault) -> AnswerRow {
+        guard let itemClass = ItemClass(rawValue: itemClass) else { throw .malformed }
         var access: AccessControl?
         if !accessControl.isEmpty {
-            guard let decoded = AccessControl(encoded: accessControl) else { throw WireFault() }
+            guard let decoded = AccessControl(encoded: accessControl) else { throw .malformed }
             access = decoded
         }
         return AnswerRow(
             itemClass: itemClass, attributes: attributes, accessControl: access,
-            persistentReference: persistentReference, value: value)
+            persistentReference: persistentReference, value: try value(in: tail))
     }
+
+    private func value(in tail: borrowing SecretBytes) throws(AnswerFault) -> SharedSecret? {
+        guard hasValue else { return nil }
+        let total = UInt64(tail.count)
+        guard valueOffset <= total, valueLength <= total - valueOffset else { throw .malformed }
+        let range = Int(valueOffset)..<Int(valueOffset + valueLength)
+        do throws(SystemCallError) { return SharedSecret(try tail.copy(allocating: range)) } catch { throw .noMemory }
+    }
+}
+
+/// Why an answer cannot be taken.
+enum AnswerFault: Error {
+    case malformed
+    case noMemory
 }

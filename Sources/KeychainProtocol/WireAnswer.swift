@@ -52,23 +52,31 @@ package struct AnswerEncoder: ~Copyable {
     }
 
     /// The next message, and room for the rows after it.
-    package mutating func take(more: Bool) -> EncodedMessage {
+    ///
+    /// - Throws: -108 where there is no memory for its values; they are dropped.
+    package mutating func take(more: Bool) throws(KeychainError) -> EncodedMessage {
         var header = FieldWriter(capacity: 32 + rows.bytes.count)
         header.number(1, number)
         header.number(3, more ? 1 : 0)
         header.number(4, UInt64(returns.rawValue))
         header.number(5, many ? 1 : 0)
         header.append(rows)
-        let tail = concatenate(values, byteCount: Int(valueBytes))
+        let (parts, byteCount) = (values, Int(valueBytes))
         rows = FieldWriter()
         rowCount = 0
         values = []
         valueBytes = 0
-        return EncodedMessage(header: header.bytes, tail: tail)
+        do throws(SystemCallError) {
+            return EncodedMessage(header: header.bytes, tail: try Self.concatenate(parts, byteCount: byteCount))
+        } catch {
+            throw .noMemory(for: "the values of an answer")
+        }
     }
 
-    private func concatenate(_ parts: [SharedSecret], byteCount: Int) -> SecretBytes {
-        var out = SecretBytes(count: byteCount)
+    private static func concatenate(
+        _ parts: [SharedSecret], byteCount: Int
+    ) throws(SystemCallError) -> SecretBytes {
+        var out = try SecretBytes(allocating: byteCount)
         var at = 0
         for part in parts {
             unsafe out.withUnsafeMutableBytes { place in
@@ -149,31 +157,49 @@ package struct AnswerDecoder {
     /// - Throws: ``KeychainError`` where it says that the call failed.
     package mutating func take(_ header: [UInt8], tail: borrowing SecretBytes) throws(KeychainError) -> Bool {
         let failure: KeychainError
-        do throws(WireFault) {
+        do throws(AnswerFault) {
             if let reply = ReplyFields(plain: header) {
-                guard reply.number == number else { throw WireFault() }
+                guard reply.number == number else { throw .malformed }
                 try absorb(reply, tail)
                 return !reply.more
             }
-            let message: Latchkey_WireReply = try decodeMessage(header)
-            guard message.number == number else { throw WireFault() }
+            let message = try Self.decoded(header)
+            guard message.number == number else { throw .malformed }
             if !message.hasFailure {
-                if message.hasStatus { answer.status = try message.status.keychainStatus() }
-                if message.hasDoctor { answer.doctor = try message.doctor.report() }
-                answer.census = message.census.map {
-                    GroupCount(group: AccessGroup($0.group), items: Int(clamping: $0.items))
-                }
-                try absorb(ReplyFields(message), tail)
+                try absorb(message, tail)
                 return !message.more
             }
             failure = message.failure.keychainError
         } catch {
-            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
+            switch error {
+            case .malformed:
+                throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
+            case .noMemory: throw .noMemory(for: "a value of the answer")
+            }
         }
         throw failure
     }
 
-    private mutating func absorb(_ reply: ReplyFields, _ tail: borrowing SecretBytes) throws(WireFault) {
+    private static func decoded(_ header: [UInt8]) throws(AnswerFault) -> Latchkey_WireReply {
+        do throws(WireFault) { return try decodeMessage(header) } catch { throw .malformed }
+    }
+
+    private mutating func absorb(_ message: Latchkey_WireReply, _ tail: borrowing SecretBytes) throws(AnswerFault) {
+        let rows: ReplyFields
+        do throws(WireFault) {
+            if message.hasStatus { answer.status = try message.status.keychainStatus() }
+            if message.hasDoctor { answer.doctor = try message.doctor.report() }
+            rows = try ReplyFields(message)
+        } catch {
+            throw .malformed
+        }
+        answer.census = message.census.map {
+            GroupCount(group: AccessGroup($0.group), items: Int(clamping: $0.items))
+        }
+        try absorb(rows, tail)
+    }
+
+    private mutating func absorb(_ reply: ReplyFields, _ tail: borrowing SecretBytes) throws(AnswerFault) {
         answer.returns = reply.returns
         answer.many = reply.many
         for row in reply.rows { answer.rows.append(try row.answerRow(tail)) }

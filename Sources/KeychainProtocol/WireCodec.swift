@@ -142,6 +142,16 @@ extension KeychainRequest {
         return message
     }
 
+    /// The number of a request that is not to be served yet; nil where it is none.
+    package static func number(header: [UInt8]) -> UInt64? {
+        do throws(WireFault) {
+            let message: Latchkey_WireRequest = try decodeMessage(header)
+            return message.number
+        } catch {
+            return nil
+        }
+    }
+
     /// Decodes a request; the tail becomes the value where the message says that
     /// it carries one.
     package static func decode(

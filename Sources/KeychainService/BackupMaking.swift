@@ -22,7 +22,12 @@ package struct BackupMaking {
     ///   `storeMalformed`, `readOnly`, `diskFull`, or that the file is there.
     package func write(to path: String, replacing: Bool) throws(Failure) {
         let file: OutputFile
-        do throws(SystemCallError) { file = try OutputFile(path) } catch { throw .keychain(KeychainError(files: error)) }
+        do throws(OutputFile.Refusal) { file = try OutputFile(path) } catch {
+            switch error {
+            case .writableByOthers(let folder): throw .writableByOthers(folder: folder)
+            case .system(let error): throw .keychain(KeychainError(files: error))
+            }
+        }
         defer { file.discard() }
         guard replacing || !file.isTaken else { throw .isThere }
         do throws(KeychainError) { try copy(to: file.temporaryPath) } catch { throw .keychain(error) }
@@ -43,6 +48,8 @@ package struct BackupMaking {
     package enum Failure: Error {
         /// The file is there and may not be replaced.
         case isThere
+        /// Others can put something else in its place.
+        case writableByOthers(folder: String)
         case keychain(KeychainError)
     }
 
@@ -57,7 +64,7 @@ package struct BackupMaking {
         }
         var files: [(name: String, content: [UInt8])] = []
         for name in EnclaveFiles.names {
-            let content = try translating { () throws(SystemCallError) in
+            let content = try translatingFiles { () throws(SystemCallError) in
                 try folder.read(name, atMost: Self.largestFile)
             }
             if let content { files.append((name, content)) }
@@ -66,9 +73,5 @@ package struct BackupMaking {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "a file of the keybag is missing")
         }
         return files
-    }
-
-    private func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
     }
 }

@@ -23,6 +23,8 @@ final class DamageBrake: Sendable {
         var isOn: Bool
         /// Whether the table `damaged` may hold rows.
         var hasMetDamage: Bool
+        /// Whether some of it was not accepted.
+        var knowsOpenDamage: Bool
         var seen: [Event: Duration] = [:]
     }
 
@@ -35,12 +37,16 @@ final class DamageBrake: Sendable {
         self.clock = clock
         state = try Mutex(
             store.read { reader throws(KeychainError) in
-                State(isOn: try reader.record(.brake) != nil, hasMetDamage: try reader.damagedCount() > 0)
+                State(
+                    isOn: try reader.record(.brake) != nil, hasMetDamage: try reader.damagedCount() > 0,
+                    knowsOpenDamage: try reader.hasOpenDamage())
             })
     }
 
     var isOn: Bool { state.withLock { $0.isOn } }
     var hasMetDamage: Bool { state.withLock { $0.hasMetDamage } }
+    /// Whether an item that is looked for may be a damaged one.
+    var knowsOpenDamage: Bool { state.withLock { $0.knowsOpenDamage } }
 
     /// Counts events; false where there were too many, now or before: nothing is
     /// moved then.
@@ -49,6 +55,7 @@ final class DamageBrake: Sendable {
         return state.withLock { state in
             if state.isOn { return false }
             state.hasMetDamage = true
+            state.knowsOpenDamage = true
             state.seen = state.seen.filter { now - $0.value < Self.window }
             for event in events where state.seen[event] == nil { state.seen[event] = now }
             state.isOn = state.seen.count > Self.mostEvents
@@ -76,6 +83,7 @@ final class DamageBrake: Sendable {
     /// Lets go; whoever calls has seen to the damage.
     func release() throws(KeychainError) {
         try store.write { transaction throws(KeychainError) in try transaction.remove(.brake) }
-        state.withLock { $0 = State(isOn: false, hasMetDamage: true) }
+        let knowsOpenDamage = try store.read { reader throws(KeychainError) in try reader.hasOpenDamage() }
+        state.withLock { $0 = State(isOn: false, hasMetDamage: true, knowsOpenDamage: knowsOpenDamage) }
     }
 }

@@ -1,22 +1,43 @@
 internal import Enclave
 internal import KeychainModel
+internal import KeychainPlatform
 internal import Synchronization
 
 /// Connections to the enclave, each lent to one thread at a time.
 final class EnclavePool: Sendable {
     private let connector: any EnclaveConnector
+    private let clock: any KeychainClock
     private let idle = Mutex<[any EnclaveConnection]>([])
+    private let silence = Mutex(EnclaveSilence())
 
-    init(_ connector: any EnclaveConnector) { self.connector = connector }
+    init(_ connector: any EnclaveConnector, clock: any KeychainClock) {
+        self.connector = connector
+        self.clock = clock
+    }
 
     /// Runs `body` with a connection; one that failed is not kept. Every call of
     /// the enclave can be made twice, so an enclave that went away in the
     /// meantime is asked again through a new connection; one that is silent is not.
+    ///
+    /// - Throws: what `body` throws; `errSecNotAvailable`, reason `enclaveSilent`,
+    ///   at once while the enclave answers nobody.
     func use<R>(_ body: (any EnclaveConnection) throws(KeychainError) -> R) throws(KeychainError) -> R {
+        guard silence.withLock({ $0.admits(at: { clock.monotonic }) }) else { throw EnclaveSilence.failure }
+        do throws(KeychainError) {
+            let result = try ask(body)
+            silence.withLock { $0.ended(nil, at: { clock.monotonic }) }
+            return result
+        } catch {
+            silence.withLock { $0.ended(error, at: { clock.monotonic }) }
+            throw error
+        }
+    }
+
+    private func ask<R>(_ body: (any EnclaveConnection) throws(KeychainError) -> R) throws(KeychainError) -> R {
         do throws(KeychainError) {
             return try run(body, on: take())
         } catch {
-            guard error.reason == .enclaveUnreachable, error.underlying != EnclaveProtocol.silence else { throw error }
+            guard error.reason == .enclaveUnreachable else { throw error }
             dropIdle()
             return try run(body, on: connector.connect())
         }

@@ -49,11 +49,20 @@ extension KeychainEngine {
         guard search.found > 0 else { throw nothingMatches }
     }
 
-    /// What is not there, or may not be there yet.
+    /// What is not there, or may not be there yet, or may be among what was set aside.
     var nothingMatches: KeychainError {
-        mayBringBack.load(ordering: .acquiring)
-            ? KeychainError(.notAvailable, reason: .storeMalformed, underlying: "items are still being brought back")
-            : KeychainError(.itemNotFound, reason: .nothingMatches)
+        if mayBringBack.load(ordering: .acquiring) { return Self.comesBack }
+        let isWhole = !lacksItems.load(ordering: .acquiring) && !brake.knowsOpenDamage
+        return KeychainError(.itemNotFound, reason: isWhole ? .nothingMatches : .mayBeSetAside)
+    }
+
+    static let comesBack = KeychainError(.notAvailable, reason: .stillSalvaging)
+
+    /// What is deleted, or moved away, while items come back could come back itself.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `stillSalvaging`, until that is over.
+    func refuseWhileBringingBack() throws(KeychainError) {
+        if mayBringBack.load(ordering: .acquiring) { throw Self.comesBack }
     }
 
     /// Opens the secrets of rows in one round trip to the enclave.
@@ -69,14 +78,18 @@ extension KeychainEngine {
             throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
         }
         var next = outcomes.makeIterator()
-        return candidates.map { candidate in
+        var opened: [OpenedSecret] = []
+        opened.reserveCapacity(candidates.count)
+        for candidate in candidates {
             guard candidate.row.secret != nil, let outcome = next.next() else {
                 // The metadata knows whether there was data.
                 let isComplete = candidate.metadata.dataCode.isEmpty && candidate.row.wrappedKey == nil
-                return isComplete ? .payload(value: nil, extras: AttributeMap()) : .damaged(.secret)
+                opened.append(isComplete ? .payload(value: nil, extras: AttributeMap()) : .damaged(.secret))
+                continue
             }
-            return open(candidate, outcome, itemClass)
+            opened.append(try open(candidate, outcome, itemClass))
         }
+        return opened
     }
 
     private static func binding(_ candidate: Candidate) -> RowBinding {
@@ -90,17 +103,22 @@ extension KeychainEngine {
         WrappedKey(generation: row.generation, box: row.wrappedKey ?? [])
     }
 
-    private func open(_ candidate: Candidate, _ outcome: KeyOutcome, _ itemClass: ItemClass) -> OpenedSecret {
+    /// - Throws: -108 where there is no memory for the value, which is no damage.
+    private func open(
+        _ candidate: Candidate, _ outcome: KeyOutcome, _ itemClass: ItemClass
+    ) throws(KeychainError) -> OpenedSecret {
         switch outcome {
         case .key(let secret, _):
+            let bytes: SecretBytes
             do throws(CryptoError) {
-                let bytes = try sealer.openSecret(
+                bytes = try sealer.openSecret(
                     of: candidate.row, metadata: candidate.metadata, itemClass, under: SealingKey(secret.bytes.copy()))
-                guard let payload = SecretPayload(encoded: bytes) else { return .damaged(.secret) }
-                return .payload(value: payload.value, extras: payload.extras)
             } catch {
+                if error == .noMemory { throw .noMemory(for: "the value") }
                 return .damaged(.secret)
             }
+            guard let payload = try SecretPayload(encoded: bytes) else { return .damaged(.secret) }
+            return .payload(value: payload.value, extras: payload.extras)
         case .locked, .noClassKey:
             return .locked(ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly)
         case .needsAuthentication: return .needsAuthentication

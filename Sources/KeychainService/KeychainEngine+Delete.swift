@@ -13,6 +13,7 @@ extension KeychainEngine {
         guard query.itemClass != .identity else {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }
+        try refuseWhileBringingBack()
         let count = try change { [self] transaction, seen throws(KeychainError) in
             try remove(authorized, transaction, seen)
         }
@@ -63,6 +64,7 @@ extension KeychainEngine {
         guard authorization.entitlements.grants(entitlement) else {
             throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))
         }
+        try refuseWhileBringingBack()
         try change { [self] transaction, seen throws(KeychainError) in
             for itemClass in ItemClass.stored {
                 let authorized = AuthorizedQuery(

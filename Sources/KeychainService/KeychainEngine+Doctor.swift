@@ -53,7 +53,7 @@ extension KeychainEngine {
             throw KeychainError(.notAvailable, reason: .storeMalformed)
         }
         report.isIntact = true
-        var salvage = Salvage(self, until: nil)
+        var salvage = Salvage(self, .whole)
         try salvage.run()
         report.salvage = salvage.counts
         let counts = try inspect(.mendColumns)
@@ -68,7 +68,10 @@ extension KeychainEngine {
         let newest = try store.read { reader throws(KeychainError) in try reader.openDamage().newest }
         try store.write { transaction throws(KeychainError) in
             try transaction.put(StoreRecord.bytes(of: Double(newest)), as: .accepted)
+            // While items still come back nobody knows what there is to accept.
+            if try transaction.reader.record(.salvaging) == nil { try transaction.remove(.incomplete) }
         }
+        if !needsSalvage { lacksItems.store(false, ordering: .releasing) }
         try brake.release()
         keys.forget()
     }
@@ -84,10 +87,8 @@ extension KeychainEngine {
                 report.items[itemClass] = items
                 report.tombstones += tombstones
             }
-            let (count, newest) = try reader.openDamage()
-            report.damaged = count
-            let accepted = try reader.number(.accepted) ?? 0
-            report.hasNewDamage = count > 0 && Double(newest) > accepted
+            report.damaged = try reader.openDamage().count
+            report.hasNewDamage = try reader.hasOpenDamage()
             report.brakeSince = try reader.number(.brake)
         }
     }

@@ -34,35 +34,42 @@ struct OpenedStore {
         predecessors = marker.map { [$0.name] } ?? []
     }
 
-    /// Opens the database; one that SQLite calls malformed is set aside whole
-    /// and a new one made in its place.
+    /// Opens the database. One that SQLite calls malformed, or that is gone from
+    /// beside its keys, is an error once: whoever opens it is told before a new one
+    /// is made in its place, and the old one set aside whole, by the next opening.
     ///
-    /// - Throws: as ``Store/init(in:)``; `keybagUnreadable` where the database is
-    ///   malformed and there is no keybag either: nothing is touched then.
+    /// - Throws: as ``Store/init(in:)``; `storeMalformed`, once; `keybagUnreadable`
+    ///   where the database is malformed and there is no keybag either: nothing is
+    ///   touched then.
     static func open(
         in directory: PrivateDirectory, _ place: KeyPlace, at moment: Double
     ) throws(KeychainError) -> OpenedStore {
-        var pending = try StoreSetAside.pending(in: directory)
+        let pending = try StoreSetAside.pending(in: directory)
+        let holdsKeys = place == .elsewhere || EnclaveFiles.holdKeybag(inDataDirectory: directory.path)
         // Tables are there before any key is: without them, but with keys, there is
         // no new store but one that lost its database. SQLite would take it for new
         // and delete the log.
-        if pending == nil, place == .dataDirectory, try StoreHeader.isEmpty(in: directory),
-            EnclaveFiles.holdKeybag(inDataDirectory: directory.path)
-        {
-            pending = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
+        if pending == nil, place == .dataDirectory, holdsKeys, try StoreHeader.isEmpty(in: directory) {
+            _ = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
+            throw KeychainError(
+                .notAvailable, reason: .storeMalformed, underlying: "the database is gone, its keys are there")
         }
         do throws(KeychainError) { return try OpenedStore(directory, settingAside: pending, at: moment) } catch {
             guard error.reason == .storeMalformed else { throw error }
+            // A malformed database does not tell its store: the keybag does. Where
+            // that is missing as well, a new one would shut the old rows out.
+            guard holdsKeys else {
+                throw KeychainError(
+                    .notAvailable, reason: .keybagUnreadable,
+                    underlying: "the database is malformed, the keybag is missing")
+            }
+            guard pending != nil else {
+                _ = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
+                throw error
+            }
         }
-        // The new database of an earlier setting aside: that one is over.
+        // The new database of an earlier setting aside, which was told: that one is over.
         try pending?.finish(in: directory)
-        // A malformed database does not tell its store: the keybag does. Where
-        // that is missing as well, a new one would shut the old rows out.
-        guard place == .elsewhere || EnclaveFiles.holdKeybag(inDataDirectory: directory.path) else {
-            throw KeychainError(
-                .notAvailable, reason: .keybagUnreadable, underlying: "the database is malformed, the keybag is missing"
-            )
-        }
         let marker = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
         var opened = try OpenedStore(directory, settingAside: marker, at: moment)
         if let pending, pending.name != marker.name { opened.predecessors.append(pending.name) }

@@ -25,14 +25,16 @@ extension KeychainEngine {
         }
         let revision = Revision(
             changes, value: request.value, tombstones: query.tombstones, at: clock.wallClock, self)
+        let prepared = try prepare(revision, authorized)
         let count = try change { [self] transaction, seen throws(KeychainError) in
-            try revise(authorized, revision, transaction, seen)
+            try revise(authorized, revision, prepared, transaction, seen)
         }
         guard count > 0 else { throw nothingMatches }
     }
 
     private func revise(
-        _ authorized: AuthorizedQuery, _ revision: Revision, _ transaction: StoreTransaction, _ seen: DamageSeen
+        _ authorized: AuthorizedQuery, _ revision: Revision, _ prepared: PreparedRows, _ transaction: StoreTransaction,
+        _ seen: DamageSeen
     ) throws(KeychainError) -> Int {
         // Without secrets: they are fetched row by row, where a change needs them.
         let selection = Selection(authorized, blind: blind, withSecrets: false)
@@ -47,7 +49,9 @@ extension KeychainEngine {
                     try seen.setAside(row, in: authorized.itemClass, cause: .metadata, transaction)
                     continue
                 }
-                if try revision.apply(to: (row, metadata), authorized.itemClass, transaction, seen) { count += 1 }
+                if try revision.apply(to: (row, metadata), authorized.itemClass, prepared, transaction, seen) {
+                    count += 1
+                }
             }
         }
         return count
@@ -80,43 +84,99 @@ struct Revision: Sendable {
         self.engine = engine
     }
 
+    /// Whether a secret may have to be opened and sealed anew; a label, say, needs
+    /// neither.
+    func mayNeedNewSecret(in itemClass: ItemClass) -> Bool {
+        let schema = Schema.of(itemClass)
+        return changes.hasValueData || changes.group != nil || changes.synchronizable != nil
+            || changes.targetProtection != nil
+            || changes.attributes.entries.contains { code, _ in
+                guard let attribute = schema[code] else { return false }
+                return attribute.isPrimaryKey || attribute.traits.contains(.secret) || code == .tombstone
+            }
+    }
+
     /// False where the row's secret turned out damaged (it is set aside then).
     func apply(
-        to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction,
-        _ seen: DamageSeen
+        to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ prepared: PreparedRows,
+        _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Bool {
+        let plan = try plan(for: candidate, itemClass)
+        if let primaryKey = plan.newPrimaryKey {
+            try engine.refuseWhileBringingBack()
+            try clearTheWay(to: primaryKey, for: plan.draft, from: candidate.row, transaction, seen)
+            try engine.takePlace(of: primaryKey, in: itemClass, transaction)
+        }
+        let key = try engine.keys.forWritingNow(try engine.protectionClass(of: plan.draft), transaction.reader)
+        if plan.needsNewSecret {
+            let outcome: Replacement
+            if let known = prepared.outcome(for: candidate.row, under: key) {
+                outcome = try known.get()
+            } else {
+                outcome = try replacement(of: candidate, by: plan, under: key, transaction.reader)
+            }
+            switch outcome {
+            case .row(let stored): try transaction.replace(stored, in: itemClass)
+            case .gone: return false
+            case .damaged(let cause):
+                try seen.setAside(candidate.row, in: itemClass, cause: cause, transaction)
+                return false
+            }
+        } else {
+            try ItemLimit.check(plan.draft)
+            try transaction.replaceMetadata(
+                engine.maker.resealMetadata(
+                    of: candidate.row, sealID: candidate.metadata.sealID, plan.draft, under: key), in: itemClass)
+        }
+        if plan.leavesTombstone { try leaveTombstone(of: candidate, itemClass, transaction) }
+        return true
+    }
+
+    /// What is to become of a row, without its secret.
+    struct Plan {
+        let draft: ItemDraft
+        /// Where the item moves to another primary key.
+        let newPrimaryKey: [UInt8]?
+        let leavesTombstone: Bool
+        let needsNewSecret: Bool
+    }
+
+    /// - Throws: where the item's constraint cannot be met.
+    func plan(for candidate: KeychainEngine.Candidate, _ itemClass: ItemClass) throws(KeychainError) -> Plan {
         var draft = ItemDraft(
             itemClass: itemClass, uuid: candidate.row.uuid, persistref: candidate.row.persistref,
             attributes: candidate.metadata.attributes, accessControl: candidate.metadata.accessControl,
             extras: AttributeMap(), value: nil, dataCode: candidate.metadata.dataCode)
         try refuseConstrained(draft.accessControl)
         changeAttributes(of: &draft)
-        let movesKey =
-            engine.blind.primaryKey(of: draft.attributes, in: itemClass)
-            != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
-        if movesKey {
-            try clearTheWay(for: draft, from: candidate.row, transaction, seen)
-            try engine.takePlace(of: engine.blind.primaryKey(of: draft.attributes, in: itemClass), in: itemClass, transaction)
-        }
+        let primaryKey = engine.blind.primaryKey(of: draft.attributes, in: itemClass)
+        let movesKey = primaryKey != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
         // The tombstone of the old key keeps the uuid.
         let leavesTombstone =
             movesKey && !candidate.row.isTombstone && (tombstones ?? candidate.row.isSynchronizable)
         if leavesTombstone { draft.uuid = Random.bytes(16) }
-        let key = try engine.keys.forWritingNow(try engine.protectionClass(of: draft), transaction.reader)
-        if needsNewSecret(draft, candidate) {
-            guard try takeSecret(into: &draft, candidate, itemClass, transaction, seen) else { return false }
-            try ItemLimit.check(draft)
-            var stored = try engine.maker.seal(draft, under: key)
-            stored.row.rowid = candidate.row.rowid
-            try transaction.replace(stored, in: itemClass)
-        } else {
-            try ItemLimit.check(draft)
-            try transaction.replaceMetadata(
-                engine.maker.resealMetadata(
-                    of: candidate.row, sealID: candidate.metadata.sealID, draft, under: key), in: itemClass)
+        return Plan(
+            draft: draft, newPrimaryKey: movesKey ? primaryKey : nil, leavesTombstone: leavesTombstone,
+            needsNewSecret: needsNewSecret(draft, candidate))
+    }
+
+    /// The row with its secret opened and both seals made anew.
+    func replacement(
+        of candidate: KeychainEngine.Candidate, by plan: Plan, under key: MetadataKey, _ reader: StoreReader
+    ) throws(KeychainError) -> Replacement {
+        var draft = plan.draft
+        guard let whole = try reader.row(candidate.row.rowid, in: draft.itemClass) else { return .gone }
+        switch try engine.openSecrets([(whole, candidate.metadata)], draft.itemClass)[0] {
+        case .payload(let held, let extras): putSecret(held, extras, into: &draft)
+        case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+        case .needsAuthentication:
+            throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+        case .damaged(let cause): return .damaged(cause)
         }
-        if leavesTombstone { try leaveTombstone(of: candidate, itemClass, transaction) }
-        return true
+        try ItemLimit.check(draft)
+        var stored = try engine.maker.seal(draft, under: key)
+        stored.row.rowid = candidate.row.rowid
+        return .row(stored)
     }
 
     private func refuseConstrained(_ access: AccessControl?) throws(KeychainError) {
@@ -169,33 +229,20 @@ struct Revision: Sendable {
             || draft.accessControl != candidate.metadata.accessControl
     }
 
-    private func takeSecret(
-        into draft: inout ItemDraft, _ candidate: KeychainEngine.Candidate, _ itemClass: ItemClass,
-        _ transaction: StoreTransaction, _ seen: DamageSeen
-    ) throws(KeychainError) -> Bool {
-        guard let whole = try transaction.reader.row(candidate.row.rowid, in: itemClass) else { return false }
-        switch try engine.openSecrets([(whole, candidate.metadata)], itemClass)[0] {
-        case .payload(let held, var extras):
-            extras.merge(KeychainEngine.separated(changes.attributes, Schema.of(itemClass)).extras)
-            draft.extras = extras
-            draft.value = changes.hasValueData ? value : held
-            if changes.hasValueData { draft.dataCode = value.map { engine.blind.dataCode($0.bytes) } ?? [] }
-            return true
-        case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
-        case .needsAuthentication:
-            throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
-        case .damaged(let cause):
-            try seen.setAside(candidate.row, in: itemClass, cause: cause, transaction)
-            return false
-        }
+    private func putSecret(_ held: SharedSecret?, _ heldExtras: AttributeMap, into draft: inout ItemDraft) {
+        var extras = heldExtras
+        extras.merge(KeychainEngine.separated(changes.attributes, Schema.of(draft.itemClass)).extras)
+        draft.extras = extras
+        draft.value = changes.hasValueData ? value : held
+        if changes.hasValueData { draft.dataCode = value.map { engine.blind.dataCode($0.bytes) } ?? [] }
     }
 
     /// A collision with a living item is an error; damaged rows and tombstones
     /// give way.
     private func clearTheWay(
-        for draft: ItemDraft, from row: SealedRow, _ transaction: StoreTransaction, _ seen: DamageSeen
+        to primaryKey: [UInt8], for draft: ItemDraft, from row: SealedRow, _ transaction: StoreTransaction,
+        _ seen: DamageSeen
     ) throws(KeychainError) {
-        let primaryKey = engine.blind.primaryKey(of: draft.attributes, in: draft.itemClass)
         guard let present = try transaction.reader.row(withPrimaryKey: primaryKey, in: draft.itemClass),
             present.rowid != row.rowid
         else { return }
@@ -205,8 +252,7 @@ struct Revision: Sendable {
             try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
         case .item(let metadata):
             if present.isTombstone { return try transaction.delete(present.rowid, in: draft.itemClass) }
-            if case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0]
-            {
+            if case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0] {
                 return try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             }
             throw KeychainError(.duplicateItem, reason: .duplicate)

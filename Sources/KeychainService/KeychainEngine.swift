@@ -25,6 +25,9 @@ package final class KeychainEngine: Sendable {
     /// Items of the database that was set aside may still come back: nobody is told
     /// that one of them is not there.
     let mayBringBack = Atomic(false)
+    /// Something of a database that was set aside did not come back, and nobody has
+    /// accepted that.
+    let lacksItems = Atomic(false)
     /// The malformed database that had to be set aside for this opening.
     package let setAside: StoreSetAside?
     let sealer: RowSealer
@@ -87,7 +90,7 @@ package final class KeychainEngine: Sendable {
         setAside = opened.setAside
         // A keybag is made only where the database is new: one that names its
         // store and finds no keybag is an error, never a reason for new keys.
-        enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew))
+        enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         try store.migrate()
@@ -95,7 +98,7 @@ package final class KeychainEngine: Sendable {
         if let aside = opened.setAside {
             // Noted before the marker goes: a crash from here on is carried on by the
             // next opening.
-            let names = Array(opened.predecessors.joined(separator: "\n").utf8)
+            let names = StoreRecord.bytes(of: opened.predecessors)
             try store.write { transaction throws(KeychainError) in
                 try transaction.put(names, as: .predecessor)
                 try transaction.put(names, as: .salvaging)
@@ -154,7 +157,8 @@ package final class KeychainEngine: Sendable {
     }
 
     private func execute(
-        _ request: KeychainRequest, _ authorization: Authorization, _ shape: (AnswerShape) throws(KeychainError) -> Void,
+        _ request: KeychainRequest, _ authorization: Authorization,
+        _ shape: (AnswerShape) throws(KeychainError) -> Void,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {

@@ -52,10 +52,10 @@ package struct Restoration {
         }
         let keybag = try folder("\(staging.path)/\(EnclaveFiles.folderName)")
         for (name, content) in files {
-            try translating { () throws(SystemCallError) in try keybag.replace(name, with: content) }
+            try translatingFiles { () throws(SystemCallError) in try keybag.replace(name, with: content) }
         }
         let inspection = try Self.inspect(staging.path, clock)
-        try translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             for name in [Store.fileName + "-wal", Store.fileName + "-shm"] where try staging.holds(name) {
                 throw SystemCallError("the new store did not close", errno: 0)
             }
@@ -89,7 +89,7 @@ package struct Restoration {
 
     private func emptyFolder(_ name: String) throws(KeychainError) -> PrivateDirectory {
         let found = try folder("\(data.path)/\(name)")
-        try translating { () throws(SystemCallError) in try FolderContent.remove(in: found.descriptor) }
+        try translatingFiles { () throws(SystemCallError) in try FolderContent.remove(in: found.descriptor) }
         return found
     }
 
@@ -98,9 +98,5 @@ package struct Restoration {
             if case .system(_, let below) = error { throw KeychainError(files: below) }
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
         }
-    }
-
-    private func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
     }
 }

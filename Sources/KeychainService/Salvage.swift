@@ -11,18 +11,32 @@ internal import Synchronization
 /// a row whose place a newer item has stays where it is.
 struct Salvage {
     private let engine: KeychainEngine
-    /// After which no further batch is begun; nil: when everything was looked at.
-    private let deadline: Deadline?
+    private let extent: Extent
     private(set) var counts = SalvageCounts()
     /// Metadata keys that may open rows; a locked class is missing.
     private var candidates: [ProtectionClass: [MetadataKey]] = [:]
 
-    init(_ engine: KeychainEngine, until deadline: Deadline?) {
-        self.engine = engine
-        self.deadline = deadline
+    /// How far it goes.
+    enum Extent {
+        /// Until everything was looked at.
+        case whole
+        /// No further batch is begun after it.
+        case until(Deadline)
+
+        var isOver: Bool {
+            switch self {
+            case .whole: false
+            case .until(let deadline): deadline.hasPassed
+            }
+        }
     }
 
-    private var isOver: Bool { engine.isClosing.load(ordering: .acquiring) || deadline?.hasPassed ?? false }
+    init(_ engine: KeychainEngine, _ extent: Extent) {
+        self.engine = engine
+        self.extent = extent
+    }
+
+    private var isOver: Bool { engine.isClosing.load(ordering: .acquiring) || extent.isOver }
 
     /// Where a row comes from.
     private enum Origin {
@@ -43,25 +57,52 @@ struct Salvage {
     /// never served; newest first), then the table `damaged`.
     ///
     /// Older files are left alone: what opened in them came into the database that
-    /// followed, and what was deleted there must not come back.
+    /// followed, and what was deleted there must not come back. Where that database
+    /// says itself that it was not through with them, they are gone through as well:
+    /// as long as it was not, nothing was deleted from it.
     mutating func run() throws(KeychainError) {
         let noted = try engine.store.read { reader throws(KeychainError) in try reader.record(.predecessor) }
-        let names = noted.flatMap { String(validating: $0, as: UTF8.self) }?.split(separator: "\n").map(String.init) ?? []
+        var names = noted.map { StoreRecord.names(in: $0) } ?? []
         let present = Set(StoreSetAside.files(in: engine.directory))
-        for name in names where present.contains(name) {
-            try takeFile(name)
+        var next = 0
+        var incomplete: [String] = []
+        while next < names.count {
+            let name = names[next]
+            next += 1
+            let before = counts
+            if present.contains(name) { try takeFile(name, &names) } else { counts.unreadableFiles += 1 }
             if isOver { return counts.isCutShort = true }
+            if counts.leftBehind > before.leftBehind { incomplete.append(name) }
         }
-        try engine.store.write { transaction throws(KeychainError) in try transaction.remove(.salvaging) }
-        engine.mayBringBack.store(false, ordering: .releasing)
+        try finish(incomplete)
         try takeDamaged()
     }
 
-    private mutating func takeFile(_ name: String) throws(KeychainError) {
+    /// Every file was gone through; what is still in one of them is kept in mind
+    /// until a person accepts that.
+    private func finish(_ incomplete: [String]) throws(KeychainError) {
+        try engine.store.write { transaction throws(KeychainError) in
+            try transaction.remove(.salvaging)
+            if incomplete.isEmpty {
+                try transaction.remove(.incomplete)
+            } else {
+                try transaction.put(StoreRecord.bytes(of: incomplete), as: .incomplete)
+            }
+        }
+        engine.lacksItems.store(!incomplete.isEmpty, ordering: .releasing)
+        engine.mayBringBack.store(false, ordering: .releasing)
+    }
+
+    /// - Parameter names: gets the files that this one was not through with.
+    private mutating func takeFile(_ name: String, _ names: inout [String]) throws(KeychainError) {
         counts.files += 1
         guard let remains = try StoreRemains(name, in: engine.directory) else {
             counts.unreadableFiles += 1
             return
+        }
+        for earlier in try remains.unfinishedPredecessors() where !names.contains(earlier) {
+            names.append(earlier)
+            try inherit(earlier, from: remains, names)
         }
         try loadKeys(remains)
         var isWhole = true
@@ -82,6 +123,18 @@ struct Salvage {
             try restore(batch)
         }
         if !isWhole { counts.unreadableFiles += 1 }
+    }
+
+    /// Durably, before the first row comes: the file becomes a predecessor of ours,
+    /// and what was taken over from it counts as taken.
+    private func inherit(
+        _ earlier: String, from remains: StoreRemains, _ names: [String]
+    ) throws(KeychainError) {
+        let taken = try remains.rowsTaken(from: earlier)
+        try engine.store.write { transaction throws(KeychainError) in
+            try transaction.put(StoreRecord.bytes(of: names), as: .predecessor)
+            for (itemClass, rowid) in taken { try transaction.noteSalvaged(rowid, of: itemClass, from: earlier) }
+        }
     }
 
     private func wasTaken(_ row: SealedRow, _ itemClass: ItemClass, _ file: String) throws(KeychainError) -> Bool {
@@ -234,14 +287,22 @@ extension KeychainEngine {
     func salvageAfterSettingAside() {
         let isUnderWay: Bool
         do throws(KeychainError) {
-            isUnderWay = try store.read { reader throws(KeychainError) in try reader.record(.salvaging) != nil }
+            isUnderWay = try store.read { reader throws(KeychainError) in
+                lacksItems.store(try reader.record(.incomplete) != nil, ordering: .releasing)
+                return try reader.record(.salvaging) != nil
+            }
         } catch { return noteMalformation(error) }
         guard isUnderWay else { return }
         mayBringBack.store(true, ordering: .releasing)
-        var salvage = Salvage(self, until: Deadline(after: Self.patienceAtOpening, on: clock))
+        var salvage = Salvage(self, .until(Deadline(after: Self.patienceAtOpening, on: clock)))
         // What is not done yet goes on while the store serves (``needsSalvage``).
         do throws(KeychainError) { try salvage.run() } catch { noteMalformation(error) }
         let counts = salvage.counts
         salvagedAtOpening.withLock { $0 = counts }
     }
+}
+
+extension SalvageCounts {
+    /// Grows with whatever did not come back.
+    fileprivate var leftBehind: Int { unreadableFiles + unopened + locked }
 }

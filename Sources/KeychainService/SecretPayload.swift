@@ -27,7 +27,7 @@ struct SecretPayload: ~Copyable {
         let valueCount = value?.bytes.count ?? 0
         var out: SecretBytes
         do throws(SystemCallError) { out = try SecretBytes(allocating: head.count + valueCount) } catch {
-            throw KeychainError(.allocate, reason: .busy, underlying: error.description)
+            throw .noMemory(for: "the value")
         }
         unsafe out.withUnsafeMutableBytes { place in
             unsafe place.copyBytes(from: head)
@@ -44,7 +44,9 @@ struct SecretPayload: ~Copyable {
     }
 
     /// nil for bytes that no version of ours wrote.
-    init?(encoded bytes: borrowing SecretBytes) {
+    ///
+    /// - Throws: -108 where there is no memory for another copy of the value.
+    init?(encoded bytes: borrowing SecretBytes) throws(KeychainError) {
         var extras = AttributeMap()
         let parsed: (hasValue: Bool, at: Int)? = unsafe bytes.withUnsafeBytes { raw in
             guard raw.count >= 5, unsafe raw[0] <= 1 else { return nil }
@@ -61,8 +63,15 @@ struct SecretPayload: ~Copyable {
             return (unsafe raw[0] == 1, at)
         }
         guard let parsed, parsed.hasValue || parsed.at == bytes.count else { return nil }
-        self.extras = extras
-        value = parsed.hasValue ? SharedSecret(bytes.copy(parsed.at..<bytes.count)) : nil
+        guard parsed.hasValue else {
+            self.init(extras: extras, value: nil)
+            return
+        }
+        let held: SecretBytes
+        do throws(SystemCallError) { held = try bytes.copy(allocating: parsed.at..<bytes.count) } catch {
+            throw .noMemory(for: "the value")
+        }
+        self.init(extras: extras, value: SharedSecret(held))
     }
 
     private static func number(_ raw: UnsafeRawBufferPointer, _ at: Int) -> Int {

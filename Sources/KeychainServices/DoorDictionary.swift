@@ -12,17 +12,18 @@ struct DoorDictionary {
 
     init(carriesValue: Bool) { self.carriesValue = carriesValue }
 
-    mutating func take(_ source: NSDictionary) {
+    /// - Throws: errSecAllocate where there is no memory for a copy of the value.
+    mutating func take(_ source: NSDictionary) throws(KeychainError) {
         dictionary.entries.reserveCapacity(source.count)
-        for (key, value) in source { take(key, value) }
+        for (key, value) in source { try take(key, value) }
     }
 
-    private mutating func take(_ key: Any, _ value: Any) {
+    private mutating func take(_ key: Any, _ value: Any) throws(KeychainError) {
         guard let text = Self.keyText(key) else { return dictionary.append(.foreign, .null) }
         guard text == "v_Data" else { return dictionary.append(.text(text), Self.plain(value)) }
         // A value that is not data is refused by its type; what it says stays here.
         guard let data = value as? Data else { return dictionary.append(.text(text), .foreign(type: "value")) }
-        if carriesValue { self.value = Self.secret(data) }
+        if carriesValue { self.value = try Self.secret(data) }
         dictionary.append(.text(text), .secret)
     }
 
@@ -31,8 +32,11 @@ struct DoorDictionary {
         return (key as? NSString).map { $0 as String }
     }
 
-    private static func secret(_ data: Data) -> SharedSecret {
-        var bytes = SecretBytes(count: data.count)
+    private static func secret(_ data: Data) throws(KeychainError) -> SharedSecret {
+        var bytes: SecretBytes
+        do throws(SystemCallError) { bytes = try SecretBytes(allocating: data.count) } catch {
+            throw .noMemory(for: "the value")
+        }
         unsafe bytes.withUnsafeMutableBytes { place in
             unsafe data.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
         }

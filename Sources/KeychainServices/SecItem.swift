@@ -22,7 +22,7 @@ internal import KeychainProtocol
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe Door.call(result) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: true)
-        door.take(attributes)
+        try door.take(attributes)
         return try CurrentKeychain.transport().perform(
             KeychainRequest(.add, query: door.dictionary, value: door.value))
     }
@@ -41,7 +41,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe Door.call(result) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: false)
-        door.take(query)
+        try door.take(query)
         return try CurrentKeychain.transport().perform(KeychainRequest(.copy, query: door.dictionary))
     }
 }
@@ -60,9 +60,9 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     unsafe Door.call(nil) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: false)
-        door.take(query)
+        try door.take(query)
         var changes = DoorDictionary(carriesValue: true)
-        changes.take(attributesToUpdate)
+        try changes.take(attributesToUpdate)
         return try CurrentKeychain.transport().perform(
             KeychainRequest(.update, query: door.dictionary, changes: changes.dictionary, value: changes.value))
     }
@@ -80,7 +80,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     unsafe Door.call(nil) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: false)
-        door.take(query)
+        try door.take(query)
         return try CurrentKeychain.transport().perform(KeychainRequest(.delete, query: door.dictionary))
     }
 }

@@ -28,7 +28,7 @@ package struct RestoreSwitch: Sendable {
         _ staging: PrivateDirectory, in data: PrivateDirectory, at moment: Double
     ) throws(KeychainError) {
         let taken = Set(FolderContent.names(at: data.path))
-        let stamp = asidePrefix + CompactTime.text(moment)
+        let stamp = asidePrefix + Timestamp(secondsSince2001: moment).compactText
         var name = stamp
         var number = 1
         while taken.contains(name) {
@@ -36,12 +36,12 @@ package struct RestoreSwitch: Sendable {
             name = "\(stamp)-\(number)"
         }
         let bytes = Array(name.utf8)
-        try translating { () throws(SystemCallError) in try staging.replace(asideFile, with: bytes) }
+        try translatingFiles { () throws(SystemCallError) in try staging.replace(asideFile, with: bytes) }
     }
 
     /// The rename that decides: before it the old store, from it on the new one.
     package static func commit(in data: PrivateDirectory) throws(KeychainError) {
-        try translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             try data.move(stagingName, to: readyName)
             try data.synchronize()
         }
@@ -60,19 +60,19 @@ package struct RestoreSwitch: Sendable {
     }
 
     package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {
-        let isPending = try Self.translating { () throws(SystemCallError) in try data.holds(Self.readyName) }
+        let isPending = try translatingFiles { () throws(SystemCallError) in try data.holds(Self.readyName) }
         guard isPending else { return nil }
         self.data = data
         ready = try Self.folder(Self.readyName, in: data)
         let folder = ready
-        let bytes = try Self.translating { () throws(SystemCallError) in try folder.read(Self.asideFile, atMost: 256) }
+        let bytes = try translatingFiles { () throws(SystemCallError) in try folder.read(Self.asideFile, atMost: 256) }
         guard let bytes, let name = String(validating: bytes, as: UTF8.self), name.hasPrefix(Self.asidePrefix),
             !name.contains("/")
         else {
             // Done, and its clearing broke off.
             guard FolderContent.names(at: ready.path).allSatisfy({ $0 != Store.fileName && $0 != Self.keybagFolder })
             else { throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: Self.readyName) }
-            try Self.translating { () throws(SystemCallError) in try folder.removeWithContents() }
+            try translatingFiles { () throws(SystemCallError) in try folder.removeWithContents() }
             return nil
         }
         asideName = name
@@ -105,7 +105,7 @@ package struct RestoreSwitch: Sendable {
     package func steps() throws(KeychainError) -> [Step] {
         let data = data
         let ready = ready
-        return try Self.translating { () throws(SystemCallError) in
+        return try translatingFiles { () throws(SystemCallError) in
             guard try ready.holds(Store.fileName) else { return [] }
             let old = FolderContent.names(at: data.path).filter { $0.hasPrefix(Store.fileName) }.sorted().reversed()
             var steps = old.map { Step(direction: .out, name: $0) }
@@ -119,7 +119,7 @@ package struct RestoreSwitch: Sendable {
 
     package func perform(_ step: Step) throws(KeychainError) {
         let (data, ready, aside) = (data, ready, aside)
-        try Self.translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             switch step.direction {
             case .out: try data.move(step.name, to: step.name, in: aside)
             case .into: try ready.move(step.name, to: step.name, in: data)
@@ -132,19 +132,15 @@ package struct RestoreSwitch: Sendable {
     private func dropEmptyAside() throws(KeychainError) -> Bool {
         guard FolderContent.names(at: aside.path).isEmpty else { return false }
         let aside = aside
-        try Self.translating { () throws(SystemCallError) in try aside.removeWithContents() }
+        try translatingFiles { () throws(SystemCallError) in try aside.removeWithContents() }
         return true
     }
 
     private func clear() throws(KeychainError) {
         let (data, ready) = (data, ready)
-        try Self.translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             try ready.removeWithContents()
             try data.synchronize()
         }
-    }
-
-    private static func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
     }
 }

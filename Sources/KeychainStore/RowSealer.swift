@@ -65,6 +65,6 @@ package struct RowSealer: Sendable {
         of row: SealedRow, metadata: ItemMetadata, _ itemClass: ItemClass, under key: borrowing SealingKey
     ) throws(CryptoError) -> SecretBytes {
         guard let box = row.secret else { throw .malformed }
-        return try key.open(box, bound: secretBinding(row, metadata, itemClass))
+        return try key.openValue(box, bound: secretBinding(row, metadata, itemClass))
     }
 }

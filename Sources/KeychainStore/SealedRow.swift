@@ -1,6 +1,5 @@
-
 /// One row as it rests: columns in the clear, and what is sealed.
-package struct SealedRow: Sendable {
+package struct SealedRow: Sendable, Hashable {
     package var rowid: Int64
     package var uuid: [UInt8]
     package var persistref: [UInt8]

@@ -49,8 +49,12 @@ package struct StoreHeader {
         do throws(SystemCallError) {
             return try directory.readPrefix(Store.fileName, byteCount: byteCount).flatMap { StoreHeader($0) }
         } catch {
-            // A link or a folder in its place is for SQLite to refuse.
-            if error.isNotAFileOfOurs { return nil }
+            // SQLite would make a new database where a dangling link leads.
+            if error.isNotAFileOfOurs {
+                throw KeychainError(
+                    .notAvailable, reason: .storeUnreadable,
+                    underlying: "\(Store.fileName) is no file but a link or a folder")
+            }
             throw KeychainError(
                 error.isInputOutput ? .io : .notAvailable,
                 reason: error.isInputOutput ? .inputOutput : .storeUnreadable,

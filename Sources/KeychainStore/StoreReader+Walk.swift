@@ -89,6 +89,13 @@ extension StoreReader {
         }
     }
 
+    /// Whether damage came after what a person has accepted.
+    package func hasOpenDamage() throws(KeychainError) -> Bool {
+        let (count, newest) = try openDamage()
+        let accepted = try number(.accepted) ?? 0
+        return count > 0 && Double(newest) > accepted
+    }
+
     /// All rows of a table: items and tombstones.
     package func totals(of itemClass: ItemClass) throws(KeychainError) -> (items: Int, tombstones: Int) {
         try translating {

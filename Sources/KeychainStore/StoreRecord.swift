@@ -14,6 +14,16 @@ package enum StoreRecord: String, Sendable {
     case predecessor
     /// There as long as the predecessor has not been gone through to its end.
     case salvaging
+    /// There where something of a predecessor did not come back and nobody has
+    /// accepted that.
+    case incomplete
+
+    /// File names, a line each.
+    package static func bytes(of names: [String]) -> [UInt8] { Array(names.joined(separator: "\n").utf8) }
+
+    package static func names(in bytes: [UInt8]) -> [String] {
+        (String(validating: bytes, as: UTF8.self) ?? "").split(separator: "\n").map(String.init)
+    }
 
     /// A number as 8 bytes, big-endian: the IEEE 754 double.
     package static func bytes(of number: Double) -> [UInt8] {

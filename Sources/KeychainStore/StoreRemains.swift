@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GRDB
 package import KeychainModel
 package import KeychainPlatform
@@ -42,6 +43,44 @@ package struct StoreRemains {
         try keys(protectionClass, "metadata_keys") + keys(protectionClass, "damaged_keys")
     }
 
+    // MARK: Files before this one
+
+    /// The files that this database had not gone through to their end when it was
+    /// set aside itself, newest first; none where it does not say.
+    package func unfinishedPredecessors() throws(KeychainError) -> [String] {
+        guard try record(.salvaging) != nil else { return [] }
+        return try record(.predecessor).map { StoreRecord.names(in: $0) } ?? []
+    }
+
+    private func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
+        try orNothing(nil) { db in
+            try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = ?", arguments: [name.rawValue])
+                .flatMap { Data.fromDatabaseValue($0[0]) }.map { Array($0) }
+        }
+    }
+
+    /// The rows of an earlier file that this database took over, as far as it says.
+    package func rowsTaken(from file: String) throws(KeychainError) -> [(itemClass: ItemClass, rowid: Int64)] {
+        var taken: [(itemClass: ItemClass, rowid: Int64)] = []
+        do throws(KeychainError) {
+            try translating {
+                try queue.unsafeRead { db in
+                    let rows = try Row.fetchCursor(
+                        db, sql: "SELECT class, rowid_was FROM salvaged WHERE file = ?", arguments: [file])
+                    while let row = try rows.next() {
+                        guard let itemClass = String.fromDatabaseValue(row[0]).flatMap(ItemClass.init(rawValue:)),
+                            let rowid = Int64.fromDatabaseValue(row[1])
+                        else { continue }
+                        taken.append((itemClass, rowid))
+                    }
+                }
+            }
+        } catch {
+            guard Self.isHole(error) else { throw error }
+        }
+        return taken
+    }
+
     private func keys(
         _ protectionClass: ProtectionClass, _ table: String
     ) throws(KeychainError) -> [MetadataKeyRecord] {
@@ -71,7 +110,8 @@ package struct StoreRemains {
         var table = TableWalk(queue, "\(itemClass.rawValue) NOT INDEXED", key: "rowid", columns, Self.mostProbes)
         try table.run { row throws(KeychainError) in try body(StoreReader.decode(row, true)) }
         var damaged = TableWalk(
-            queue, "(SELECT * FROM damaged NOT INDEXED WHERE cause <> 'superseded')", key: "number", DamagedRow.columns, Self.mostProbes)
+            queue, "(SELECT * FROM damaged NOT INDEXED WHERE cause <> 'superseded')", key: "number", DamagedRow.columns,
+            Self.mostProbes)
         try damaged.run { row throws(KeychainError) in
             guard let found = DamagedRow(row), found.itemClass == itemClass else { return }
             var sealed = found.row

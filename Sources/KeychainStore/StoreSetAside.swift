@@ -27,7 +27,7 @@ package struct StoreSetAside: Sendable, Hashable {
     ///
     /// - Throws: `storeUnreadable` for a marker that no version of ours wrote.
     package static func pending(in directory: PrivateDirectory) throws(KeychainError) -> StoreSetAside? {
-        let bytes = try translating { () throws(SystemCallError) in try directory.read(markerName, atMost: 4096) }
+        let bytes = try translatingFiles { () throws(SystemCallError) in try directory.read(markerName, atMost: 4096) }
         guard let bytes else { return nil }
         guard let found = StoreSetAside(encoded: bytes) else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: markerName)
@@ -44,12 +44,12 @@ package struct StoreSetAside: Sendable, Hashable {
         if let present = try pending(in: directory) { return present }
         let name = freeName(in: directory, at: moment)
         let marker = StoreSetAside(name: name, storeID: storeID)
-        try translating { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
+        try translatingFiles { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
         return marker
     }
 
     private static func freeName(in directory: PrivateDirectory, at moment: Double) -> String {
-        let stamp = prefix + CompactTime.text(moment)
+        let stamp = prefix + Timestamp(secondsSince2001: moment).compactText
         let taken = Set(FolderContent.names(at: directory.path))
         var name = stamp
         var number = 1
@@ -92,7 +92,7 @@ package struct StoreSetAside: Sendable, Hashable {
     ///
     /// - Throws: `readOnly`, `diskFull`, `inputOutput`; the marker stays.
     package func move(in directory: PrivateDirectory) throws(KeychainError) {
-        try Self.translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             if try directory.holds(name) { return }
             for (from, to) in renames { try directory.move(from, to: to) }
             try directory.synchronize()
@@ -105,7 +105,7 @@ package struct StoreSetAside: Sendable, Hashable {
     /// - Throws: `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
     package static func keepOrphanedLog(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) {
         let log = Store.fileName + "-wal"
-        try translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             guard try !directory.holds(Store.fileName), try directory.holds(log) else { return }
             try directory.move(log, to: freeName(in: directory, at: moment) + "-wal")
             try directory.synchronize()
@@ -114,7 +114,7 @@ package struct StoreSetAside: Sendable, Hashable {
 
     /// The new store is there and has its id.
     package func finish(in directory: PrivateDirectory) throws(KeychainError) {
-        try Self.translating { () throws(SystemCallError) in
+        try translatingFiles { () throws(SystemCallError) in
             try directory.remove(Self.markerName)
             try directory.synchronize()
         }
@@ -122,15 +122,13 @@ package struct StoreSetAside: Sendable, Hashable {
 
     // MARK: What was set aside
 
-    /// Databases that were set aside, oldest first.
+    /// What was set aside, oldest first: databases, and logs whose database is gone.
     package static func files(in directory: PrivateDirectory) -> [String] {
-        FolderContent.names(at: directory.path).filter { name in
-            name.hasPrefix(prefix) && !companions.contains { name.hasSuffix($0) }
+        let names = Set(FolderContent.names(at: directory.path).filter { $0.hasPrefix(prefix) })
+        return names.filter { name in
+            guard let companion = companions.first(where: name.hasSuffix) else { return true }
+            return companion == "-wal" && !names.contains(String(name.dropLast(companion.count)))
         }.sorted()
-    }
-
-    private static func translating<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
-        do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
     }
 }
 
@@ -148,31 +146,7 @@ extension KeychainError {
     }
 }
 
-/// A moment as part of a file's name: 20260131T235959Z.
-package enum CompactTime {
-    /// - Parameter moment: seconds since 2001-01-01T00:00:00Z.
-    package static func text(_ moment: Double) -> String {
-        let clamped = moment.isFinite ? Int(max(0, min(moment, 200_000_000_000))) : 0
-        let (days, seconds) = clamped.quotientAndRemainder(dividingBy: 86_400)
-        let (year, month, day) = date(days)
-        let time = two(seconds / 3600) + two(seconds / 60 % 60) + two(seconds % 60)
-        return "\(year)" + two(month) + two(day) + "T" + time + "Z"
-    }
-
-    private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
-        var (year, left) = (2001, days)
-        while left >= length(ofYear: year) {
-            left -= length(ofYear: year)
-            year += 1
-        }
-        for (index, count) in [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].enumerated() {
-            if left < count { return (year, index + 1, left + 1) }
-            left -= count
-        }
-        return (year, 12, 31)
-    }
-
-    private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-    private static func length(ofYear year: Int) -> Int { isLeap(year) ? 366 : 365 }
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+/// Runs what moves or writes files of the store.
+package func translatingFiles<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
+    do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
 }

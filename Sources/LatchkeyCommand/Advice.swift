@@ -5,6 +5,8 @@ enum Advice {
     static func line(for reason: Reason) -> String {
         switch reason {
         case .nothingMatches: "`latchkey list` shows what there is."
+        case .mayBeSetAside:
+            "Run `latchkey doctor` before you store it anew: what you look for may be in what was set aside, or in a backup."
         case .tooLarge: "Store a smaller value, or encrypt a file and keep only its key here."
         case .locked, .passcodeNotSet: "Unlock the keychain and try again."
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction:
@@ -23,10 +25,12 @@ enum Advice {
 
     private static func unavailable(_ reason: Reason) -> String {
         switch reason {
-        case .busy, .enclaveUnreachable: "Wait a moment and try again."
+        case .busy, .enclaveUnreachable, .enclaveSilent, .stillSalvaging: "Wait a moment and try again."
         case .noAnswer(mayHaveHappened: true): "Look with `latchkey list` before you try again."
         case .noAnswer:
             "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
+        case .startRefused:
+            "Name other folders (--data-dir, --run-dir), or install latchkey and latchkeyd of one version."
         case .versionMismatch:
             "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
         case .storeNewer: "Install the newer Latchkey again."

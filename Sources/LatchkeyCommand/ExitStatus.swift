@@ -33,7 +33,7 @@ extension ExitStatus {
 
     private static func byReason(_ reason: Reason) -> ExitStatus {
         switch reason {
-        case .nothingMatches: .noMatch
+        case .nothingMatches, .mayBeSetAside: .noMatch
         case .tooLarge: .usage
         case .locked, .passcodeNotSet: .locked
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
@@ -41,7 +41,9 @@ extension ExitStatus {
             .denied
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable: .damaged
         case .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
-            .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .daemonNotInstalled,
+            .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .enclaveSilent, .stillSalvaging,
+            .startRefused,
+            .daemonNotInstalled,
             .daemonUnreachable, .notImplemented, .unknown:
             .unavailable
         case .duplicate, .malformed, .unknownAttribute, .attributeNotOfClass, .classMissing, .classUnknown,

@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// What --json writes, on one line, members in the order given.
 enum JSONValue: Sendable {
     case string(String)
@@ -13,36 +15,14 @@ enum JSONValue: Sendable {
 
     var text: String {
         switch self {
-        case .string(let text): Self.quoted(text)
+        case .string(let text): JSONText.quoted(text)
         case .integer(let number): "\(number)"
         case .bool(let on): on ? "true" : "false"
         case .null: "null"
         case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
         case .object(let members):
-            "{" + members.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"
+            "{" + members.map { JSONText.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"
         }
-    }
-
-    /// RFC 8259 section 7; control characters above 0x7e are escaped as well, so
-    /// that a terminal does not obey them.
-    static func quoted(_ text: String) -> String {
-        var out = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": out += "\\\""
-            case "\\": out += "\\\\"
-            case "\n": out += "\\n"
-            case "\t": out += "\\t"
-            case "\r": out += "\\r"
-            default:
-                if scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) {
-                    out += "\\u" + PrintableText.hex(scalar.value, digits: 4)
-                } else {
-                    out.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return out + "\""
     }
 }
 

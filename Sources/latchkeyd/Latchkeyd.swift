@@ -52,14 +52,42 @@ struct Latchkeyd: ParsableCommand {
     @Flag(help: "With --backup and --restore: say what was done as JSON.")
     var json = false
 
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            tellStarter(error)
+            exit(withError: error)
+        }
+    }
+
+    /// A starter hears why nothing was started: of an argument that is refused, of
+    /// a property list that cannot be used. What ends with a status was told before.
+    private static func tellStarter(_ error: any Error) {
+        guard CommandLine.arguments.contains("--report"), !(error is ExitCode), exitCode(for: error) != .success else {
+            return
+        }
+        let refusal =
+            error as? KeychainError
+            ?? KeychainError(.notAvailable, reason: .startRefused(why: message(for: error)))
+        do throws(FrameError) {
+            try StarterReport.send(
+                refusal, on: PacketSocket(owning: Descriptor(owning: 3)),
+                until: Deadline(after: .seconds(5), on: SystemClock()))
+        } catch {
+            StandardError.write("latchkeyd: the starter is gone: \(error)\n")
+        }
+    }
+
     func run() throws {
         Hardening.ignoreBrokenPipes()
         Hardening.ignoreFileSizeSignal()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
         if let status = try upkeep() { throw ExitCode(status) }
+        let configuration = try daemonConfiguration()
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
-        let configuration = try daemonConfiguration(tellingOf: starter)
         let sink = logSink(configuration.locations)
         let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }
         switch DaemonProcess(configuration, logger: logger, report: starter).run() {
@@ -81,21 +109,13 @@ struct Latchkeyd: ParsableCommand {
         return restore.map { upkeep.restore(from: $0) }
     }
 
-    /// A starter hears of a property list that cannot be used.
-    private func daemonConfiguration(tellingOf starter: PacketSocket?) throws -> DaemonConfiguration {
-        do { return try daemonConfiguration() } catch let error as KeychainError {
-            if let starter {
-                try StarterReport.send(error, on: starter, until: Deadline(after: .seconds(5), on: SystemClock()))
-            }
-            throw error
-        }
-    }
-
     private func daemonConfiguration() throws -> DaemonConfiguration {
         let standard = try standardLocations()
         let data = standard.dataDirectory
         let run = runDir ?? standard.runDirectory
-        guard data.hasPrefix("/"), run.hasPrefix("/") else { throw ValidationError("folders are named by absolute paths") }
+        guard data.hasPrefix("/"), run.hasPrefix("/") else {
+            throw ValidationError("folders are named by absolute paths")
+        }
         var configuration = DaemonConfiguration(
             locations: KeychainLocations(dataDirectory: data, runDirectory: run), features: try KernelFeatures.probed(),
             clock: SystemClock(), programDirectories: programDirectories)
@@ -119,7 +139,9 @@ struct Latchkeyd: ParsableCommand {
 
     /// Beside ourselves first, then where packages put it.
     private var programDirectories: [String] {
-        [ProcessEnvironment.executableDirectory, "/usr/libexec/latchkey", "/usr/local/libexec/latchkey"].compactMap { $0 }
+        [ProcessEnvironment.executableDirectory, "/usr/libexec/latchkey", "/usr/local/libexec/latchkey"].compactMap {
+            $0
+        }
     }
 
     /// Without a file every client has the command line's group, so that a

@@ -20,12 +20,16 @@ struct Upkeep {
         do throws(BackupMaking.Failure) { try making.write(to: path, replacing: replacing) } catch {
             switch error {
             case .isThere: return fail(2, "\(path) is there already", "Name another file, or add --replace.")
+            case .writableByOthers(let folder):
+                return fail(
+                    2, "others can write the folder \(folder), and so put another file in the backup's place",
+                    "Name a folder of your own, or take that right away: chmod go-w.")
             case .keychain(let error): return fail(error, "Nothing was written to \(path).")
             }
         }
         return say(
             "Backed up to \(path). \(Self.warning)",
-            "{\"file\":\(quoted(path))}")
+            "{\"file\":\(JSONText.quoted(path))}")
     }
 
     func restore(from path: String) -> Int32 {
@@ -49,7 +53,7 @@ struct Upkeep {
         return say(
             "Restored \(counts.rows) rows.\(damaged)"
                 + (folder.isEmpty ? "" : " What was there before is in \(folder)."),
-            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"replaced\":\(folder.isEmpty ? "null" : quoted(folder))}"
+            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"replaced\":\(folder.isEmpty ? "null" : JSONText.quoted(folder))}"
         )
     }
 
@@ -75,22 +79,5 @@ struct Upkeep {
     private func fail(_ status: Int32, _ lines: String...) -> Int32 {
         for line in lines { StandardError.write("latchkey: \(line)\n") }
         return status
-    }
-
-    private func quoted(_ text: String) -> String {
-        var out = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": out += "\\\(scalar)"
-            default:
-                if scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) {
-                    let digits = String(scalar.value, radix: 16)
-                    out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    out.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return out + "\""
     }
 }

@@ -135,7 +135,7 @@ import Testing
             clock.advance(by: .seconds(5))
         }
         waiting.start()
-        #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) {
+        #expect(throws: KeychainError(.notAvailable, reason: .enclaveSilent)) {
             _ = try exchange.ask(.describe(true))
         }
         withExtendedLifetime(theirs) {}

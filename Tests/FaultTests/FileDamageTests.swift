@@ -46,8 +46,11 @@ struct FileDamageTests {
         for damage in FileDamage.possible {
             let home = try mold.home()
             for file in group.files {
-                try damage.apply(to: "\(home.data)/\(file)", older: "\(mold.older)/\(file)", others: "\(mold.others)/\(file)")
+                try damage.apply(
+                    to: "\(home.data)/\(file)", older: "\(mold.older)/\(file)", others: "\(mold.others)/\(file)")
             }
+            let lay = try content(of: home)
+            var mayBeSetAside = false
             counts.bursts += 1
             let note = "\(group.files.joined(separator: ", ")): \(damage)"
             // The first look may find the damage, the second lives with it.
@@ -55,13 +58,17 @@ struct FileDamageTests {
                 let client = home.client()
                 for account in StoreMold.accounts {
                     counts.readBack += 1
-                    let complaint = judge(client.result(of: item(account).read), account, group, damage, home)
-                    if let complaint {
+                    let result = client.result(of: item(account).read)
+                    if case .failure(let error) = result, error.reason == .mayBeSetAside { mayBeSetAside = true }
+                    if let complaint = judge(result, account, group, damage) {
                         counts.wrongAnswers += 1
                         Issue.record("\(note): look \(round) at \(account): \(complaint)")
                         break
                     }
                 }
+            }
+            if mayBeSetAside {
+                try expectKept(lay, isLogWhole: group == .database, home, note, &counts)
             }
             try home.endAll()
             try restore(group, home, mold)
@@ -77,8 +84,7 @@ struct FileDamageTests {
 
     /// nil where the answer is true.
     private func judge(
-        _ result: Result<KeychainAnswer, KeychainError>, _ account: String, _ group: Group, _ damage: FileDamage,
-        _ home: FaultHome
+        _ result: Result<KeychainAnswer, KeychainError>, _ account: String, _ group: Group, _ damage: FileDamage
     ) -> String? {
         switch result {
         case .success(let answer):
@@ -89,19 +95,90 @@ struct FileDamageTests {
             return mustFail(group, damage) ? "it is served" : nil
         case .failure(let error):
             expectRemedy(error)
-            if error.reason == .nothingMatches {
-                return canBeMissing(group, damage) ? nil : "it is said not to be there"
+            switch error.reason {
+            case .nothingMatches:
+                return isTrulyGone(account, group, damage) && error.status == .itemNotFound
+                    ? nil : "it is said not to be there"
+            case .mayBeSetAside:
+                return group.isOfDatabase && group != .index && damage != .others && error.status == .itemNotFound
+                    ? nil : "it is said to be set aside"
+            default: break
             }
             let status: Status = error.reason == .readOnly ? .readOnly : .notAvailable
             return reasons(group, damage).contains(error.reason) && error.status == status ? nil : "\(error)"
         }
     }
 
-    /// Rows went with the file, or were set aside with it. The log of another
+    /// Only what was in the log alone can be gone without a trace: one that is cut
+    /// looks like a log whose last writes were under way. And the log of another
     /// store is taken for ours by SQLite (it carries no name of its database), so
     /// that our rows are covered by pages that are not; they come back with it.
-    private func canBeMissing(_ group: Group, _ damage: FileDamage) -> Bool {
-        group == .log || group.isOfDatabase && group != .index && damage != .others
+    private func isTrulyGone(_ account: String, _ group: Group, _ damage: FileDamage) -> Bool {
+        switch group {
+        case .log: damage == .others || account.hasPrefix("late")
+        case .database_and_log: account.hasPrefix("late")
+        default: false
+        }
+    }
+
+    // MARK: Keeping
+
+    /// Database and log as they lie in a folder; nil where there is none.
+    private func content(of home: FaultHome) throws -> (database: Data?, log: Data?) {
+        func bytes(_ name: String) -> Data? { FileManager.default.contents(atPath: "\(home.data)/\(name)") }
+        return (bytes("keychain.db"), bytes("keychain.db-wal"))
+    }
+
+    /// What is said to be set aside is: in the table `damaged`, or in files under
+    /// another name, page for page, and doctor tells of them. A log that was whole
+    /// lies beside its database or has gone into it.
+    private func expectKept(
+        _ lay: (database: Data?, log: Data?), isLogWhole: Bool, _ home: FaultHome, _ note: String,
+        _ counts: inout FaultCounts
+    ) throws {
+        let report = try #require(try home.client().perform(KeychainRequest(.doctor(.look))).doctor)
+        if report.damaged > 0 { return }
+        let names = try FileManager.default.contentsOfDirectory(atPath: home.data)
+            .filter { $0.hasPrefix("keychain.db.damaged-") && !$0.hasSuffix("-shm") }
+        let kept = names.map { FileManager.default.contents(atPath: "\(home.data)/\($0)") ?? Data() }
+        let log = isLogWhole ? lay.log ?? Data() : Data()
+        let database = lay.database ?? Data()
+        let isLogKept = log.isEmpty || kept.contains(log) || kept.contains { Pages(of: $0).hold(Pages(ofLog: log)) }
+        let isDatabaseKept =
+            database.isEmpty || kept.contains { Pages(of: $0).hold(Pages(of: database), but: Pages(ofLog: lay.log ?? Data())) }
+        let isToldOf = database.isEmpty && log.isEmpty || !report.setAsideFiles.isEmpty
+        guard isLogKept, isDatabaseKept, isToldOf else {
+            counts.lost += 1
+            Issue.record(
+                "\(note): database kept \(isDatabaseKept), log \(isLogKept): \(names), doctor: \(report.setAsideFiles)")
+            return
+        }
+    }
+
+    /// The pages of a database, or the newest of each in its log
+    /// (<https://sqlite.org/fileformat2.html>, section 4.1).
+    private struct Pages {
+        private var byNumber: [Int: Data] = [:]
+        private static let size = 4096
+
+        init(of file: Data) {
+            for (index, start) in stride(from: 0, to: file.count, by: Self.size).enumerated() {
+                byNumber[index + 1] = file[start..<min(start + Self.size, file.count)]
+            }
+        }
+
+        init(ofLog log: Data) {
+            for start in stride(from: 32, to: log.count - Self.size - 23, by: Self.size + 24) {
+                let number = log[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+                byNumber[number] = log[start + 24..<start + 24 + Self.size]
+            }
+        }
+
+        func hold(_ others: Pages, but newer: Pages = Pages(of: Data())) -> Bool {
+            others.byNumber.allSatisfy { number, page in
+                newer.byNumber[number] != nil || byNumber[number].map { $0.starts(with: page) } == true
+            }
+        }
     }
 
     /// Both copies are gone or another's: nothing can open.
@@ -116,7 +193,7 @@ struct FileDamageTests {
             case (.index, _): []
             case (.database, .others), (.database_and_log, .others): [.storeMismatch]
             case (_, .folder), (_, .link), (_, .unreadable): [.storeUnreadable, .readOnly]
-            default: [.storeMalformed, .storeUnreadable, .storeSuspect, .storeMismatch]
+            default: [.storeMalformed, .storeUnreadable, .storeSuspect, .storeMismatch, .stillSalvaging]
             }
         }
         if group.isOneCopy { return damage == .unreadable ? [.keybagUnreadable] : [] }

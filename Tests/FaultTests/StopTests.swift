@@ -102,12 +102,98 @@ struct StopTests {
         #expect(served > 10, "reads without the enclave waited for it")
         for call in calls { expect(try call.end(), .notAvailable, .enclaveUnreachable, "a stopped enclave", ledger) }
         kill(processes.enclave, SIGCONT)
-        ledger.write(.all, "new", by: home.client(autostart: false))
+        // The next call is let through within a second.
+        try #require(eventually { ledger.write(.all, "new", by: home.client(autostart: false)) == nil })
         try Auditor(ledger: ledger).audit(through: home.client(autostart: false))
         #expect(try home.serving() == processes)
         try home.endAll()
         try Auditor(ledger: ledger).audit(through: home.client())
         FaultReport.print("SIGSTOP of the enclave", ledger.counts, "\(served) reads without it meanwhile")
         #expect(ledger.counts.isClean)
+    }
+
+    /// More programs than the daemon has workers, three calls each: whoever comes
+    /// behind those that wait does not wait as long again.
+    @Test func manyProgramsHearOfAStoppedEnclaveInTime() throws {
+        let home = try FaultHome("stop")
+        let ledger = Ledger("stop")
+        for number in 0..<2 { ledger.write(.all, "item \(number)", by: home.client()) }
+        let processes = try home.serving()
+        let programs = try (0..<20).map { _ in try WaitingProgram(home) }
+        for program in programs { try program.waitUntilReady() }
+        kill(processes.enclave, SIGSTOP)
+        defer { kill(processes.enclave, SIGCONT) }
+        ledger.count { $0.bursts += 1 }
+
+        for program in programs { program.begin() }
+        // As a program has it: five seconds without a word are the end of a call.
+        let client = home.client(autostart: false, patience: nil)
+        var served = 0
+        while programs.contains(where: \.isRunning) {
+            #expect(ledger.write(.label, "item 1", by: client) == nil, "a label waits for the enclave")
+            #expect(try client.perform(ledger.item("item 0").readLabel).rows.count == 1)
+            served += 1
+        }
+        var slowest = 0
+        for program in programs {
+            let calls = program.calls()
+            #expect(calls.count == 3, "\(calls)")
+            for call in calls {
+                ledger.count { $0.refused += 1 }
+                if call.outcome != "-25291 enclaveUnreachable" {
+                    ledger.count { $0.wrongAnswers += 1 }
+                    Issue.record("after \(call.milliseconds) ms: \(call.outcome)")
+                }
+                slowest = max(slowest, call.milliseconds)
+            }
+        }
+        #expect(slowest < 6500, "four seconds, and what a busy machine adds; twice that without memory")
+        kill(processes.enclave, SIGCONT)
+        // The next call is let through within a second.
+        try #require(eventually { client.failure(of: ledger.item("item 0").read) == nil })
+        try Auditor(ledger: ledger).audit(through: home.client(autostart: false))
+        #expect(try home.serving() == processes)
+        FaultReport.print(
+            "SIGSTOP of the enclave, 20 programs", ledger.counts,
+            "slowest call \(slowest) ms, \(served) label changes and reads meanwhile")
+        #expect(ledger.counts.isClean)
+    }
+}
+
+/// A program of its own that waits for a word to make its calls.
+private final class WaitingProgram {
+    private let process = Process()
+    private let input = Pipe()
+    private let output: URL
+
+    init(_ home: FaultHome) throws {
+        output = URL(fileURLWithPath: home.folder.path("program-\(UUID().uuidString)"))
+        _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+        process.executableURL = URL(fileURLWithPath: "\(FaultHome.programs)/fault-client")
+        process.arguments = ["stopped", home.data, home.locations.runDirectory]
+        process.standardInput = input
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        try process.runUnmasked()
+    }
+
+    private var lines: [Substring] {
+        ((try? String(contentsOf: output, encoding: .utf8)) ?? "").split(separator: "\n")
+    }
+
+    func waitUntilReady() throws {
+        try #require(eventually(within: 30) { lines.contains("ready") || !process.isRunning }, "\(lines)")
+        try #require(process.isRunning, "\(lines)")
+    }
+
+    func begin() { input.fileHandleForWriting.write(Data("now\n".utf8)) }
+
+    var isRunning: Bool { process.isRunning }
+
+    func calls() -> [(milliseconds: Int, outcome: String)] {
+        lines.compactMap { line in
+            let words = line.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, let milliseconds = Int(words[0]) else { return nil }
+            return (milliseconds, String(words[1]))
+        }
     }
 }

@@ -70,6 +70,63 @@ import Testing
         #expect(try writer.answer().isSuccess, "twelve seconds are no reason to give up")
     }
 
+    /// Four of them are at work; six wait for that, unread, one of them in a memory file.
+    @Test func requestsThatWaitForAWorkerAreSaidToWait() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate)
+        try Self.fill(daemon)
+        gate.close()
+        let writers = try (0..<10).map { _ in try GreetedConnection(daemon) }
+        for (number, writer) in writers.enumerated() {
+            try writer.add("item \(number)", byteCount: number == 9 ? 100 << 10 : 8)
+        }
+        try gate.waitUntilHeld(4)
+        var words = [Int](repeating: 0, count: writers.count)
+        for second in 1...12 {
+            daemon.clock.advance(by: .seconds(1))
+            // Those at work have heard: the housekeeper has looked.
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            while words.count(where: { $0 >= second }) < 4 {
+                try #require(!deadline.hasPassed, "\(words) after \(second) s")
+                for (index, writer) in writers.enumerated() { words[index] += try writer.drainWords() }
+            }
+        }
+        #expect(gate.heldCount == 4)
+        #expect(words.allSatisfy { $0 >= 10 }, "\(words): nobody is left without a word for five seconds")
+        gate.open()
+        for writer in writers { #expect(try writer.answer().isSuccess, "twelve seconds are no reason to give up") }
+    }
+
+    /// What the enclave is needed for comes before the shared write.
+    @Test func aChangeOfAValueHoldsUpNoOtherWrite() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate)
+        try Self.fill(daemon)
+        let first = try GreetedConnection(daemon)
+        try first.add("a")
+        #expect(try first.answer().isSuccess)
+        gate.close()
+        try first.changeValue("a")
+        try gate.waitUntilHeld(1)
+        // The same row as well: what was prepared for it does not hold any more.
+        let client = daemon.client()
+        for account in ["a", "a"] {
+            _ = try client.perform(
+                KeychainRequest(
+                    .update, query: GreetedConnection.item(account),
+                    changes: QueryDictionary([("labl", .string("new label"))])))
+        }
+        #expect(gate.heldCount == 1, "the change of the value waits still")
+        gate.open()
+        #expect(try first.answer().isSuccess)
+        let row = try client.perform(
+            KeychainRequest(
+                .copy, query: GreetedConnection.item("a", [("r_Data", .bool(true)), ("r_Attributes", .bool(true))]))
+        ).rows.first
+        #expect(row?.value?.bytes.insecureArray() == Array("changed".utf8))
+        #expect(row?.attributes[.label] == .string("new label"), "neither change is lost")
+    }
+
     @Test func nothingIsSaidOfAWriteAfterAMinute() throws {
         let gate = try EnclaveGate()
         let daemon = try DaemonUnderTest(rights: .fixed(Self.rights), gate: gate)
@@ -90,6 +147,36 @@ import Testing
         #expect(try writer.hasNothingToRead())
         gate.open()
         #expect(try writer.answer().isSuccess)
+    }
+
+    /// Each answer is a memory file, which lies in the kernel's memory until it is read.
+    @Test func largeAnswersThatNobodyReadsAreAtMostTwo() throws {
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights))
+        try Self.fill(daemon)
+        let greedy = try GreetedConnection(daemon)
+        try greedy.add("large", byteCount: 1 << 20)
+        #expect(try greedy.answer().isSuccess)
+        try greedy.askForValue("large", times: 20)
+        #expect(try ExecAttack.honestClient(of: daemon.asVictim) == "told")
+        let deadline = Deadline(after: .seconds(20), on: SystemClock())
+        // The first answer is there; the clock stands until then.
+        while !greedy.hasSomethingToRead { try #require(!deadline.hasPassed) }
+        while !daemon.lines.all.contains(where: { $0.contains("unreachable") }) {
+            try #require(!deadline.hasPassed, "nobody waits for the reader")
+            daemon.clock.advance(by: .seconds(1))
+        }
+        let left = try greedy.drainAnswers()
+        #expect((1...2).contains(left.count) && left.hasEnded, "\(left)")
+    }
+
+    /// Whoever reads gets them all, however many requests were sent ahead.
+    @Test func largeAnswersThatAreReadAllCome() throws {
+        let daemon = try DaemonUnderTest(rights: .fixed(Self.rights))
+        let reader = try GreetedConnection(daemon)
+        try reader.add("large", byteCount: 1 << 20)
+        #expect(try reader.answer().isSuccess)
+        try reader.askForValue("large", times: 20)
+        for _ in 0..<20 { #expect(try reader.answer().isSuccess) }
     }
 
     @Test func tooManyBytesAtOnceAreRefusedBeforeTheyAreRead() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import KeychainClient
 import KeychainDaemon
 import KeychainModel
@@ -73,7 +74,9 @@ import Testing
         let answer = try client.perform(
             KeychainRequest(
                 .copy,
-                query: QueryDictionary([("class", .string("genp")), ("acct", .string("large")), ("r_Data", .bool(true))])))
+                query: QueryDictionary([
+                    ("class", .string("genp")), ("acct", .string("large")), ("r_Data", .bool(true)),
+                ])))
         let read = try #require(answer.rows.first?.value)
         #expect(read.bytes.count == size)
         #expect(unsafe read.bytes.withUnsafeBytes { unsafe ($0[0], $0[size - 1]) } == (7, 9))
@@ -92,7 +95,8 @@ import Testing
         let client = daemon.client()
         for index in 0..<1000 {
             let query = QueryDictionary([
-                ("class", .string("genp")), ("svce", .string("many")), ("acct", .string("\(index)")), ("v_Data", .secret),
+                ("class", .string("genp")), ("svce", .string("many")), ("acct", .string("\(index)")),
+                ("v_Data", .secret),
             ])
             _ = try client.perform(
                 KeychainRequest(.add, query: query, value: SharedSecret(SecretBytes(copying: Array("v\(index)".utf8)))))
@@ -131,5 +135,30 @@ import Testing
                 ])))
         #expect(answer.rows.count == 80)
         #expect(answer.rows.allSatisfy { $0.attributes["icmt"]?.byteCount == 60_000 })
+    }
+
+    /// More than any machine has, in one message: an error of its own, no end of
+    /// the daemon.
+    @Test(.enabled(if: Self.refusesWhatIsFarTooMuch, "this kernel promises any amount of memory"))
+    func anAnswerForWhichThereIsNoMemoryIsAnError() throws {
+        let value = SharedSecret(SecretBytes(count: 64 << 20))
+        var encoder = AnswerEncoder(number: 1, returns: .data, many: true)
+        for _ in 0..<(1 << 16) {
+            encoder.add(
+                AnswerRow(
+                    itemClass: .genericPassword, attributes: AttributeMap(), accessControl: nil,
+                    persistentReference: [], value: value))
+        }
+        var failure: KeychainError?
+        do throws(KeychainError) { _ = try encoder.take(more: false) } catch { failure = error }
+        #expect(failure == KeychainError(.allocate, reason: .busy))
+        // The values are dropped: the next message is an ordinary one.
+        let next = try encoder.take(more: false).tail.count
+        #expect(next == 0)
+    }
+
+    /// proc_sys_vm(5): 1 never refuses.
+    private static var refusesWhatIsFarTooMuch: Bool {
+        (try? String(contentsOfFile: "/proc/sys/vm/overcommit_memory", encoding: .utf8))?.hasPrefix("1") == false
     }
 }

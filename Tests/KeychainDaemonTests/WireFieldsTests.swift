@@ -163,13 +163,13 @@ import Testing
         return message
     }
 
-    @Test func anAnswerIsWrittenAsTheGeneralEncoderWritesIt() {
+    @Test func anAnswerIsWrittenAsTheGeneralEncoderWritesIt() throws {
         var random = Random()
         for _ in 0..<300 {
             let rows = (0..<Int.random(in: 0...4, using: &random)).map { _ in Self.row(&random) }
             var encoder = AnswerEncoder(number: 9, returns: [.data], many: true)
             for row in rows { encoder.add(row) }
-            let header = encoder.take(more: false).header
+            let header = try encoder.take(more: false).header
             #expect(header == Self.message(rows, returns: [.data]).wireBytes)
         }
     }
@@ -196,7 +196,7 @@ import Testing
 
     /// The rows in the general encoder's words; nil where a row is impossible.
     private static func words(_ fields: ReplyFields, _ tail: [UInt8]) -> [UInt8]? {
-        do throws(WireFault) {
+        do throws(AnswerFault) {
             var rows: [AnswerRow] = []
             for row in fields.rows { rows.append(try row.answerRow(SecretBytes(copying: tail))) }
             let values = rows.flatMap { $0.value?.bytes.insecureArray() ?? [0] }

@@ -22,7 +22,8 @@ import Testing
 
     @Test func everyReasonTravelsAndComesBack() {
         let reasons: [Reason] = [
-            .nothingMatches, .duplicate, .malformed(key: "k"), .unknownAttribute(key: "k"), .attributeNotOfClass(key: "k"),
+            .nothingMatches, .duplicate, .malformed(key: "k"), .unknownAttribute(key: "k"),
+            .attributeNotOfClass(key: "k"),
             .classMissing, .classUnknown, .classDisagrees, .tooManyKeys, .notAllowedHere(key: "k"),
             .matchUnsupported(key: "k"), .noAccessGroups, .groupNotEntitled(group: "g"), .entitlementMissing(name: "e"),
             .keychainDenied, .appClipRestriction, .locked(class: "ak"), .passcodeNotSet, .constraintNotEnforceable,
@@ -31,12 +32,14 @@ import Testing
             .storeUnreadable, .unsuitableFileSystem(name: "nfs"), .storeInUse, .readOnly, .diskFull, .inputOutput,
             .keybagUnreadable, .enclaveUnreachable, .daemonNotInstalled, .daemonUnreachable, .serverUntrusted,
             .identityRefused(why: "w"), .notImplemented(what: "w"), .outsideTestScope, .internalFault(what: "w"),
+            .storeMalformed, .mayBeSetAside, .stillSalvaging, .startRefused(why: "w"),
         ]
         for reason in reasons {
             let (code, arguments) = reason.wireForm
             #expect(Reason(code: code, arguments: arguments) == reason)
             #expect(!reason.explanation.isEmpty)
         }
+        #expect(Reason.enclaveSilent.wireForm == Reason.enclaveUnreachable.wireForm, "a client hears one word for both")
         #expect(Reason(code: 4711, arguments: []) == .unknown(code: 4711))
         #expect(Set(reasons.map { "\($0.wireForm)" }).count == reasons.count)
     }

@@ -18,7 +18,8 @@ import Testing
         try BackupMaking(of: keychain.folder.path, clock: keychain.clock).write(to: backup, replacing: replacing)
     }
 
-    func restore(into folder: TemporaryDirectory, at moment: ManualClock = ManualClock()) throws -> Restoration.Outcome {
+    func restore(into folder: TemporaryDirectory, at moment: ManualClock = ManualClock()) throws -> Restoration.Outcome
+    {
         try Restoration(into: try PrivateDirectory(folder.path, creating: false), clock: moment).run(from: backup)
     }
 
@@ -36,7 +37,8 @@ import Testing
         var entitlements = Entitlements()
         entitlements.keychainAccessGroups = ["group.a", "group.b"]
         let query = QueryDictionary([
-            ("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)), ("r_Attributes", .bool(true)),
+            ("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)),
+            ("r_Attributes", .bool(true)),
         ])
         var found: [String: String] = [:]
         for row in try engine.answer(KeychainRequest(.copy, query: query), for: Authorization(entitlements)).rows {
@@ -58,7 +60,9 @@ import Testing
         let outcome = try restore(into: folder)
         #expect(outcome.inspection.rows == 6 && outcome.inspection.sound == 6)
         #expect(try values(in: folder) == Self.expected)
-        #expect(try EngineUnderTest.number("SELECT count(*) FROM genp WHERE tomb = 1", in: folder.path + "/keychain.db") == 1)
+        #expect(
+            try EngineUnderTest.number("SELECT count(*) FROM genp WHERE tomb = 1", in: folder.path + "/keychain.db")
+                == 1)
     }
 
     @Test func theFileIsForUsAloneAndNothingIsLeftBesideIt() throws {
@@ -72,6 +76,45 @@ import Testing
         try FileManager.default.copyItem(atPath: backup, toPath: folder.path + "/keychain.db")
         let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(folder.path, ManualClock()) }
         #expect(error?.reason == .storeUnreadable)
+    }
+
+    /// A sticky folder is another matter: there nobody can rename what is ours.
+    @Test(arguments: [(0o777, false), (0o770, false), (0o702, false), (0o1777, true), (0o755, true)])
+    func aFolderInWhichOthersCanReplaceItIsRefused(_ mode: Int, _ isTaken: Bool) throws {
+        let keychain = try filled()
+        let files = FileManager.default
+        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: elsewhere.path)
+        if isTaken {
+            try make(keychain)
+            #expect(try files.contentsOfDirectory(atPath: elsewhere.path) == ["keychain.backup"])
+        } else {
+            let error = #expect(throws: BackupMaking.Failure.self) { try make(keychain) }
+            let isRefused = if case .writableByOthers(elsewhere.path) = error { true } else { false }
+            #expect(isRefused, "\(String(describing: error))")
+            #expect(try files.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
+        }
+    }
+
+    /// What a killed backup left goes with the next; what is in use, or only looks
+    /// like it, stays.
+    @Test func whatAKilledBackupLeftIsRemoved() throws {
+        let keychain = try filled()
+        let files = FileManager.default
+        for (name, mode) in [("left00", 0o700), ("used00", 0o700), ("open00", 0o755)] {
+            let folder = elsewhere.path + "/.latchkey-unfinished-" + name
+            try files.createDirectory(
+                atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: mode])
+            try Data("half a keychain".utf8).write(to: URL(fileURLWithPath: folder + "/content"))
+        }
+        let used = try PrivateDirectory(elsewhere.path + "/.latchkey-unfinished-used00", creating: false)
+        let lock = try #require(try FileLock.take(try used.openFile("temp.lock", creating: true)))
+        try make(keychain)
+        let expected = [".latchkey-unfinished-open00", ".latchkey-unfinished-used00", "keychain.backup"]
+        #expect(try files.contentsOfDirectory(atPath: elsewhere.path).sorted() == expected)
+        #expect(files.fileExists(atPath: used.path + "/content"))
+        lock.release()
+        try make(keychain, replacing: true)
+        #expect(try files.contentsOfDirectory(atPath: elsewhere.path).sorted() == [expected[0], expected[2]])
     }
 
     @Test func aFileThatIsThereIsReplacedOnlyWhenAsked() throws {
@@ -119,7 +162,8 @@ import Testing
                     ("class", .string("genp")), ("svce", .string(service)), ("m_Limit", .string("m_LimitAll")),
                     ("r_Attributes", .bool(true)),
                 ])
-                let rows = try restored.answer(KeychainRequest(.copy, query: query), for: Authorization(entitlements)).rows
+                let rows = try restored.answer(KeychainRequest(.copy, query: query), for: Authorization(entitlements))
+                    .rows
                 return Set(rows.compactMap { $0.attributes[.account]?.string })
             } catch {
                 guard error.status == .itemNotFound else { throw error }
@@ -171,7 +215,10 @@ import Testing
         #expect(!left.contains(RestoreSwitch.readyName))
         if isDecided {
             let aside = try #require(left.first { $0.hasPrefix("replaced-") })
-            #expect(Set(FolderContent.names(at: folder.path + "/" + aside)).isSuperset(of: ["keychain.db", "keychain.db-wal", "enclave"]))
+            #expect(
+                Set(FolderContent.names(at: folder.path + "/" + aside)).isSuperset(of: [
+                    "keychain.db", "keychain.db-wal", "enclave",
+                ]))
         }
     }
 
@@ -189,7 +236,9 @@ import Testing
         }
         try bytes.write(to: url)
         if fault == "newer" { try EngineUnderTest.execute("PRAGMA user_version = 99", in: backup) }
-        if fault == "keybag" { try EngineUnderTest.execute("DELETE FROM backup_files WHERE name LIKE 'keybag%'", in: backup) }
+        if fault == "keybag" {
+            try EngineUnderTest.execute("DELETE FROM backup_files WHERE name LIKE 'keybag%'", in: backup)
+        }
         let other = try EngineUnderTest()
         try other.add("theirs", "old")
         try other.close()
@@ -206,7 +255,8 @@ import Testing
         for name in ["keybag.0", "keybag.1", "protectors.0", "protectors.1", "software-secret.0", "software-secret.1"] {
             let bytes = try Data(contentsOf: URL(fileURLWithPath: other.folder.path + "/enclave/" + name))
             let hex = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-            try EngineUnderTest.execute("UPDATE backup_files SET content = x'\(hex)' WHERE name = '\(name)'", in: backup)
+            try EngineUnderTest.execute(
+                "UPDATE backup_files SET content = x'\(hex)' WHERE name = '\(name)'", in: backup)
         }
         let folder = try TemporaryDirectory()
         let error = #expect(throws: KeychainError.self) { _ = try restore(into: folder) }
@@ -219,7 +269,8 @@ import Testing
     @Test func theSecretOfTheKeybagIsInTheBackupAndNotInTheRestoredDatabase() throws {
         let keychain = try filled()
         try make(keychain)
-        let secret = try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/enclave/software-secret.0")).dropFirst(28).prefix(32)
+        let secret = try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/enclave/software-secret.0"))
+            .dropFirst(28).prefix(32)
         #expect(try Data(contentsOf: URL(fileURLWithPath: backup)).range(of: secret) != nil)
         let folder = try TemporaryDirectory()
         _ = try restore(into: folder)

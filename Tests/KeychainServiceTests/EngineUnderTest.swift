@@ -6,6 +6,7 @@ import KeychainProtocol
 import KeychainService
 import KeychainStore
 import KeychainTestSupport
+import Testing
 
 /// The real engine on a real store in a folder of its own.
 final class EngineUnderTest {
@@ -44,13 +45,36 @@ final class EngineUnderTest {
         opened = try Self.open(folder.path, clock)
     }
 
+    /// The same, where the database is found malformed, or gone: the first opening
+    /// says so, the second lives with it.
+    func reopenMalformed(after change: () throws -> Void) throws {
+        try close()
+        try change()
+        #expect(throws: KeychainError(.notAvailable, reason: .storeMalformed)) {
+            try Self.open(folder.path, clock)
+        }
+        opened = try Self.open(folder.path, clock)
+    }
+
+    /// How a search for an item ends that finds nothing.
+    func failure(_ account: String) -> KeychainError? {
+        do throws(KeychainError) {
+            _ = try call(.copy, item(account) + [("r_Data", .bool(true))])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     func call(
         _ operation: KeychainRequest.Operation, _ query: [(String, RawValue)], changes: [(String, RawValue)] = [],
         value: String? = nil
     ) throws(KeychainError) -> KeychainAnswer {
         var all = query
         var changed = changes
-        if value != nil { if operation == .update { changed.append(("v_Data", .secret)) } else { all.append(("v_Data", .secret)) } }
+        if value != nil {
+            if operation == .update { changed.append(("v_Data", .secret)) } else { all.append(("v_Data", .secret)) }
+        }
         return try engine.answer(
             KeychainRequest(
                 operation, query: QueryDictionary(all), changes: QueryDictionary(changed),
@@ -102,7 +126,9 @@ final class EngineUnderTest {
         var statement: OpaquePointer?
         guard unsafe sqlite3_open(path, &db) == SQLITE_OK else { throw SQLFailure(text: "open") }
         defer { unsafe sqlite3_close(db) }
-        guard unsafe sqlite3_prepare_v2(db, query, -1, &statement, nil) == SQLITE_OK else { throw SQLFailure(text: query) }
+        guard unsafe sqlite3_prepare_v2(db, query, -1, &statement, nil) == SQLITE_OK else {
+            throw SQLFailure(text: query)
+        }
         defer { unsafe sqlite3_finalize(statement) }
         guard unsafe sqlite3_step(statement) == SQLITE_ROW else { throw SQLFailure(text: query) }
         return unsafe sqlite3_column_text(statement, 0).map { unsafe String(cString: $0) } ?? ""

@@ -28,7 +28,7 @@ import Testing
         try keychain.add("a", "1")
         let id = keychain.engine.storeID
         var damaged = Data()
-        try keychain.reopen {
+        try keychain.reopenMalformed {
             try overwrite(keychain.databasePath, at: 0, 4096)
             damaged = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
         }
@@ -49,7 +49,7 @@ import Testing
         try keychain.add("a", "1")
         let log = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath + "-wal"))
         #expect(!log.isEmpty)
-        try keychain.reopen {
+        try keychain.reopenMalformed {
             try FileManager.default.removeItem(atPath: keychain.databasePath)
             try log.write(to: URL(fileURLWithPath: keychain.databasePath + "-wal"))
         }
@@ -58,6 +58,47 @@ import Testing
             .filter { $0.hasPrefix("keychain.db.damaged-") }
         #expect(kept.count == 1 && kept[0].hasSuffix("-wal"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + kept[0])) == log)
+        #expect(try keychain.engine.doctor(.look).setAsideFiles == kept, "doctor names it")
+    }
+
+    /// "Not there" is said otherwise where it may be "not readable", until a person
+    /// has accepted that.
+    @Test func whatMayBeInAFileThatWasSetAsideIsNotSaidToBeMissing() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        #expect(keychain.failure("b")?.reason == .nothingMatches)
+        try keychain.reopenMalformed { try overwrite(keychain.databasePath, at: 0, 4096) }
+        #expect(keychain.failure("a") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
+        try keychain.reopen()
+        #expect(keychain.failure("a") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
+        _ = try keychain.engine.doctor(.salvage)
+        #expect(keychain.failure("a")?.reason == .mayBeSetAside, "trying again changes nothing")
+        _ = try keychain.engine.doctor(.acceptDamage)
+        #expect(keychain.failure("a") == KeychainError(.itemNotFound, reason: .nothingMatches))
+        try keychain.reopen()
+        #expect(keychain.failure("a")?.reason == .nothingMatches)
+    }
+
+    @Test func whatMayBeADamagedRowIsNotSaidToBeMissing() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.sql("UPDATE genp SET metadata = randomblob(length(metadata))")
+        #expect(keychain.failure("a") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
+        try keychain.reopen()
+        #expect(keychain.failure("a")?.reason == .mayBeSetAside)
+        _ = try keychain.engine.doctor(.acceptDamage)
+        #expect(keychain.failure("a")?.reason == .nothingMatches)
+    }
+
+    /// Everything that opens came back: nothing is missing.
+    @Test func aWholeSalvageLeavesNothingOpen() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try keychain.reopen { try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096) }
+        #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+        try keychain.reopen()
+        #expect(keychain.failure("new")?.reason == .nothingMatches)
     }
 
     /// A table page in the middle is gone: the other rows come back by themselves.
@@ -138,10 +179,53 @@ import Testing
         // As it was left by a kill before the first row came back.
         try keychain.sql("DELETE FROM genp")
         try keychain.sql("DELETE FROM salvaged")
-        try keychain.sql("INSERT INTO store (name, value) SELECT 'salvaging', value FROM store WHERE name = 'predecessor'")
+        try keychain.sql(
+            "INSERT INTO store (name, value) SELECT 'salvaging', value FROM store WHERE name = 'predecessor'")
         try keychain.reopen()
         for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
         #expect(try keychain.number("SELECT count(*) FROM store WHERE name = 'salvaging'") == 0)
+    }
+
+    /// The second database is malformed before everything of the first had come
+    /// back: that goes on, and what was deleted or changed in between stays so.
+    @Test func aSalvageThatASecondMalformationCutOffGoesOnWithTheFirstFile() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        func spoil() throws {
+            let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+            try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096)
+        }
+        try keychain.reopen { try spoil() }
+        #expect(throws: KeychainError.self) { try keychain.add("new", "x") }
+        try keychain.reopen()
+        _ = try keychain.call(.update, keychain.item("0"), value: "changed")
+        _ = try keychain.call(.delete, keychain.item("1"))
+        try keychain.add("new", "w")
+        try keychain.reopen {
+            // As it was left by a kill with two rows taken over, the first file's numbers 1 and 2.
+            try keychain.sql("DELETE FROM genp WHERE rowid IN (3, 4, 5)")
+            try keychain.sql("DELETE FROM salvaged WHERE rowid_was > 2")
+            try keychain.sql(
+                "INSERT INTO store (name, value) SELECT 'salvaging', value FROM store WHERE name = 'predecessor'")
+            try spoil()
+        }
+        #expect(keychain.engine.isMalformed)
+        try keychain.reopen()
+        #expect(try setAside(keychain).count == 2)
+        func expectAll(_ note: Comment) throws {
+            #expect(try keychain.value("0") == "changed", note)
+            #expect(try keychain.value("1") == nil, note)
+            for index in 2..<5 { #expect(try keychain.value("\(index)") == "v\(index)", note) }
+            #expect(try keychain.value("new") == "w", note)
+        }
+        try expectAll("at the opening")
+        _ = try keychain.engine.doctor(.salvage)
+        try expectAll("once more")
+        _ = try keychain.call(.delete, keychain.item("3"))
+        let names = try setAside(keychain).sorted()
+        try FileManager.default.removeItem(atPath: keychain.folder.path + "/" + names[1])
+        _ = try keychain.engine.doctor(.salvage)
+        #expect(try keychain.value("1") == nil && keychain.value("3") == nil, "also where the second file is gone")
     }
 
     /// A file without a byte, or none, beside keys is no new store: its log is kept.
@@ -157,6 +241,9 @@ import Testing
         let log = try Data(contentsOf: URL(fileURLWithPath: copy.path + "/keychain.db-wal"))
         try FileManager.default.removeItem(atPath: copy.path + "/keychain.db")
         if isThere { try Data().write(to: URL(fileURLWithPath: copy.path + "/keychain.db")) }
+        #expect(throws: KeychainError(.notAvailable, reason: .storeMalformed)) {
+            try EngineUnderTest.open(copy.path, keychain.clock)
+        }
         let engine = try EngineUnderTest.open(copy.path, keychain.clock)
         #expect(engine.storeID == keychain.engine.storeID)
         #expect(engine.openingEvent?.contains("set aside") == true)

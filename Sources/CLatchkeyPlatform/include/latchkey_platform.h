@@ -24,10 +24,15 @@ int lk_connect(int32_t fd, const char *path);
 int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);
 int lk_accept(int32_t fd);
 int lk_pass_credentials(int32_t fd);
+// Bytes that the other end has not received yet, as the kernel counts them.
+int lk_unread(int32_t fd);
+// Sets the room for them and says what it was.
+int lk_set_send_room(int32_t fd, int32_t bytes);
 int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
                 int32_t descriptor, int32_t now);
 /* How to receive: wait; not wait; wait, but end with EAGAIN when a signal came. */
-enum { LK_WAIT = 0, LK_NOW = 1, LK_WAIT_ONCE = 2 };
+// LK_LOOK: as LK_NOW, and the message stays where it is.
+enum { LK_WAIT = 0, LK_NOW = 1, LK_WAIT_ONCE = 2, LK_LOOK = 3 };
 int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struct lk_received *out);
 int lk_set_nonblocking(int32_t fd, int32_t on);
 /* What this process makes is its user's alone (umask 077). */

@@ -35,21 +35,28 @@ final class EnclaveExchange: Sendable {
 
     /// Sends a request and waits for its answer, 4 s at the most.
     ///
-    /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, or the reason
-    ///   that the enclave gave.
+    /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, or `enclaveSilent`
+    ///   where the time ran out, or the reason that the enclave gave.
     func ask(_ request: Latchkey_EnclaveRequest.OneOf_Request) throws(KeychainError) -> Reply {
         let number = try nextNumber()
         let reply: Reply
         do throws(FrameError) {
             reply = try exchange(request, number)
         } catch {
-            throw fault(error == .timedOut ? EnclaveProtocol.silence : "\(error)")
+            if error == .timedOut { throw endInSilence() }
+            throw fault("\(error)")
         }
         guard !reply.header.hasFailure else {
             state.withLock { $0.isBroken = true }
             throw KeychainError(enclaveFailure: reply.header.failure)
         }
         return reply
+    }
+
+    private func endInSilence() -> KeychainError {
+        state.withLock { $0.isBroken = true }
+        return KeychainError(
+            .notAvailable, reason: .enclaveSilent, underlying: "no answer within \(EnclaveProtocol.exchangeLimit)")
     }
 
     /// Ends the connection because of what came over it.

@@ -10,9 +10,6 @@ package enum EnclaveProtocol {
     /// An exchange without an answer for so long has failed: a second less than a
     /// client waits for the daemon, which can then still say what is wrong.
     static let exchangeLimit: Duration = .seconds(4)
-    /// What lies below `enclaveUnreachable` where the time ran out: asking again
-    /// would take as long again.
-    package static let silence = "no answer within 4 s"
     /// Rows in one request; a longer batch is sent in parts.
     static let batch = 256
     /// Every key that travels.

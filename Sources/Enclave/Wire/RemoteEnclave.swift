@@ -31,7 +31,7 @@ package final class RemoteEnclave: EnclaveConnector {
 
     /// A new connection with the store opened on it; waits 4 s at the most.
     ///
-    /// - Throws: `errSecNotAvailable`: `enclaveUnreachable`, or what kept the
+    /// - Throws: `errSecNotAvailable`: `enclaveUnreachable`, `enclaveSilent`, or what kept the
     ///   enclave from opening the keybag (`keybagUnreadable`, `storeMismatch`,
     ///   `storeNewer`, `versionMismatch` ...).
     package func connect() throws(KeychainError) -> any EnclaveConnection {
@@ -74,7 +74,8 @@ package final class RemoteEnclave: EnclaveConnector {
         do throws(SystemCallError) {
             socket = try PacketSocket.connectNow(to: EnclaveProtocol.socketName, in: folder.descriptor)
             listener = try socket.peerCredentials().uid
-            isMeant = try process.map { process throws(SystemCallError) in try socket.isListenedOn(by: process) } ?? true
+            isMeant =
+                try process.map { process throws(SystemCallError) in try socket.isListenedOn(by: process) } ?? true
         } catch {
             throw .enclaveUnreachable(error.description)
         }

@@ -7,7 +7,8 @@ internal import KeychainPlatform
 ///
 /// Any fault (no answer in 4 s, an answer that is not exactly of the form asked
 /// for, a closed socket) ends it: that call and every later one throws
-/// `errSecNotAvailable`, reason `enclaveUnreachable`.
+/// `errSecNotAvailable`, reason `enclaveUnreachable` (`enclaveSilent` for the
+/// call whose time ran out).
 final class RemoteEnclaveConnection: EnclaveConnection {
     let storeID: [UInt8]
     let indexKey: SharedSecret
@@ -89,7 +90,9 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         of request: Latchkey_EnclaveRequest.OneOf_Request, count: Int, wrapped: (Int) -> WrappedKey?
     ) throws(KeychainError) -> [KeyOutcome] {
         let reply = try exchange.ask(request)
-        guard reply.header.outcomes.isEmpty, let outcomes = EnclaveResults.parse(reply.header.results, reply.tail, count: count, wrapped) else {
+        guard reply.header.outcomes.isEmpty,
+            let outcomes = EnclaveResults.parse(reply.header.results, reply.tail, count: count, wrapped)
+        else {
             throw exchange.fault("an answer of the wrong form")
         }
         return outcomes

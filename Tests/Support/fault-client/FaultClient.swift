@@ -12,6 +12,9 @@ import KeychainProtocol
 ///     fault-client add DATA RUN          adds a large value, over and over
 ///     fault-client check DATA RUN        says how many of those are there, whole
 ///
+///     fault-client stopped DATA RUN      on a line of input: three calls that need a key,
+///                                        with the reason and the milliseconds of each
+///
 /// The daemon has to run. Says "ok", or what was wrong.
 @main
 struct FaultClient {
@@ -34,6 +37,7 @@ struct FaultClient {
             case "read": while true { _ = try program.client.perform(Self.everything) }
             case "add": try program.addForEver()
             case "check": try program.check()
+            case "stopped": try program.callStopped()
             default: exit(2)
             }
             print("ok")
@@ -130,6 +134,33 @@ struct FaultClient {
         }
         try add("descriptors", Array("descriptors".utf8))
         try expect("descriptors")
+    }
+
+    // MARK: stopped
+
+    /// An item of its own that is there before, then a new one, a change and a read.
+    private func callStopped() throws(KeychainError) {
+        let name = "\(ProcessEnvironment.processID)"
+        try add("mine \(name)", Array("value".utf8))
+        FileHandle.standardOutput.write(Data("ready\n".utf8))
+        _ = readLine()
+        report { () throws(KeychainError) in try add("new \(name)", Array("value".utf8)) }
+        report { () throws(KeychainError) in
+            _ = try client.perform(
+                KeychainRequest(
+                    .update, query: QueryDictionary(Self.selection("mine \(name)")),
+                    changes: QueryDictionary([("v_Data", .secret)]),
+                    value: SharedSecret(SecretBytes(copying: Array("changed".utf8)))))
+        }
+        report { () throws(KeychainError) in _ = try value("mine \(name)") }
+    }
+
+    private func report(_ call: () throws(KeychainError) -> Void) {
+        let clock = SystemClock()
+        let began = clock.monotonic
+        var outcome = "done"
+        do throws(KeychainError) { try call() } catch { outcome = "\(error.status.rawValue) \(error.reason)" }
+        print("\(Int((clock.monotonic - began).seconds * 1000)) \(outcome)")
     }
 
     // MARK: add

@@ -119,7 +119,7 @@ private enum AnswerSeeds {
                     accessControl: AccessControl(unconstrained: .whenUnlocked), persistentReference: [1, 2],
                     value: number == 1 ? nil : SharedSecret(SecretBytes(copying: [1, 2, 3]))))
         }
-        return encoder.take(more: more)
+        do throws(KeychainError) { return try encoder.take(more: more) } catch { return .failure(error, number: 3) }
     }
 
     private static func seed(_ message: consuming EncodedMessage) -> [UInt8] {

@@ -7,8 +7,7 @@
     extension FuzzTarget {
         /// What the secret seal of a row holds.
         static let payload = FuzzTarget("payload", seeds: { PayloadSeeds.all }) { bytes throws(Finding) in
-            guard let payload = SecretPayload(encoded: SecretBytes(copying: bytes)) else { return }
-            let again = encoded(payload)
+            guard let again = reencoded(bytes) else { return }
             try claim(again == bytes, "accepted bytes that are not its encoding")
         }
     }
@@ -25,6 +24,14 @@
                 encoded(SecretPayload(extras: AttributeMap(), value: SharedSecret(SecretBytes(count: 0)))),
             ]
         }()
+    }
+
+    /// nil where they are no payload.
+    private func reencoded(_ bytes: [UInt8]) -> [UInt8]? {
+        do throws(KeychainError) {
+            guard let payload = try SecretPayload(encoded: SecretBytes(copying: bytes)) else { return nil }
+            return encoded(payload)
+        } catch { return nil }
     }
 
     /// Empty where there is no memory, which is not what is looked for here.

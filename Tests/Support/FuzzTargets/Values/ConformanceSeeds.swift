@@ -1,20 +1,20 @@
 internal import Conformance
 internal import Foundation
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 
 /// The dictionaries of the conformance corpus, as inputs. What only a whole run
 /// knows (saved values, certificates) is left out of them.
-enum ConformanceSeeds {
+package enum ConformanceSeeds {
     /// One call of the corpus.
-    struct Call {
-        let name: String
-        let query: QueryDictionary
-        let changes: QueryDictionary
+    package struct Call: Sendable {
+        package let name: String
+        package let query: QueryDictionary
+        package let changes: QueryDictionary
     }
 
-    static let calls: [Call] = {
+    package static let calls: [Call] = {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../ConformanceTests/Corpus").standardized.path
         let files = ["cases.jsonl", "ours.jsonl"].map { "\(folder)/\($0)" }

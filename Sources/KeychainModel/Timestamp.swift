@@ -1,9 +1,19 @@
-/// A moment, written as RFC 3339 in UTC.
-struct Timestamp: Sendable, Hashable {
-    let secondsSince2001: Double
+/// A moment in UTC, as people and file names have it.
+package struct Timestamp: Sendable, Hashable {
+    package let secondsSince2001: Double
 
-    /// nil outside the years 0 to 9999.
-    var text: String? {
+    package init(secondsSince2001: Double) { self.secondsSince2001 = secondsSince2001 }
+
+    /// As part of a file's name: 20260131T235959Z. A clock that was set before 2001
+    /// or beyond the year 8338 names its limit.
+    package var compactText: String {
+        let seconds = secondsSince2001.isFinite ? max(0, min(secondsSince2001, 2e11)) : 0
+        let text = Timestamp(secondsSince2001: seconds).text ?? ""
+        return text.filter { $0 != "-" && $0 != ":" }
+    }
+
+    /// RFC 3339; nil outside the years 0 to 9999.
+    package var text: String? {
         guard secondsSince2001.isFinite, abs(secondsSince2001) < 4e11 else { return nil }
         let seconds = Int(secondsSince2001.rounded(.down))
         let day = Self.floorDivide(seconds, 86400)

@@ -1,0 +1,226 @@
+import Enclave
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+import KeychainStore
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+/// An enclave that is there and does not answer.
+@Suite struct SilenceTests {
+    @Test func afterOneCallInVainNobodyWaitsButOneASecond() throws {
+        let keychain = try MutableKeychain()
+        try keychain.add("before")
+        keychain.enclave.fate.withLock { $0 = .silent }
+        let asked = keychain.enclave.asked
+        for number in 0..<5 { keychain.expectFailure(.enclaveSilent) { try keychain.add("\(number)") } }
+        #expect(keychain.enclave.asked == asked + 1, "one waited, four did not")
+        keychain.clock.advance(by: .milliseconds(999))
+        keychain.expectFailure(.enclaveSilent) { try keychain.add("early") }
+        #expect(keychain.enclave.asked == asked + 1)
+        keychain.clock.advance(by: .milliseconds(1))
+        for number in 0..<5 { keychain.expectFailure(.enclaveSilent) { try keychain.add("\(number)") } }
+        #expect(keychain.enclave.asked == asked + 2, "one finds out whether it is over")
+    }
+
+    @Test func oneAnswerEndsTheSilence() throws {
+        let keychain = try MutableKeychain()
+        keychain.enclave.fate.withLock { $0 = .silent }
+        keychain.expectFailure(.enclaveSilent) { try keychain.add("a") }
+        keychain.enclave.fate.withLock { $0 = .answers }
+        keychain.expectFailure(.enclaveSilent) { try keychain.add("a") }
+        keychain.clock.advance(by: .seconds(1))
+        for number in 0..<3 { try keychain.add("\(number)") }
+        #expect(try keychain.values() == 3)
+    }
+
+    /// One that went away is no silent one: the next call brings a new one.
+    @Test func anEnclaveThatWentAwayIsAskedAgainAtOnce() throws {
+        let keychain = try MutableKeychain()
+        keychain.enclave.fate.withLock { $0 = .gone }
+        for _ in 0..<3 {
+            let asked = keychain.enclave.asked
+            keychain.expectFailure(.enclaveUnreachable) { try keychain.add("a") }
+            #expect(keychain.enclave.asked == asked + 2, "each call tries, and tries again on a new connection")
+        }
+        keychain.enclave.fate.withLock { $0 = .answers }
+        try keychain.add("a")
+    }
+
+    @Test func aSilentEnclaveThatEndsIsAskedAgainAtOnce() throws {
+        let keychain = try MutableKeychain()
+        keychain.enclave.fate.withLock { $0 = .silent }
+        keychain.expectFailure(.enclaveSilent) { try keychain.add("a") }
+        keychain.enclave.fate.withLock { $0 = .gone }
+        keychain.clock.advance(by: .seconds(1))
+        keychain.expectFailure(.enclaveUnreachable) { try keychain.add("a") }
+        keychain.enclave.fate.withLock { $0 = .answers }
+        try keychain.add("a")
+    }
+
+    /// What is deleted before everything has come back could come back itself.
+    @Test func nothingIsDeletedOrMovedWhileItemsComeBack() throws {
+        let before = try EngineUnderTest()
+        for index in 0..<3 { try before.add("\(index)", "v") }
+        let path = before.folder.path
+        let page = try before.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try before.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: before.databasePath))
+        try file.seek(toOffset: UInt64((page - 1) * 4096))
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
+        _ = try StoreSetAside.mark(in: PrivateDirectory(path, creating: false), storeID: nil, at: 0)
+        let keychain = try MutableKeychain(path, .silent)
+        keychain.enclave.fate.withLock { $0 = .answers }
+        keychain.clock.advance(by: .seconds(1))
+        try keychain.add("own")
+        keychain.expectFailure(.stillSalvaging) { try keychain.delete("own") }
+        keychain.expectFailure(.stillSalvaging) { try keychain.rename("own") }
+        keychain.expectFailure(.stillSalvaging) { try keychain.change("missing") }
+        try keychain.change("own")
+        #expect(!keychain.isMalformed, "an answer about the old database is no word about the new one")
+        try keychain.salvage()
+        try keychain.delete("own")
+        keychain.expectFailure(.nothingMatches, .itemNotFound) { try keychain.change("own") }
+        #expect(try keychain.values() == 3)
+    }
+
+    @Test func whatNeedsNoKeyGoesOn() throws {
+        let keychain = try MutableKeychain()
+        try keychain.add("a")
+        keychain.enclave.fate.withLock { $0 = .silent }
+        try keychain.relabel("a")
+        keychain.expectFailure(.enclaveSilent) { try keychain.change("a") }
+        try keychain.relabel("a")
+        #expect(try keychain.labels() == 1)
+    }
+}
+
+/// The real engine with a real enclave that can be struck dumb.
+private final class MutableKeychain {
+    let clock = ManualClock()
+    let enclave: MutableEnclave
+    private let folder: TemporaryDirectory?
+    private let engine: KeychainEngine
+
+    /// A new store, or the one in a folder.
+    init(_ place: String? = nil, _ fate: MutableEnclave.Fate = .answers) throws {
+        folder = try place == nil ? TemporaryDirectory() : nil
+        let path = place ?? folder?.path ?? ""
+        let made = Mutex<MutableEnclave?>(nil)
+        engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
+            let enclave = MutableEnclave(try InProcessEnclave(dataDirectory: path, expecting: expected))
+            enclave.fate.withLock { $0 = fate }
+            made.withLock { $0 = enclave }
+            return enclave
+        }
+        enclave = try #require(made.withLock { $0 })
+    }
+
+    private func call(
+        _ operation: KeychainRequest.Operation, _ account: String, _ more: [(String, RawValue)] = [],
+        changes: [(String, RawValue)] = [], value: String? = nil
+    ) throws(KeychainError) -> KeychainAnswer {
+        var entitlements = Entitlements()
+        entitlements.keychainAccessGroups = ["group.a"]
+        let item: [(String, RawValue)] = [
+            ("class", .string("genp")), ("svce", .string("silence")), ("acct", .string(account)),
+        ]
+        return try engine.answer(
+            KeychainRequest(
+                operation, query: QueryDictionary(item + more), changes: QueryDictionary(changes),
+                value: value.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }),
+            for: Authorization(entitlements))
+    }
+
+    func add(_ account: String) throws(KeychainError) {
+        _ = try call(.add, account, [("v_Data", .secret)], value: "value")
+    }
+
+    func change(_ account: String) throws(KeychainError) {
+        _ = try call(.update, account, changes: [("v_Data", .secret)], value: "another")
+    }
+
+    func relabel(_ account: String) throws(KeychainError) {
+        _ = try call(.update, account, changes: [("labl", .string("label"))])
+    }
+
+    func delete(_ account: String) throws(KeychainError) { _ = try call(.delete, account) }
+
+    func rename(_ account: String) throws(KeychainError) {
+        _ = try call(.update, account, changes: [("acct", .string("another"))])
+    }
+
+    var isMalformed: Bool { engine.isMalformed }
+    func salvage() throws(KeychainError) { _ = try engine.doctor(.salvage) }
+
+    private func count(_ returned: String) throws(KeychainError) -> Int {
+        var entitlements = Entitlements()
+        entitlements.keychainAccessGroups = ["group.a"]
+        return try engine.answer(
+            KeychainRequest(
+                .copy,
+                query: QueryDictionary([
+                    ("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), (returned, .bool(true)),
+                ])), for: Authorization(entitlements)
+        ).rows.count
+    }
+
+    func values() throws(KeychainError) -> Int { try count("r_Data") }
+    func labels() throws(KeychainError) -> Int { try count("r_Attributes") }
+
+    func expectFailure(
+        _ reason: Reason, _ status: Status = .notAvailable, _ location: SourceLocation = #_sourceLocation,
+        _ body: () throws -> Void
+    ) {
+        #expect(throws: KeychainError(status, reason: reason), sourceLocation: location) { try body() }
+    }
+}
+
+private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
+    enum Fate { case answers, silent, gone }
+
+    let fate = Mutex(Fate.answers)
+    private let calls = Mutex(0)
+    private let below: InProcessEnclave
+
+    init(_ below: InProcessEnclave) { self.below = below }
+
+    /// How many calls have come so far.
+    var asked: Int { calls.withLock { $0 } }
+    var storeID: [UInt8] { below.storeID }
+    var indexKey: SharedSecret { below.indexKey }
+    func connect() -> any EnclaveConnection { self }
+    func close() { below.close() }
+
+    private func answer<R>(_ body: () -> R) throws(KeychainError) -> R {
+        calls.withLock { $0 += 1 }
+        switch fate.withLock({ $0 }) {
+        case .answers: return body()
+        case .silent: throw KeychainError(.notAvailable, reason: .enclaveSilent)
+        case .gone: throw KeychainError(.notAvailable, reason: .enclaveUnreachable)
+        }
+    }
+
+    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
+        try answer { below.makeRowKeys(for: rows) }
+    }
+
+    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
+        try answer { below.openRowKeys(rows) }
+    }
+
+    func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome {
+        try answer { below.makeMetadataKey(for: protectionClass) }
+    }
+
+    func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
+    {
+        try answer { below.openMetadataKey(wrapped, of: protectionClass) }
+    }
+
+    func describe() throws(KeychainError) -> EnclaveDescription { try answer { below.describe() } }
+}
