@@ -14,7 +14,9 @@ final class ProgramKeychain: KeychainTransport {
     }
 
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
-        try EmbeddedKeychain(machine.engine(), entitlements: entitlements).perform(request)
+        try machine.log.perform(request) { () throws(KeychainError) in
+            try EmbeddedKeychain(machine.engine(), entitlements: entitlements).perform(request)
+        }
     }
 
     func session() throws(KeychainError) -> SessionInformation {

@@ -27,7 +27,8 @@ package struct StoreSabotage {
             throw KeychainError(.itemNotFound, reason: .nothingMatches)
         }
         for column in ["metadata", "secret"] {
-            try insecureSpoil(column, of: reference.itemClass.rawValue, where: "persistref = x'\(Self.hex(identifier))'")
+            try insecureSpoil(
+                column, of: reference.itemClass.rawValue, where: "persistref = x'\(Self.hex(identifier))'")
         }
     }
 

@@ -10,6 +10,7 @@ final class TestMachine: Sendable {
     private let clock: TestClock
     private let enclave: InProcessEnclave
     private let folder: TestFolder
+    let log = CallLog()
     /// The engine, or why there is none.
     private let running: Mutex<Result<KeychainEngine, KeychainError>>
 

@@ -1,0 +1,95 @@
+public import Foundation
+internal import KeychainModel
+internal import KeychainProtocol
+public import KeychainServices
+
+/// One keychain call that the code under test made.
+///
+/// ```swift
+/// let call = try #require(keychain.calls.last)
+/// #expect(call.function == .add)
+/// #expect(call[kSecAttrAccessible] as? String == kSecAttrAccessibleAfterFirstUnlock as String)
+/// #expect(call.status == errSecSuccess)
+/// ```
+///
+/// The bytes of kSecValueData are not kept: a test that wants them reads the item.
+public struct RecordedCall: Sendable, CustomStringConvertible {
+    public enum Function: String, Sendable, Hashable {
+        case add = "SecItemAdd"
+        case copyMatching = "SecItemCopyMatching"
+        case update = "SecItemUpdate"
+        case delete = "SecItemDelete"
+        case deleteAllWithAccessGroups = "SecItemDeleteAllWithAccessGroups"
+    }
+
+    public let function: Function
+    /// What the call answered; errSecSuccess while ``TestKeychain/intercept(_:)``
+    /// is being asked.
+    public let status: OSStatus
+    private let query: QueryDictionary
+    private let changes: QueryDictionary
+
+    /// A value of the call's first dictionary: String, Data, Int64, Double, Bool or
+    /// Date; nil for a key that is not there, and for what is none of these.
+    public subscript(key: CFString) -> Any? { Self.value(query, key) }
+
+    /// A value of SecItemUpdate's second dictionary.
+    public func change(_ key: CFString) -> Any? { Self.value(changes, key) }
+
+    /// Whether a dictionary of the call has the key.
+    public func names(_ key: CFString) -> Bool {
+        query["\(key)"] != nil || changes["\(key)"] != nil
+    }
+
+    /// Whether it brings kSecValueData.
+    public var carriesData: Bool { names(kSecValueData) }
+
+    /// Function, keys and status; no values.
+    public var description: String {
+        let keys = (query.entries + changes.entries).map { entry in
+            if case .text(let key) = entry.key { key } else { "?" }
+        }
+        return "\(function.rawValue)(\(keys.joined(separator: ", "))) = \(status)"
+    }
+
+    private static func value(_ dictionary: QueryDictionary, _ key: CFString) -> Any? {
+        switch dictionary["\(key)"] {
+        case .string(let text): text
+        case .data(let bytes): Data(bytes)
+        case .integer(let number): number
+        case .real(let number): number
+        case .bool(let flag): flag
+        case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+        default: nil
+        }
+    }
+}
+
+extension RecordedCall {
+    /// Nil for what is no call of the program: the state of the keychain.
+    init?(_ request: KeychainRequest, _ status: OSStatus) {
+        switch request.operation {
+        case .add: function = .add
+        case .copy: function = .copyMatching
+        case .update: function = .update
+        case .delete: function = .delete
+        case .deleteGroups: function = .deleteAllWithAccessGroups
+        case .status, .doctor, .census: return nil
+        }
+        self.status = status
+        query = request.query
+        changes = request.changes
+    }
+}
+
+/// What a test keychain does with a call.
+public enum CallRule: Sendable, Hashable {
+    /// As ever.
+    case answer
+    /// Nothing but this status: for what is hard to bring about otherwise (a locked
+    /// keychain, a full disk).
+    case fail(OSStatus)
+    /// As a keychain that cannot be reached, and noted in
+    /// ``TestKeychain/unexpectedCalls``.
+    case unexpected
+}
