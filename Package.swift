@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "latchkey", targets: ["latchkey"]),
+        .executable(name: "latchkey-import", targets: ["latchkey-import"]),
         .executable(name: "latchkeyd", targets: ["latchkeyd"]),
         .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
     ],
@@ -67,6 +68,9 @@ let package = Package(
         // Generated code only, which does not mark its unsafe storage.
         .target(name: "KeychainMessages", dependencies: [protobuf], swiftSettings: generated),
         room("KeychainProtocol", ["KeychainMessages", "KeychainModel", "KeychainPlatform", protobuf]),
+
+        // What other password managers export, as entries; knows nothing of the keychain.
+        room("LatchkeyImport", ["KeychainPlatform"]),
 
         // Floor 2: parts
         room(
@@ -112,6 +116,12 @@ let package = Package(
             "LatchkeyCommand",
             ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
         executable("latchkey", ["LatchkeyCommand"]),
+        // Import and export, in a program of their own: `latchkey get` does not load them.
+        room(
+            "LatchkeyTransfer",
+            ["LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
+             "KeychainProtocol"]),
+        executable("latchkey-import", ["LatchkeyCommand", "LatchkeyTransfer"]),
 
         // Measures the whole beside its raw parts; not a product.
         executable(
@@ -210,12 +220,14 @@ let package = Package(
                 "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
             ],
             exclude: ["Corpus"], swiftSettings: house),
-        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave"]),
+        tests("HouseTests", ["KeychainModel", "latchkey", "latchkey-import", "latchkeyd", "latchkey-enclave"]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(
             "LatchkeyCommandTests",
-            ["LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-             "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"]),
+            ["LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient", "KeychainModel",
+             "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "latchkey", "latchkey-import", "latchkeyd",
+             "latchkey-enclave"]),
+        tests("LatchkeyImportTests", ["LatchkeyImport", "KeychainPlatform", "KeychainTestSupport"]),
     ]
 )

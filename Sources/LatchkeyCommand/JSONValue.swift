@@ -1,5 +1,5 @@
 /// What --json writes, on one line, members in the order given.
-enum JSONValue: Sendable {
+package enum JSONValue: Sendable {
     case string(String)
     case integer(Int64)
     case bool(Bool)
@@ -7,11 +7,11 @@ enum JSONValue: Sendable {
     case array([JSONValue])
     case object([(String, JSONValue)])
 
-    init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+    package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
 
-    static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+    package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 
-    var text: String {
+    package var text: String {
         switch self {
         case .string(let text): Self.quoted(text)
         case .integer(let number): "\(number)"
@@ -25,7 +25,7 @@ enum JSONValue: Sendable {
 
     /// RFC 8259 section 7; control characters above 0x7e are escaped as well, so
     /// that a terminal does not obey them.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var out = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

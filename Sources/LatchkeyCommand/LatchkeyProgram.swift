@@ -4,9 +4,15 @@ internal import KeychainPlatform
 
 /// The program `latchkey`.
 package enum LatchkeyProgram {
+    /// `latchkey` itself: what needs a program of its own is handed on to it.
     package static func main() -> Never {
+        main(transfer: TransferProgram(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    package static func main(transfer: any Transfer) -> Never {
         StandardStream.fillMissing()
-        ProcessEnvironment.exit(run(Array(CommandLine.arguments.dropFirst()), in: .system()).rawValue)
+        let surroundings = Surroundings.system(transfer: transfer)
+        ProcessEnvironment.exit(run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)
     }
 
     /// Reads the arguments, does what they say, and tells how it ended.
@@ -78,7 +84,7 @@ struct Latchkey: ParsableCommand {
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, DoctorCommand.self,
-            BackupCommand.self, RestoreCommand.self,
+            BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self,
             TempCommand.self,
         ])
 

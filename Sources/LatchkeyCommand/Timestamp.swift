@@ -1,5 +1,5 @@
 /// A moment, written as RFC 3339 in UTC.
-struct Timestamp: Sendable, Hashable {
+package struct Timestamp: Sendable, Hashable {
     let secondsSince2001: Double
 
     /// nil outside the years 0 to 9999.

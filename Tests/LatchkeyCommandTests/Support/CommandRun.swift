@@ -1,6 +1,7 @@
 import KeychainClient
 import KeychainProtocol
 import LatchkeyCommand
+import LatchkeyTransfer
 
 /// One run of `latchkey` on a keychain and a console of the test.
 struct CommandRun {
@@ -13,7 +14,7 @@ struct CommandRun {
             arguments,
             in: Surroundings(
                 console: console, keychain: { _ in keychain }, shield: .none, currentDirectory: "/work",
-                configuration: ClientConfiguration(target: .nowhere)))
+                configuration: ClientConfiguration(target: .nowhere), transfer: KeychainTransfer.usual))
     }
 
     var text: String { console.text }
@@ -29,6 +30,6 @@ extension FakeKeychain {
             ["set"] + arguments,
             in: Surroundings(
                 console: RecordingConsole(input: Array(secret.utf8)), keychain: { [self] _ in self }, shield: .none,
-                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere)))
+                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere), transfer: KeychainTransfer.usual))
     }
 }

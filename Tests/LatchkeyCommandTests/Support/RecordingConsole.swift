@@ -8,6 +8,7 @@ final class RecordingConsole: Console {
         var output: [UInt8] = []
         var notes: [String] = []
         var prompts: [String] = []
+        var drawn: [String] = []
     }
 
     let inputIsTerminal: Bool
@@ -31,6 +32,7 @@ final class RecordingConsole: Console {
     var output: [UInt8] { record.withLock(\.output) }
     var text: String { String(decoding: output, as: UTF8.self) }
     var notes: [String] { record.withLock(\.notes) }
+    var drawn: [String] { record.withLock(\.drawn) }
     var prompts: [String] { record.withLock(\.prompts) }
 
     func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
@@ -55,6 +57,10 @@ final class RecordingConsole: Console {
     func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {
         let bytes = secret.insecureArray()
         record.withLock { $0.output += bytes }
+    }
+
+    func draw(_ text: String) {
+        record.withLock { $0.drawn.append(text) }
     }
 
     func note(_ line: String) {
