@@ -227,7 +227,10 @@ let package = Package(
             "LatchkeyCommandTests",
             ["LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient", "KeychainModel",
              "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "latchkey", "latchkey-import", "latchkeyd",
-             "latchkey-enclave"]),
-        tests("LatchkeyImportTests", ["LatchkeyImport", "KeychainPlatform", "KeychainTestSupport"]),
+             "latchkey-enclave"],
+            resources: [.copy("Fixtures")]),
+        tests(
+            "LatchkeyImportTests", ["LatchkeyImport", "KeychainPlatform", "KeychainTestSupport"],
+            resources: [.copy("Fixtures")]),
     ]
 )

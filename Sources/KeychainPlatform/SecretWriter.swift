@@ -53,30 +53,3 @@ package struct SecretWriter: ~Copyable {
         return bytes
     }
 }
-
-extension SecretBytes {
-    /// Whether all of it is text in UTF-8.
-    package var isUTF8: Bool { unsafe withUnsafeBytes { unsafe Self.isUTF8($0) } }
-
-    /// Whether a part of it is text in UTF-8.
-    package func isUTF8(_ range: Range<Int>) -> Bool {
-        unsafe withUnsafeBytes { unsafe Self.isUTF8(UnsafeRawBufferPointer(rebasing: $0[range])) }
-    }
-
-    private static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var decoder = UTF8()
-        var rest = unsafe bytes.makeIterator()
-        while true {
-            switch unsafe decoder.decode(&rest) {
-            case .scalarValue: continue
-            case .emptyInput: return true
-            case .error: return false
-            }
-        }
-    }
-
-    package subscript(index: Int) -> UInt8 {
-        precondition(index >= 0 && index < count)
-        return unsafe withUnsafeBytes { unsafe $0[index] }
-    }
-}

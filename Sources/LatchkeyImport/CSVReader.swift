@@ -68,7 +68,7 @@ package struct CSVReader {
 
     private mutating func malformed(_ start: Int, _ firstLine: Int, _ flaw: Flaw) -> Record {
         (position, line) = (start, firstLine)
-        while !isLineEnd { position += 1 }
+        position = find { $0 == UInt8(ascii: "\n") }
         endLine()
         return .malformed(line: firstLine, flaw)
     }
@@ -78,8 +78,11 @@ package struct CSVReader {
     private mutating func field() -> Result<TextSlice, Flaw> {
         if position < source.count, byte == UInt8(ascii: "\"") { return quotedField() }
         let start = position
-        while !isLineEnd, byte != UInt8(ascii: ",") {
+        while true {
+            position = find { $0 == 0x2c || $0 == 0x22 || $0 == 0x0a || $0 == 0x0d }
+            if isLineEnd || byte == UInt8(ascii: ",") { break }
             if byte == UInt8(ascii: "\"") { return .failure(.quoteInside) }
+            // A return that ends no line.
             position += 1
         }
         return .success(TextSlice(source.content, start..<position))
@@ -99,29 +102,25 @@ package struct CSVReader {
     /// number of quotes.
     private mutating func findCloser() -> Bool {
         let start = position
-        while position < source.count {
-            if byte == UInt8(ascii: "\"") {
-                let run = quotesFrom(position)
-                position += run
-                if !run.isMultiple(of: 2) {
-                    position -= 1
-                    return true
-                }
-            } else {
-                // One search to the end in vain is enough, however many lines open a quote.
-                if position >= noCloserFrom { return false }
-                if byte == UInt8(ascii: "\n") { line += 1 }
-                position += 1
+        while true {
+            let quote = find { $0 == UInt8(ascii: "\"") }
+            // One search to the end in vain is enough, however many lines open a quote.
+            guard quote < source.count, quote == position || position < noCloserFrom else { break }
+            line += source.content.bytes.count(of: UInt8(ascii: "\n"), in: position..<quote)
+            position = quote
+            position = find { $0 != UInt8(ascii: "\"") }
+            if !(position - quote).isMultiple(of: 2) {
+                position -= 1
+                return true
             }
         }
         noCloserFrom = min(noCloserFrom, start)
         return false
     }
 
-    private func quotesFrom(_ start: Int) -> Int {
-        var end = start
-        while end < source.count, source.content.bytes[end] == UInt8(ascii: "\"") { end += 1 }
-        return end - start
+    /// From here on, the first place of such a byte, or the end.
+    private func find(_ isLookedFor: (UInt8) -> Bool) -> Int {
+        source.content.bytes.firstIndex(in: position..<source.count, where: isLookedFor) ?? source.count
     }
 }
 

@@ -9,15 +9,16 @@ struct ImportTool {
     /// The first of these paths that only root or we can change.
     ///
     /// - Throws: names the Debian package that has it.
-    init(_ name: String, package: String, at paths: [String], keeping: [String] = []) throws(ImportFailure) {
+    init(
+        _ name: String, package: String, at paths: [String], environment: [String] = []
+    ) throws(ImportFailure) {
         guard let path = paths.first(where: TrustedPath.isExecutableOfOurs) else {
             throw ImportFailure(
                 .unavailable, "\(name) is needed for this format and is not installed",
                 "Install it, for example with: apt install \(package)")
         }
         self.path = path
-        let kept = keeping.compactMap { name in ProcessEnvironment.variable(name).map { "\(name)=\($0)" } }
-        environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"] + kept
+        self.environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"] + environment
     }
 
     func run(
@@ -32,7 +33,8 @@ struct ImportTool {
                     .wrongSource, "what \(path) unpacks is larger than \(outputLimit >> 20) MiB",
                     "Import it in parts.")
             case .system(let below):
-                throw ImportFailure(.unavailable, "\(path) cannot be run (\(below))", "Check the program, then try again.")
+                throw ImportFailure(
+                    .unavailable, "\(path) cannot be run (\(below))", "Check the program, then try again.")
             }
         }
     }
@@ -42,7 +44,9 @@ extension ToolRun {
     /// What the program said, on one line that a terminal may show.
     var complaint: String {
         let line = complaints.split(separator: "\n").last.map(String.init) ?? "status \(status)"
-        return line.unicodeScalars.prefix(200).map { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) ? "?" : String($0) }
-            .joined()
+        return line.unicodeScalars.prefix(200).map {
+            $0.value < 0x20 || (0x7f...0x9f).contains($0.value) ? "?" : String($0)
+        }
+        .joined()
     }
 }

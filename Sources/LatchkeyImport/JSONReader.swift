@@ -134,11 +134,16 @@ struct JSONReader {
     private mutating func string() throws(Stop) -> TextSlice {
         position += 1
         let start = position
-        while let byte, byte != UInt8(ascii: "\"") {
-            guard byte >= 0x20 else { throw stop(.notJSON) }
+        while true {
+            position =
+                content.bytes.firstIndex(in: position..<end) { byte in
+                    byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
+                } ?? end
+            guard byte == UInt8(ascii: "\\") else { break }
             position += 1
-            if byte == UInt8(ascii: "\\") { try escape() }
+            try escape()
         }
+        if let byte, byte < 0x20 { throw stop(.notJSON) }
         guard byte != nil else { throw stop(.cutShort) }
         guard content.bytes.isUTF8(start..<position) else { throw stop(.notText) }
         position += 1

@@ -28,7 +28,7 @@ enum KeePassProgram {
             import xml.etree.ElementTree as tree
             tool = next((p for p in ("/usr/bin/keepassxc-cli", "/usr/local/bin/keepassxc-cli") if os.access(p, os.X_OK)), None)
             if tool is None: leave(4, "no library")
-            words = [tool, "export", "-q", "-f", "xml"]
+            words = [tool, "export", "-f", "xml"]
             if key_file: words += ["-k", key_file]
             if not secret and key_file: words += ["--no-password"]
             done = subprocess.run(words + ["--", path], input=secret + b"\n", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -41,7 +41,8 @@ enum KeePassProgram {
             for binary in root.iterfind("Meta/Binaries/Binary"):
                 data = base64.b64decode(binary.text or "")
                 files[binary.get("ID")] = gzip.decompress(data) if binary.get("Compressed") == "True" else data
-            return root, lambda ref: files[ref]
+            # Of KDBX 4 it leaves the attachments out.
+            return root, files.get
 
         def moment(text):
             if not text: return None
@@ -60,7 +61,8 @@ enum KeePassProgram {
                 elif part.tag == "Binary":
                     value = part.find("Value")
                     data = content(value.get("Ref")) if value.get("Ref") is not None else base64.b64decode(value.text or "")
-                    files.append({"name": part.findtext("Key") or "", "data": base64.b64encode(data).decode("ascii")})
+                    if data is None: others.append("attachments")
+                    else: files.append({"name": part.findtext("Key") or "", "data": base64.b64encode(data).decode("ascii")})
                 elif part.tag == "Tags" and part.text:
                     fields.append({"name": "Tags", "value": part.text})
                 elif part.tag == "History" and len(part): others.append("history")

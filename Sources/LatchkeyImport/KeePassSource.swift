@@ -23,7 +23,8 @@ enum KeePassSource {
                 "Try again; --key-file names the key file, where the database has one.")
         case 4:
             throw ImportFailure(
-                .unavailable, "neither pykeepass nor keepassxc-cli is installed, and one of them has to open the database",
+                .unavailable,
+                "neither pykeepass nor keepassxc-cli is installed, and one of them has to open the database",
                 "Install one: apt install python3-pykeepass, or apt install keepassxc")
         default:
             throw ImportFailure(
@@ -82,6 +83,7 @@ enum KeePassSource {
         switch name {
         case "history": "an item has no former values"
         case "expiry": "an item has no date of expiry"
+        case "attachments": "keepassxc-cli leaves them out; pykeepass (Debian: python3-pykeepass) gives them"
         default: "a setting of the program's own"
         }
     }

@@ -13,10 +13,11 @@ struct PasswordStoreSource {
     /// - Parameters:
     ///   - folder: absolute.
     ///   - progress: called before each file with its number and how many there are.
+    ///   - variable: looks into the environment, for where gpg has its keys.
     static func read(
-        _ folder: String, progress: (_ done: Int, _ of: Int) -> Void
+        _ folder: String, variable: (String) -> String?, progress: (_ done: Int, _ of: Int) -> Void
     ) throws(ImportFailure) -> ImportedDocument {
-        var source = try PasswordStoreSource(folder)
+        var source = try PasswordStoreSource(folder, variable)
         let names = source.find("")
         guard !names.isEmpty else {
             throw ImportFailure(
@@ -30,15 +31,18 @@ struct PasswordStoreSource {
         return source.document
     }
 
-    private init(_ folder: String) throws(ImportFailure) {
+    private init(_ folder: String, _ variable: (String) -> String?) throws(ImportFailure) {
         self.folder = folder
         gpg = try ImportTool(
             "gpg", package: "gnupg", at: ["/usr/bin/gpg", "/usr/local/bin/gpg"],
-            keeping: [
-                "HOME", "GNUPGHOME", "GPG_TTY", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "XAUTHORITY",
-                "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK",
-            ])
+            environment: Self.kept.compactMap { name in variable(name).map { "\(name)=\($0)" } })
     }
+
+    /// How gpg finds its keys, and its agent whoever is to be asked.
+    private static let kept = [
+        "HOME", "GNUPGHOME", "GPG_TTY", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "XAUTHORITY",
+        "DBUS_SESSION_BUS_ADDRESS",
+    ]
 
     // MARK: Finding
 
@@ -78,7 +82,7 @@ struct PasswordStoreSource {
             let run = try gpg.run(
                 ["--quiet", "--batch", "--no-tty", "--decrypt", "--", "\(folder)/\(name)\(Self.ending)"],
                 outputLimit: Self.fileLimit)
-            guard run.status == 0 else { return document.name(place, "gpg: \(run.complaint)") }
+            guard run.status == 0 else { return document.name(place, "it cannot be decrypted (\(run.complaint))") }
             let content = SharedSecret(run.output.copy())
             document.add(place) { entry in Self.take(content, name, &entry) }
         } catch {

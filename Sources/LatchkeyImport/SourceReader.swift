@@ -88,7 +88,8 @@ package enum SourceReader {
         guard format == nil || (format == .onePassword) == isOnePassword else {
             let seen: SourceFormat = isOnePassword ? .onePassword : .bitwardenJSON
             throw ImportFailure(
-                .wrongSource, "by its members this is \(seen.name)", "Leave --format out, or say: --format \(seen.rawValue)")
+                .wrongSource, "by its members this is \(seen.name)",
+                "Leave --format out, or say: --format \(seen.rawValue)")
         }
         if !isOnePassword { return try BitwardenSource.read(root) }
         return try OnePasswordSource.read(root) { _ in
@@ -107,8 +108,8 @@ package enum SourceReader {
     }
 
     package static func passwordStore(
-        _ folder: String, progress: (_ done: Int, _ of: Int) -> Void
+        _ folder: String, variable: (String) -> String?, progress: (_ done: Int, _ of: Int) -> Void
     ) throws(ImportFailure) -> ImportedDocument {
-        try PasswordStoreSource.read(folder, progress: progress)
+        try PasswordStoreSource.read(folder, variable: variable, progress: progress)
     }
 }

@@ -33,9 +33,7 @@ package struct SourceText: Sendable {
 
     /// The number of the line that holds a byte, from 1.
     package func line(at offset: Int) -> Int {
-        unsafe content.bytes.withUnsafeBytes { bytes in
-            unsafe bytes.prefix(offset).reduce(1) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
-        }
+        1 + content.bytes.count(of: UInt8(ascii: "\n"), in: 0..<offset)
     }
 
     /// The first byte that is no blank, or nil in an empty text.
@@ -89,8 +87,7 @@ extension SourceText {
         var lines: [Range<Int>] = []
         var start = 0
         while start < count {
-            var end = start
-            while end < count, content.bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            let end = content.bytes.firstIndex(in: start..<count) { $0 == UInt8(ascii: "\n") } ?? count
             let isWindows = end > start && content.bytes[end - 1] == UInt8(ascii: "\r")
             lines.append(start..<(isWindows ? end - 1 : end))
             start = end + 1

@@ -30,7 +30,8 @@ package enum ExportFile {
             return try PassphraseKey.derive(from: words, salt: header.salt, cost: header.cost)
         } catch {
             throw ImportFailure(
-                .unavailable, "there is no memory for the passphrase of this export (\(header.cost.kibibytes >> 10) MiB)",
+                .unavailable,
+                "there is no memory for the passphrase of this export (\(header.cost.kibibytes >> 10) MiB)",
                 "Free some and try again.")
         }
     }
@@ -82,8 +83,11 @@ struct ExportHeader {
 
     init(_ file: borrowing SecretBytes) throws(ImportFailure) {
         let damaged = ImportFailure(
-            .wrongSource, "the export is cut short or asks for more than an export does", "Give another copy of the file.")
-        guard file.count >= Self.byteCount else { throw damaged }
+            .wrongSource, "this is no whole export, or it asks for more than an export does",
+            "Give another copy of the file.")
+        guard file.count >= Self.byteCount,
+            SourceContent.encryptedMark.enumerated().allSatisfy({ file[$0.offset] == $0.element })
+        else { throw damaged }
         let version = Self.number(file, at: 8)
         guard version == Self.version else {
             throw ImportFailure(

@@ -57,7 +57,8 @@ struct ImportPlan: Sendable {
         case .folder(let path):
             let bar = ProgressBar("Decrypting", on: surroundings.console)
             defer { bar.clear() }
-            return ImportPlan(try SourceReader.passwordStore(path) { bar.show($0, of: $1) })
+            return ImportPlan(
+                try SourceReader.passwordStore(path, variable: ProcessEnvironment.variable) { bar.show($0, of: $1) })
         case .onePassword(let path):
             try refuseStandardInput(job)
             return ImportPlan(try SourceReader.onePassword(path))

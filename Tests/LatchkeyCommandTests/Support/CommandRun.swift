@@ -9,12 +9,19 @@ struct CommandRun {
     let console: RecordingConsole
 
     init(_ arguments: String..., on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
+        self.init(arguments, on: keychain, console: console)
+    }
+
+    init(
+        _ arguments: [String], on keychain: any KeychainTransport, console: RecordingConsole,
+        transfer: any Transfer = KeychainTransfer.usual
+    ) {
         self.console = console
         status = LatchkeyProgram.run(
             arguments,
             in: Surroundings(
                 console: console, keychain: { _ in keychain }, shield: .none, currentDirectory: "/work",
-                configuration: ClientConfiguration(target: .nowhere), transfer: KeychainTransfer.usual))
+                configuration: ClientConfiguration(target: .nowhere), transfer: transfer))
     }
 
     var text: String { console.text }
@@ -30,6 +37,7 @@ extension FakeKeychain {
             ["set"] + arguments,
             in: Surroundings(
                 console: RecordingConsole(input: Array(secret.utf8)), keychain: { [self] _ in self }, shield: .none,
-                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere), transfer: KeychainTransfer.usual))
+                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere),
+                transfer: KeychainTransfer.usual))
     }
 }

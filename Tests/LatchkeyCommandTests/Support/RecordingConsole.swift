@@ -20,13 +20,17 @@ final class RecordingConsole: Console {
 
     /// - Parameters:
     ///   - terminal: all three streams are one.
+    ///   - inputTerminal, errorTerminal: that one is.
     ///   - typed: what a person types at a prompt; nil: end of file.
-    init(input: [UInt8] = [], terminal: Bool = false, typed: String? = nil) {
+    init(
+        input: [UInt8] = [], terminal: Bool = false, inputTerminal: Bool = false, errorTerminal: Bool = false,
+        typed: String? = nil
+    ) {
         self.input = input
         self.typed = typed
-        inputIsTerminal = terminal
+        inputIsTerminal = terminal || inputTerminal
         outputIsTerminal = terminal
-        errorIsTerminal = terminal
+        errorIsTerminal = terminal || errorTerminal
     }
 
     var output: [UInt8] { record.withLock(\.output) }
