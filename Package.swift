@@ -196,7 +196,7 @@ let package = Package(
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance", "CSQLite",
-                protobuf,
+                "LatchkeyImport", "LatchkeyTransfer", protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(

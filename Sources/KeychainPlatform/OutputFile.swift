@@ -46,16 +46,7 @@ package final class OutputFile: Sendable {
         let raw = unsafe temporaryName.withCString {
             unsafe lk_openat(folder.raw, $0, O_WRONLY | O_APPEND | O_NOFOLLOW, 0)
         }
-        let file = Descriptor(owning: try checked("open", raw))
-        try unsafe secret.withUnsafeBytes { bytes throws(SystemCallError) in
-            var done = 0
-            while done < bytes.count {
-                let put = unsafe Glibc.write(file.raw, bytes.baseAddress! + done, bytes.count - done)
-                if put < 0 && errno == EINTR { continue }
-                guard put >= 0 else { throw SystemCallError("write", errno: errno) }
-                done += put
-            }
-        }
+        try append(secret, to: Descriptor(owning: try checked("open", raw)))
     }
 
     /// Makes the content durable and gives it its name.

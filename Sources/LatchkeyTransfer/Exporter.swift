@@ -22,14 +22,16 @@ struct Exporter {
         try refuseTarget()
         let keychain = try CommandKeychain.open(dataDirectory: job.dataDirectory, in: surroundings)
         if job.protection == .insecurePlaintext(confirmed: false) { try confirm() }
+        // Before there is a file: an interrupted question leaves nothing behind.
+        let seal = try seal()
         let count: Int
         if job.target == "-" {
             let console = console
-            count = try write(ItemShelf(keychain: keychain)) { bytes throws(CommandFailure) in
+            count = try write(ItemShelf(keychain: keychain), seal) { bytes throws(CommandFailure) in
                 try printing { () throws(SystemCallError) in try console.write(bytes) }
             }
         } else {
-            count = try writeFile(ItemShelf(keychain: keychain))
+            count = try writeFile(ItemShelf(keychain: keychain), seal)
         }
         try report(count)
         return .done
@@ -66,7 +68,8 @@ struct Exporter {
                 .usage, "every secret would be written in the clear and nobody can be asked; nothing was written",
                 "Add --yes to write them all the same.")
         }
-        let answer = console.promptForLine("Write every secret IN THE CLEAR? Whoever reads the file has them. Type yes: ")
+        let answer = console.promptForLine(
+            "Write every secret IN THE CLEAR? Whoever reads the file has them. Type yes: ")
         guard answer == "yes" else {
             throw CommandFailure(.usage, "nothing was written", "Type yes, or leave --insecure-plaintext out.")
         }
@@ -74,10 +77,22 @@ struct Exporter {
 
     // MARK: Writing
 
-    private func writeFile(_ shelf: ItemShelf) throws(CommandFailure) -> Int {
-        let file = try writing { () throws(SystemCallError) in try OutputFile(path) }
+    /// How the file is closed to others.
+    private enum Seal {
+        case inTheClear
+        case passphrase(SharedSecret)
+    }
+
+    private func seal() throws(CommandFailure) -> Seal {
+        guard job.protection == .passphrase else { return .inTheClear }
+        let passphrase = Passphrase(descriptor: job.passphraseDescriptor, console: console)
+        return .passphrase(SharedSecret(try passphrase.new("Passphrase for the export: ")))
+    }
+
+    private func writeFile(_ shelf: ItemShelf, _ seal: Seal) throws(CommandFailure) -> Int {
+        let file = try writing { () throws(SystemCallError) in try UnnamedFile(path) }
         do throws(CommandFailure) {
-            let count = try write(shelf) { bytes throws(CommandFailure) in
+            let count = try write(shelf, seal) { bytes throws(CommandFailure) in
                 try writing { () throws(SystemCallError) in try file.write(bytes) }
             }
             try writing { () throws(SystemCallError) in try file.publish(replacing: job.replacesFile) }
@@ -99,15 +114,12 @@ struct Exporter {
     }
 
     private func write(
-        _ shelf: ItemShelf, to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
+        _ shelf: ItemShelf, _ seal: Seal, to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Int {
         var sink: ExportSink
-        switch job.protection {
-        case .insecurePlaintext: sink = ExportSink(insecureTo: write)
-        case .passphrase:
-            let words = try Passphrase(descriptor: job.passphraseDescriptor, console: console)
-                .new("Passphrase for the export: ")
-            sink = try ExportSink(passphrase: words, cost: cost, to: write)
+        switch seal {
+        case .inTheClear: sink = ExportSink(insecureTo: write)
+        case .passphrase(let words): sink = try ExportSink(passphrase: words.bytes, cost: cost, to: write)
         }
         let bar = ProgressBar("Exporting", on: console)
         defer { bar.clear() }
