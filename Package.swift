@@ -45,7 +45,6 @@ let package = Package(
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "latchkey", targets: ["latchkey"]),
-        .executable(name: "latchkey-import", targets: ["latchkey-import"]),
         .executable(name: "latchkeyd", targets: ["latchkeyd"]),
         .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
     ],
@@ -115,13 +114,12 @@ let package = Package(
         room(
             "LatchkeyCommand",
             ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
-        executable("latchkey", ["LatchkeyCommand"]),
-        // Import and export, in a program of their own: `latchkey get` does not load them.
+        // Import and export, apart from the commands that every script calls.
         room(
             "LatchkeyTransfer",
             ["LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
              "KeychainProtocol"]),
-        executable("latchkey-import", ["LatchkeyCommand", "LatchkeyTransfer"]),
+        executable("latchkey", ["LatchkeyCommand", "LatchkeyTransfer"]),
 
         // Measures the whole beside its raw parts; not a product.
         executable(
@@ -220,14 +218,13 @@ let package = Package(
                 "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
             ],
             exclude: ["Corpus"], swiftSettings: house),
-        tests("HouseTests", ["KeychainModel", "latchkey", "latchkey-import", "latchkeyd", "latchkey-enclave"]),
+        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave"]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(
             "LatchkeyCommandTests",
             ["LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient", "KeychainModel",
-             "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "latchkey", "latchkey-import", "latchkeyd",
-             "latchkey-enclave"],
+             "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave"],
             resources: [.copy("Fixtures")]),
         tests(
             "LatchkeyImportTests", ["LatchkeyImport", "KeychainPlatform", "KeychainTestSupport"],

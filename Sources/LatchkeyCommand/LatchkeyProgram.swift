@@ -4,11 +4,6 @@ internal import KeychainPlatform
 
 /// The program `latchkey`.
 package enum LatchkeyProgram {
-    /// `latchkey` itself: what needs a program of its own is handed on to it.
-    package static func main() -> Never {
-        main(transfer: TransferProgram(Array(CommandLine.arguments.dropFirst())))
-    }
-
     package static func main(transfer: any Transfer) -> Never {
         StandardStream.fillMissing()
         let surroundings = Surroundings.system(transfer: transfer)
@@ -83,7 +78,8 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self, DoctorCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self,
             TempCommand.self,
         ])

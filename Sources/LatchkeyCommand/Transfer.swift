@@ -1,8 +1,6 @@
-internal import KeychainClient
-internal import KeychainModel
-internal import KeychainPlatform
-
-/// What `latchkey import` and `latchkey export` do, once their arguments are known.
+/// What `latchkey import` and `latchkey export` do, once their arguments are known:
+/// a room of its own (LatchkeyTransfer), with readers and cryptography that no
+/// other command needs.
 package protocol Transfer: Sendable {
     func perform(_ job: ImportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus
     func perform(_ job: ExportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus
@@ -42,38 +40,4 @@ package struct ExportJob: Sendable {
     package var replacesFile: Bool
     package var json: Bool
     package var dataDirectory: String?
-}
-
-/// The program latchkey-import, which has the readers and the cryptography that
-/// `latchkey get` should not have to load. It is told the same words.
-struct TransferProgram: Transfer {
-    static let name = "latchkey-import"
-
-    private let arguments: [String]
-
-    init(_ arguments: [String]) { self.arguments = arguments }
-
-    func perform(_ job: ImportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        try run(surroundings)
-    }
-
-    func perform(_ job: ExportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        try run(surroundings)
-    }
-
-    private func run(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let candidates = surroundings.configuration.programDirectories.map { "\($0)/\(Self.name)" }
-        guard let program = candidates.first(where: TrustedPath.isExecutableOfOurs) else {
-            throw CommandFailure(
-                .unavailable, "\(Self.name) is not installed, or others may change it",
-                "Run `make install` in the Latchkey sources, or put \(Self.name) beside latchkeyd.")
-        }
-        do throws(SystemCallError) {
-            return ExitStatus(
-                rawValue: try ForegroundCommand.run([program] + arguments, environment: ProcessEnvironment.variables))
-        } catch {
-            throw CommandFailure(
-                .unavailable, "\(Self.name) cannot be started (\(error))", "Check its mode, then try again.")
-        }
-    }
 }

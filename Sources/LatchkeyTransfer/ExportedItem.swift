@@ -44,7 +44,9 @@ enum ExportLine {
         .accessGroup, .creationDate, .modificationDate, .tombstone, .multiUser, .tokenID, .sha1,
     ]
 
-    private static func line(_ value: JSONValue) -> SecretBytes { SecretBytes(copying: Array((value.text + "\n").utf8)) }
+    private static func line(_ value: JSONValue) -> SecretBytes {
+        SecretBytes(copying: Array((value.text + "\n").utf8))
+    }
 }
 
 extension JSONValue {

@@ -44,7 +44,8 @@ package struct ExportReader {
 
     private static func check(heading: JSONNode) throws(ImportFailure) {
         guard case .number(let version)? = heading["latchkey-export"] else {
-            throw ImportFailure(.wrongSource, "this is no file of `latchkey export`", "Give the file as it was written.")
+            throw ImportFailure(
+                .wrongSource, "this is no file of `latchkey export`", "Give the file as it was written.")
         }
         guard version == "\(ExportLine.version)" else {
             throw ImportFailure(

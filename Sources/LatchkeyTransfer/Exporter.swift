@@ -20,18 +20,20 @@ struct Exporter {
 
     func run() throws(CommandFailure) -> ExitStatus {
         try refuseTarget()
-        let keychain = try CommandKeychain.open(dataDirectory: job.dataDirectory, in: surroundings)
+        let shelves = try CommandKeychain.open(
+            Importer.workers, dataDirectory: job.dataDirectory, in: surroundings
+        ).map { ItemShelf(keychain: $0) }
         if job.protection == .insecurePlaintext(confirmed: false) { try confirm() }
         // Before there is a file: an interrupted question leaves nothing behind.
         let seal = try seal()
         let count: Int
         if job.target == "-" {
             let console = console
-            count = try write(ItemShelf(keychain: keychain), seal) { bytes throws(CommandFailure) in
+            count = try write(shelves, seal) { bytes throws(CommandFailure) in
                 try printing { () throws(SystemCallError) in try console.write(bytes) }
             }
         } else {
-            count = try writeFile(ItemShelf(keychain: keychain), seal)
+            count = try writeFile(shelves, seal)
         }
         try report(count)
         return .done
@@ -89,10 +91,10 @@ struct Exporter {
         return .passphrase(SharedSecret(try passphrase.new("Passphrase for the export: ")))
     }
 
-    private func writeFile(_ shelf: ItemShelf, _ seal: Seal) throws(CommandFailure) -> Int {
+    private func writeFile(_ shelves: [ItemShelf], _ seal: Seal) throws(CommandFailure) -> Int {
         let file = try writing { () throws(SystemCallError) in try UnnamedFile(path) }
         do throws(CommandFailure) {
-            let count = try write(shelf, seal) { bytes throws(CommandFailure) in
+            let count = try write(shelves, seal) { bytes throws(CommandFailure) in
                 try writing { () throws(SystemCallError) in try file.write(bytes) }
             }
             try writing { () throws(SystemCallError) in try file.publish(replacing: job.replacesFile) }
@@ -114,7 +116,7 @@ struct Exporter {
     }
 
     private func write(
-        _ shelf: ItemShelf, _ seal: Seal, to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
+        _ shelves: [ItemShelf], _ seal: Seal, to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Int {
         var sink: ExportSink
         switch seal {
@@ -123,16 +125,18 @@ struct Exporter {
         }
         let bar = ProgressBar("Exporting", on: console)
         defer { bar.clear() }
-        let items = try shelf.all()
+        let items = try shelves[0].all()
         var count = 0
         try sink.take(ExportLine.heading)
-        for (index, item) in items.enumerated() {
-            bar.show(index, of: items.count)
-            // One that was removed meanwhile is not there any more.
-            guard let value = try asking({ () throws(KeychainError) in try shelf.value(item.kind, item.attributes) })
-            else { continue }
-            try sink.take(ExportLine.item(item.kind, item.attributes, value))
-            count += 1
+        for start in stride(from: 0, to: items.count, by: ValueWindow.itemCount) {
+            bar.show(start, of: items.count)
+            let window = Array(items[start..<min(start + ValueWindow.itemCount, items.count)])
+            for (item, outcome) in zip(window, ValueWindow.read(window, shelves)) {
+                // One that was removed meanwhile is not there any more.
+                guard let value = try asking({ () throws(KeychainError) in try outcome.get() }) else { continue }
+                try sink.take(ExportLine.item(item.kind, item.attributes, value))
+                count += 1
+            }
         }
         try sink.take(ExportLine.end(count))
         try sink.finish()

@@ -77,13 +77,17 @@ extension ImportReport {
     var text: String {
         let would = isDryRun ? "Would have" : "Has"
         var lines = ["\(format.name): \(items.count) items."]
-        lines.append("\(would) " + OutcomeName.allCases.filter { count($0) > 0 }.map(summary).joined(separator: ", ") + ".")
+        lines.append(
+            "\(would) " + OutcomeName.allCases.filter { count($0) > 0 }.map(summary).joined(separator: ", ") + ".")
         if items.isEmpty { lines.removeLast() }
         let beside = Self.roles.filter { count($0.role) > 0 }.map { "\(count($0.role)) \($0.name)" }
-        if !beside.isEmpty { lines.append("Stored as items of their own beside the others: \(beside.joined(separator: ", ")).") }
+        if !beside.isEmpty {
+            lines.append("Stored as items of their own beside the others: \(beside.joined(separator: ", ")).")
+        }
         lines += section("Not read", flaws.map { "\($0.place): \($0.reason)" })
         lines += section("Items to look at", notable.map(line))
-        lines += section("Where the fields went", fields.map { "\($0.field) (\($0.count)): \($0.destination.words.text)" })
+        lines += section(
+            "Where the fields went", fields.map { "\($0.field) (\($0.count)): \($0.destination.words.text)" })
         return lines.map { PrintableText.escaped($0) + "\n" }.joined()
     }
 

@@ -59,7 +59,9 @@ struct ItemShelf: Sendable {
     func replace(_ item: PlannedItem) throws(KeychainError) {
         let value = item.value.map { SharedSecret($0.secret()) }
         let place = Set(ItemPlace.query(item.kind, item.attributes).map(\.0))
-        var changes = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }.filter { !place.contains($0.0) }
+        var changes = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }.filter {
+            !place.contains($0.0)
+        }
         if value != nil { changes.append(("v_Data", .secret)) }
         _ = try perform(.update, address(item), changes: changes, value: value)
     }

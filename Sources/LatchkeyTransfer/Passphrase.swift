@@ -17,7 +17,8 @@ struct Passphrase {
     func new(_ prompt: String) throws(CommandFailure) -> SecretBytes {
         let first = try existing(prompt)
         guard first.count > 0 else {
-            throw CommandFailure(.usage, "the passphrase is empty; nothing was written", "Choose one that nobody guesses.")
+            throw CommandFailure(
+                .usage, "the passphrase is empty; nothing was written", "Choose one that nobody guesses.")
         }
         if descriptor != nil { return first }
         guard try typed("Once more: ").isEqual(to: first) else {

@@ -66,14 +66,6 @@ import Testing
         #expect(try programs.latchkey("list", "mail", "--json").text.contains(#""created":"2020-02-29T12:00:00Z""#))
     }
 
-    @Test func missingProgramSaysHowToInstallIt() throws {
-        let folder = programs.home + "/bin"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        try FileManager.default.copyItem(atPath: BuiltPrograms.latchkey, toPath: folder + "/latchkey")
-        let outcome = try programs.run(folder + "/latchkey", ["import", "/nowhere"])
-        #expect(outcome.status == 69 && outcome.errors.contains("latchkey-import is not installed"))
-    }
-
     @Test func passphraseIsNeverAskedOfNobody() throws {
         let outcome = try programs.latchkey("import", try Self.fixture("export-1.lkx"))
         #expect(outcome.status == 3 && outcome.errors.contains("--passphrase-fd"))
@@ -104,7 +96,7 @@ import Testing
                     + [BuiltPrograms.latchkey] + arguments, input: Data(input.utf8))
             #expect([0, 1].contains(outcome.status), "\(outcome.errors)")
             let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
-            #expect(lines.contains { $0.contains("execve(") && $0.contains("latchkey-import") })
+            #expect(lines.contains { $0.contains("execve(") && $0.contains("/latchkey\"") })
             for canary in canaries {
                 #expect(!lines.contains { $0.contains(canary) }, "\(arguments): \(canary) was passed or written")
                 #expect(!outcome.text.contains(canary) && !outcome.errors.contains(canary), "\(arguments): \(canary)")
