@@ -37,10 +37,10 @@ package enum LatchkeyProgram {
         return .done
     }
 
-    /// Somebody may have given `set` a secret as an argument: a message that
+    /// Somebody may have given a secret or a passphrase as an argument: a message that
     /// repeats it would carry it into a log.
     private static func withoutSecrets(_ text: String, _ arguments: [String]) -> String {
-        guard arguments.contains("set") else { return text }
+        guard arguments.contains(where: ["set", "import", "export"].contains) else { return text }
         return arguments.reduce(text) { text, argument in
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
             return value.isEmpty ? text : text.replacing("'\(value)'", with: "'…'")

@@ -94,6 +94,16 @@ import Testing
         #expect(try run("export", path, "--replace", typed: "words").status == .usage)
     }
 
+    @Test func passphraseGivenAsAnArgumentIsNotRepeated() throws {
+        for arguments in [
+            ["export", "f", "CANARY"], ["import", "f", "CANARY"], ["export", "f", "--passphrase-fd", "CANARY"],
+        ] {
+            let outcome = CommandRun(arguments, on: keychain, console: RecordingConsole())
+            #expect(outcome.status == .usage)
+            #expect(!outcome.notes.joined().contains("CANARY") && outcome.text.isEmpty)
+        }
+    }
+
     // MARK: In the clear
 
     @Test func plaintextIsWrittenAfterTheWordYes() throws {
