@@ -66,7 +66,12 @@ final class Importer: Sendable {
             settle(index, outcome: laterOutcome(index, leads: leaders[places[index]] == index))
             progress(done.next())
         }
-        return outcomes.withLock { $0.map { $0 ?? .unchanged } }
+        return outcomes.withLock { settled in
+            settled.map { outcome in
+                guard let outcome else { preconditionFailure("an item was left out") }
+                return outcome
+            }
+        }
     }
 
     private func outcome(_ index: Int) -> Outcome? { outcomes.withLock { $0[index] } }
