@@ -69,6 +69,9 @@ let package = Package(
         .target(name: "KeychainMessages", dependencies: [protobuf], swiftSettings: generated),
         room("KeychainProtocol", ["KeychainMessages", "KeychainModel", "KeychainPlatform", protobuf]),
 
+        // What other password managers export, as entries; knows nothing of the keychain.
+        room("LatchkeyImport", ["KeychainPlatform"]),
+
         // Floor 2: parts
         room(
             "KeychainStore",
@@ -123,7 +126,12 @@ let package = Package(
         room(
             "LatchkeyCommand",
             ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
-        executable("latchkey", ["LatchkeyCommand"]),
+        // Import and export, apart from the commands that every script calls.
+        room(
+            "LatchkeyTransfer",
+            ["LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
+             "KeychainProtocol"]),
+        executable("latchkey", ["LatchkeyCommand", "LatchkeyTransfer"]),
 
         // Measures the whole beside its raw parts; not a product.
         executable(
@@ -212,8 +220,7 @@ let package = Package(
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
-                "CSQLite",
-                protobuf,
+                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(
@@ -246,9 +253,13 @@ let package = Package(
         tests(
             "LatchkeyCommandTests",
             [
-                "LatchkeyCommand", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-                "KeychainServices", "KeychainTesting", "KeychainTestSupport", "latchkey", "latchkeyd",
-                "latchkey-enclave",
-            ]),
+                "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
+                "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
+                "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave",
+            ],
+            resources: [.copy("Fixtures")]),
+        tests(
+            "LatchkeyImportTests", ["LatchkeyImport", "KeychainPlatform", "KeychainTestSupport"],
+            resources: [.copy("Fixtures")]),
     ]
 )

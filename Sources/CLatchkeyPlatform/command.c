@@ -102,6 +102,56 @@ int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int
     return outcome;
 }
 
+// In the child: async-signal-safe calls only.
+static int arrange_streams(int report, const int streams[3]) {
+    int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+    int high[3];
+    if (high_report < 0) return errno;
+    for (int fd = 0; fd <= 2; fd++) {
+        if ((high[fd] = fcntl(streams[fd], F_DUPFD_CLOEXEC, 10)) < 0) return errno;
+    }
+    for (int fd = 0; fd <= 2; fd++) dup2(high[fd], fd);
+    dup3(high_report, 3, O_CLOEXEC);
+    if (syscall(SYS_close_range, 4U, ~0U, 0) != 0) {
+        for (int fd = 4; fd < 4096; fd++) close(fd);
+    }
+    return 0;
+}
+
+int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int32_t in, int32_t out, int32_t log) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) return err();
+    signal(SIGCHLD, SIG_DFL);
+    pid_t child = fork();
+    if (child == 0) {
+        const int streams[3] = {in, out, log};
+        reset_signals();
+        umask(077);
+        int failure = arrange_streams(report[1], streams);
+        int channel = failure ? report[1] : 3;
+        if (!failure) {
+            execve(path, argv, envp);
+            failure = errno;
+        }
+        (void)!write(channel, &failure, sizeof failure);
+        _exit(127);
+    }
+    int failed = child < 0 ? err() : 0;
+    close(report[1]);
+    int outcome = exec_outcome(report[0]);
+    if (failed) return failed;
+    if (outcome == 0) return child;
+    lk_reap(child);
+    return outcome;
+}
+
+int lk_tool_status(int32_t pid) {
+    int status, r;
+    RETRY(r, waitpid(pid, &status, 0));
+    if (r < 0) return err();
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 int lk_reap(int32_t pid) {
     int status, r;
     RETRY(r, waitpid(pid, &status, 0));

@@ -45,7 +45,7 @@ package enum ForegroundCommand {
 }
 
 /// Lends a NULL-terminated array of C strings.
-private func withCStrings<R>(
+func withCStrings<R>(
     _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {
     var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]

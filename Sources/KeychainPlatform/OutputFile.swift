@@ -74,6 +74,15 @@ package final class OutputFile: Sendable {
         return unsafe fstatat(folder.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0
     }
 
+    /// Adds to the end of what was written.
+    package func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {
+        let (folder, content) = (workshop.directory.descriptor, Self.content)
+        let raw = unsafe content.withCString {
+            unsafe lk_openat(folder.raw, $0, O_WRONLY | O_APPEND | O_NOFOLLOW, 0)
+        }
+        try append(secret, to: Descriptor(owning: try checked("open", raw)))
+    }
+
     /// Makes the content durable and gives it its name.
     ///
     /// - Throws: EEXIST where the name is taken and nothing may be replaced.

@@ -35,33 +35,6 @@ package enum StandardStream: Int32, Sendable {
 
     /// Everything up to the end, or nil where that is more than `limit` bytes.
     package func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
-        var secret = SecretBytes(count: min(limit + 1, 64 * 1024))
-        var count = 0
-        while true {
-            if count == secret.count {
-                if count > limit { return nil }
-                secret = Self.enlarged(secret, to: min(limit + 1, 2 * count))
-            }
-            let got = unsafe secret.withUnsafeMutableBytes { space in
-                unsafe read(rawValue, space.baseAddress! + count, space.count - count)
-            }
-            if got < 0 {
-                if errno == EINTR { continue }
-                throw SystemCallError("read", errno: errno)
-            }
-            if got == 0 { break }
-            count += got
-        }
-        if count > limit { return nil }
-        secret.truncate(to: count)
-        return secret
-    }
-
-    private static func enlarged(_ secret: borrowing SecretBytes, to count: Int) -> SecretBytes {
-        var larger = SecretBytes(count: count)
-        unsafe larger.withUnsafeMutableBytes { place in
-            unsafe secret.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
-        }
-        return larger
+        try KeychainPlatform.readSecret(rawValue, atMost: limit)
     }
 }

@@ -1,12 +1,12 @@
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainPlatform
-internal import KeychainProtocol
+package import KeychainProtocol
 
 /// The keychain as the command line uses it: every call names the access group
 /// `latchkey`, where this program may.
-struct CommandKeychain {
-    let session: SessionInformation
-    let transport: any KeychainTransport
+package struct CommandKeychain: Sendable {
+    package let session: SessionInformation
+    package let transport: any KeychainTransport
     private let group: String?
 
     /// Says hello; after that nobody looks into this process any more.
@@ -14,7 +14,7 @@ struct CommandKeychain {
         try open(dataDirectory: options.dataDirectory, in: surroundings)
     }
 
-    static func open(
+    package static func open(
         dataDirectory: String?, in surroundings: Surroundings
     ) throws(CommandFailure) -> CommandKeychain {
         surroundings.shield.raise()
@@ -22,6 +22,22 @@ struct CommandKeychain {
         let session = try asking { () throws(KeychainError) in try transport.session() }
         surroundings.shield.close()
         return CommandKeychain(transport, session)
+    }
+
+    /// Several ways to the same keychain, for threads that ask at once. All say
+    /// hello before this process closes itself.
+    package static func open(
+        _ count: Int, dataDirectory: String?, in surroundings: Surroundings
+    ) throws(CommandFailure) -> [CommandKeychain] {
+        surroundings.shield.raise()
+        var keychains: [CommandKeychain] = []
+        for _ in 0..<count {
+            let transport = surroundings.keychain(dataDirectory.map(surroundings.absolute))
+            let session = try asking { () throws(KeychainError) in try transport.session() }
+            keychains.append(CommandKeychain(transport, session))
+        }
+        surroundings.shield.close()
+        return keychains
     }
 
     private init(_ transport: any KeychainTransport, _ session: SessionInformation) {
@@ -71,7 +87,8 @@ struct CommandKeychain {
         return query
     }
 
-    private func base(_ kind: PasswordKind) -> [(String, RawValue)] {
+    /// What every query of a kind begins with: its class, and the group.
+    package func base(_ kind: PasswordKind) -> [(String, RawValue)] {
         var query: [(String, RawValue)] = [("class", .string(kind.itemClass.rawValue))]
         if let group { query.append(("agrp", .string(group))) }
         return query

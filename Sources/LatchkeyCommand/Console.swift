@@ -17,6 +17,9 @@ package protocol Console: Sendable {
     func write(_ secret: borrowing SecretBytes) throws(SystemCallError)
     /// A line on standard error.
     func note(_ line: String)
+    /// Puts `text` in place of what the last call drew on the terminal of standard
+    /// error; an empty one takes it away.
+    func draw(_ text: String)
 }
 
 /// The streams of this process.
@@ -39,8 +42,22 @@ struct SystemConsole: Console {
 
     func write(_ secret: borrowing SecretBytes) throws(SystemCallError) { try StandardStream.output.write(secret) }
 
+    func draw(_ text: String) {
+        // ECMA-48: carriage return, then erase to the end of the line.
+        do throws(SystemCallError) { try StandardStream.error.write(Array("\r\u{1b}[K\(text)".utf8)) } catch { return }
+    }
+
     func note(_ line: String) {
         // Nobody is left to be told that standard error cannot be written.
         do throws(SystemCallError) { try StandardStream.error.write(Array("\(line)\n".utf8)) } catch { return }
+    }
+}
+
+/// Writes to standard output; a failure is one of this command.
+package func printing<R: ~Copyable>(_ write: () throws(SystemCallError) -> R) throws(CommandFailure) -> R {
+    do throws(SystemCallError) { return try write() } catch {
+        throw CommandFailure(
+            .unavailable, "the output could not be written (\(error))",
+            "Check where standard output goes and try again.")
     }
 }

@@ -1,7 +1,7 @@
 internal import KeychainModel
 
 /// What --json writes, on one line, members in the order given.
-enum JSONValue: Sendable {
+package enum JSONValue: Sendable {
     case string(String)
     case integer(Int64)
     case bool(Bool)
@@ -9,11 +9,11 @@ enum JSONValue: Sendable {
     case array([JSONValue])
     case object([(String, JSONValue)])
 
-    init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+    package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
 
-    static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+    package static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 
-    var text: String {
+    package var text: String {
         switch self {
         case .string(let text): JSONText.quoted(text)
         case .integer(let number): "\(number)"

@@ -4,9 +4,10 @@ internal import KeychainPlatform
 
 /// The program `latchkey`.
 package enum LatchkeyProgram {
-    package static func main() -> Never {
+    package static func main(transfer: any Transfer) -> Never {
         StandardStream.fillMissing()
-        ProcessEnvironment.exit(run(Array(CommandLine.arguments.dropFirst()), in: .system()).rawValue)
+        let surroundings = Surroundings.system(transfer: transfer)
+        ProcessEnvironment.exit(run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)
     }
 
     /// Reads the arguments, does what they say, and tells how it ended.
@@ -47,10 +48,10 @@ package enum LatchkeyProgram {
         return .done
     }
 
-    /// Somebody may have given `set` a secret as an argument: a message that
+    /// Somebody may have given a secret or a passphrase as an argument: a message that
     /// repeats it would carry it into a log.
     private static func withoutSecrets(_ text: String, _ arguments: [String]) -> String {
-        guard arguments.contains("set") else { return text }
+        guard arguments.contains(where: ["set", "import", "export"].contains) else { return text }
         return arguments.reduce(text) { text, argument in
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
             return value.isEmpty ? text : text.replacing("'\(value)'", with: "'…'")
@@ -90,7 +91,7 @@ struct Latchkey: ParsableCommand {
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
             DoctorCommand.self,
-            BackupCommand.self, RestoreCommand.self, ExplainCommand.self,
+            BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
             TempCommand.self,
         ])
 

@@ -1,11 +1,11 @@
-internal import KeychainModel
+package import KeychainModel
 
 /// The two classes of items that the command line stores.
-enum PasswordKind: Sendable, CaseIterable {
+package enum PasswordKind: Sendable, CaseIterable {
     case generic
     case internet
 
-    var itemClass: ItemClass {
+    package var itemClass: ItemClass {
         switch self {
         case .generic: .genericPassword
         case .internet: .internetPassword
@@ -13,7 +13,7 @@ enum PasswordKind: Sendable, CaseIterable {
     }
 
     /// The attribute that SERVICE stands for.
-    var nameCode: AttributeCode {
+    package var nameCode: AttributeCode {
         switch self {
         case .generic: .service
         case .internet: .server
@@ -21,7 +21,7 @@ enum PasswordKind: Sendable, CaseIterable {
     }
 
     /// As it stands in JSON and tables.
-    var text: String {
+    package var text: String {
         switch self {
         case .generic: "generic"
         case .internet: "internet"
@@ -30,7 +30,7 @@ enum PasswordKind: Sendable, CaseIterable {
 
     /// What makes an item of this class one, as far as a caller may name it
     /// (the schema's uniqueness tuple without the parts that the keychain sets).
-    var keyAttributes: [SchemaAttribute] {
+    package var keyAttributes: [SchemaAttribute] {
         Schema.of(itemClass).primaryKey.filter {
             $0.entitlement == nil && $0.code != .multiUser && $0.code != .tokenID
         }

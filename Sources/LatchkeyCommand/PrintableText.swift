@@ -1,7 +1,7 @@
 /// Names as a terminal may show them: what would move its cursor, colour it or
 /// turn its writing direction stands escaped.
-enum PrintableText {
-    static func escaped(_ text: String) -> String {
+package enum PrintableText {
+    package static func escaped(_ text: String) -> String {
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if isHarmless(scalar) {

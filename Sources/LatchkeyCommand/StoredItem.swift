@@ -1,4 +1,4 @@
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainProtocol
 
 /// An item as the keychain describes it: its names and dates, never its value.
@@ -45,7 +45,7 @@ struct StoredItem: Sendable {
 }
 
 extension RawValue {
-    init(_ value: AttributeValue) {
+    package init(_ value: AttributeValue) {
         self =
             switch value {
             case .string(let text): .string(text)

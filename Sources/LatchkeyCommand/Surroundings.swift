@@ -12,29 +12,32 @@ package struct Surroundings: Sendable {
     package var currentDirectory: String
     /// Where `temp` looks for latchkeyd.
     package var configuration: ClientConfiguration
+    /// What `import` and `export` are done by.
+    package var transfer: any Transfer
 
     package init(
         console: any Console, keychain: @escaping @Sendable (String?) -> any KeychainTransport, shield: Shield,
-        currentDirectory: String, configuration: ClientConfiguration
+        currentDirectory: String, configuration: ClientConfiguration, transfer: any Transfer
     ) {
         self.console = console
         self.keychain = keychain
         self.shield = shield
         self.currentDirectory = currentDirectory
         self.configuration = configuration
+        self.transfer = transfer
     }
 
     /// The user's own.
-    static func system() -> Surroundings {
+    package static func system(transfer: any Transfer) -> Surroundings {
         let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
         return Surroundings(
             console: SystemConsole(),
             keychain: { ExplainedKeychain.around(DaemonConnectionPool(configuration.looking(in: $0))) },
-            shield: .process,
-            currentDirectory: ProcessEnvironment.currentDirectory ?? "/", configuration: configuration)
+            shield: .process, currentDirectory: ProcessEnvironment.currentDirectory ?? "/",
+            configuration: configuration, transfer: transfer)
     }
 
-    func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)" }
+    package func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)" }
 }
 
 /// What a process does to itself before it holds a secret.

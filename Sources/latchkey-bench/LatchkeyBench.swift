@@ -66,7 +66,10 @@ struct LatchkeyBench {
             BenchLog.say("\(items) items")
             let size = try BenchSize(items, groups: groups, oneHop, twoHops)
             rows += try size.rows()
-            if items == options.sizes.first { rows += try ProgramRows(size.store).rows() }
+            if items == options.sizes.first {
+                rows += try ProgramRows(size.store).rows()
+                rows += try ImportRows(size.floor).rows()
+            }
         }
         if options.withPeers { rows += try PeerRows(groups, oneHop, twoHops).rows() }
         return rows + ContractRows.growth(rows) + ContractRows.absent

@@ -78,6 +78,19 @@ import KeychainPlatform
         insertion.reset()
     }
 
+    /// Many rows, some in each commit.
+    func insert(_ count: Int, inCommitsOf size: Int) throws {
+        for start in stride(from: 0, to: count, by: size) {
+            try execute("BEGIN IMMEDIATE")
+            for _ in start..<min(start + size, count) { try insert() }
+            try execute("COMMIT")
+        }
+    }
+
+    private func execute(_ statement: String) throws {
+        guard unsafe sqlite3_exec(db, statement, nil, nil, nil) == SQLITE_OK else { throw BenchFailure(statement) }
+    }
+
     /// Takes away what was inserted.
     func tidy() throws {
         guard unsafe sqlite3_exec(db, "DELETE FROM genp WHERE rowid > \(lastRow)", nil, nil, nil) == SQLITE_OK else {

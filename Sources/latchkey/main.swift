@@ -1,3 +1,4 @@
 internal import LatchkeyCommand
+internal import LatchkeyTransfer
 
-LatchkeyProgram.main()
+LatchkeyProgram.main(transfer: KeychainTransfer.usual)

@@ -2,6 +2,7 @@ import KeychainClient
 import KeychainModel
 import KeychainProtocol
 import LatchkeyCommand
+import LatchkeyTransfer
 import Synchronization
 import Testing
 
@@ -90,6 +91,6 @@ import Testing
     private func surroundings(_ console: RecordingConsole) -> Surroundings {
         Surroundings(
             console: console, keychain: { [keychain] _ in keychain }, shield: .none, currentDirectory: "/work",
-            configuration: ClientConfiguration(target: .nowhere))
+            configuration: ClientConfiguration(target: .nowhere), transfer: KeychainTransfer.usual)
     }
 }

@@ -59,6 +59,66 @@ import Testing
         #expect(programs.temporaryFolders.isEmpty)
     }
 
+    @Test func passphraseOfAnExportIsTypedTwiceUnseen() throws {
+        try programs.latchkey("set", "a", input: Data("CANARY".utf8))
+        let file = programs.home + "/out.lkx"
+        let process = try start("export", file)
+        #expect(terminal.shows("Passphrase for the export: "))
+        #expect(!terminal.echoes)
+        terminal.type("words words\n")
+        #expect(terminal.shows("Once more: "))
+        terminal.type("words words\n")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(terminal.shows("Exported 1 items."))
+        #expect(terminal.echoes && !terminal.shown.contains("words") && !terminal.shown.contains("CANARY"))
+        let other = try start("import", "--dry-run", file)
+        #expect(terminal.shows("Passphrase of the export: "))
+        terminal.type("words words\n")
+        other.waitUntilExit()
+        #expect(other.terminationStatus == 0)
+        #expect(terminal.shows("left 1 unchanged"))
+    }
+
+    @Test func interruptingAnExportLeavesNothingBehind() throws {
+        let process = try start("export", programs.home + "/out.lkx")
+        #expect(terminal.shows("Passphrase for the export: "))
+        terminal.type("\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130)
+        #expect(terminal.echoes)
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: programs.home).contains { $0.contains("out.lkx") })
+    }
+
+    @Test func exportInTheClearAsksAndNeverWritesToATerminal() throws {
+        try programs.latchkey("set", "a", input: Data("CANARY".utf8))
+        let refused = try start("export", "--insecure-plaintext", "--yes", "-")
+        refused.waitUntilExit()
+        #expect(refused.terminationStatus == 2 && terminal.shows("not written to a terminal"))
+        let device = try start("export", "--insecure-plaintext", "--yes", "--replace", "/dev/tty")
+        device.waitUntilExit()
+        #expect(device.terminationStatus == 2 && terminal.shows("the target is no file"))
+        let asked = try start("export", "--insecure-plaintext", programs.home + "/out.json")
+        #expect(terminal.shows("Type yes: "))
+        terminal.type("yes\n")
+        asked.waitUntilExit()
+        #expect(asked.terminationStatus == 0 && terminal.shows("IN THE CLEAR."))
+        #expect(!terminal.shown.contains("CANARY"))
+    }
+
+    @Test func importDrawsItsProgressAndNoSecret() throws {
+        let file = programs.home + "/in.csv"
+        let rows = (0..<300).map { "T,h\($0).example,u,CANARY,CANARY\n" }.joined()
+        try Data("name,url,username,password,note\n\(rows)".utf8).write(to: URL(fileURLWithPath: file))
+        let process = try start("import", file)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(terminal.shows("Storing ["))
+        #expect(terminal.shows("600 of 600"))
+        #expect(terminal.shows("password (300): the value"))
+        #expect(!terminal.shown.contains("CANARY"))
+    }
+
     @Test func getEndsItsLineOnATerminal() throws {
         try programs.latchkey("set", "a", input: Data("pw".utf8))
         let process = try start("get", "a")

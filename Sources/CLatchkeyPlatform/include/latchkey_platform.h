@@ -117,6 +117,12 @@ int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int
 // result is 0, or -errno of the exec that failed.
 int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome);
 
+// Starts a program by its path, in our session and terminal but a child that ends
+// with us: `in`, `out` and `log` become descriptors 0, 1 and 2, all others are closed.
+// Returns the pid or -errno.
+int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int32_t in, int32_t out, int32_t log);
+// Waits for its end: its status as a shell shows it, or -errno.
+int lk_tool_status(int32_t pid);
 int lk_reap(int32_t pid);   // 0 once the child is gone (or was not ours)
 int lk_kill(int32_t pid);
 int lk_pipe(int32_t out[2]);   // close-on-exec: read end, write end

@@ -1,6 +1,7 @@
 import KeychainClient
 import KeychainProtocol
 import LatchkeyCommand
+import LatchkeyTransfer
 
 /// One run of `latchkey` on a keychain and a console of the test.
 struct CommandRun {
@@ -8,12 +9,19 @@ struct CommandRun {
     let console: RecordingConsole
 
     init(_ arguments: String..., on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
+        self.init(arguments, on: keychain, console: console)
+    }
+
+    init(
+        _ arguments: [String], on keychain: any KeychainTransport, console: RecordingConsole,
+        transfer: any Transfer = KeychainTransfer.usual
+    ) {
         self.console = console
         status = LatchkeyProgram.run(
             arguments,
             in: Surroundings(
                 console: console, keychain: { _ in keychain }, shield: .none, currentDirectory: "/work",
-                configuration: ClientConfiguration(target: .nowhere)))
+                configuration: ClientConfiguration(target: .nowhere), transfer: transfer))
     }
 
     var text: String { console.text }
@@ -29,6 +37,7 @@ extension FakeKeychain {
             ["set"] + arguments,
             in: Surroundings(
                 console: RecordingConsole(input: Array(secret.utf8)), keychain: { [self] _ in self }, shield: .none,
-                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere)))
+                currentDirectory: "/work", configuration: ClientConfiguration(target: .nowhere),
+                transfer: KeychainTransfer.usual))
     }
 }

@@ -16,6 +16,7 @@ final class FakeKeychain: KeychainTransport {
         var items: [Item] = []
         var requests: [KeychainRequest] = []
         var failure: KeychainError?
+        var refusedService: String?
         var doctor = DoctorReport()
         var clock = 800_000_000.0
     }
@@ -34,6 +35,9 @@ final class FakeKeychain: KeychainTransport {
     func fail(_ status: Status, _ reason: Reason, _ underlying: String? = nil) {
         state.withLock { $0.failure = KeychainError(status, reason: reason, underlying: underlying) }
     }
+
+    /// Refuses to add items of this service.
+    func refuse(service: String) { state.withLock { $0.refusedService = service } }
 
     /// Puts an item in as another program would.
     func plant(_ itemClass: ItemClass, _ attributes: [String: RawValue], _ value: String) {
@@ -95,6 +99,9 @@ final class FakeKeychain: KeychainTransport {
         attributes["mdat"] = .date(state.clock)
         attributes = Self.complete(itemClass, attributes)
         let keys = Self.keys(itemClass)
+        if let refused = state.refusedService, attributes["svce"] == .string(refused) {
+            throw KeychainError(.dataTooLarge, reason: .tooLarge(what: "the value", limit: 1, size: 2))
+        }
         guard
             !state.items.contains(where: { item in
                 item.itemClass == itemClass && keys.allSatisfy { item.attributes[$0] == attributes[$0] }

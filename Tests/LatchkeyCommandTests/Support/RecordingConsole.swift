@@ -8,6 +8,7 @@ final class RecordingConsole: Console {
         var output: [UInt8] = []
         var notes: [String] = []
         var prompts: [String] = []
+        var drawn: [String] = []
     }
 
     let inputIsTerminal: Bool
@@ -19,18 +20,23 @@ final class RecordingConsole: Console {
 
     /// - Parameters:
     ///   - terminal: all three streams are one.
+    ///   - inputTerminal, errorTerminal: that one is.
     ///   - typed: what a person types at a prompt; nil: end of file.
-    init(input: [UInt8] = [], terminal: Bool = false, typed: String? = nil) {
+    init(
+        input: [UInt8] = [], terminal: Bool = false, inputTerminal: Bool = false, errorTerminal: Bool = false,
+        typed: String? = nil
+    ) {
         self.input = input
         self.typed = typed
-        inputIsTerminal = terminal
+        inputIsTerminal = terminal || inputTerminal
         outputIsTerminal = terminal
-        errorIsTerminal = terminal
+        errorIsTerminal = terminal || errorTerminal
     }
 
     var output: [UInt8] { record.withLock(\.output) }
     var text: String { String(decoding: output, as: UTF8.self) }
     var notes: [String] { record.withLock(\.notes) }
+    var drawn: [String] { record.withLock(\.drawn) }
     var prompts: [String] { record.withLock(\.prompts) }
 
     func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
@@ -55,6 +61,10 @@ final class RecordingConsole: Console {
     func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {
         let bytes = secret.insecureArray()
         record.withLock { $0.output += bytes }
+    }
+
+    func draw(_ text: String) {
+        record.withLock { $0.drawn.append(text) }
     }
 
     func note(_ line: String) {

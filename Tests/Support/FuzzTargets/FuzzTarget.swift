@@ -29,7 +29,7 @@ extension FuzzTarget {
     package static let all: [FuzzTarget] =
         [
             .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
-            .rendezvous, .metadata, .propertyList, .engine, .sealedRow,
+            .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

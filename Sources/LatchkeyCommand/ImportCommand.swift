@@ -1,0 +1,73 @@
+internal import ArgumentParser
+
+struct ImportCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Take over the items of another password manager, or of `latchkey export`.",
+        discussion: """
+            SOURCE is a file that the other program exported, the folder of pass, or - for standard input. What \
+            it is, is seen by its content; --format says it where that is not enough:
+              apple, chrome, firefox, bitwarden-csv   CSV with the heading that the program writes
+              bitwarden-json                          an export that is not encrypted
+              1pux                                    1Password (needs unzip)
+              kdbx                                    KeePass 3.1 and 4 (needs pykeepass or keepassxc-cli)
+              pass                                    a folder of .gpg files (needs gpg)
+              latchkey                                a file of `latchkey export`
+
+            An entry with the address of a site becomes an internet password, any other a generic one named \
+            after its title. Notes, with every field that has no place of its own, become a generic password \
+            of type note beside it, whose account ends in " (note)"; one-time secrets likewise in " (otp)", \
+            attached files in " (file: NAME)". The report says where each column went, and names every line \
+            that could not be read.
+
+            What is there already with the same value is left alone, so a second run changes nothing. Where a \
+            place holds another value, --on-conflict decides: keep what is there (and say so), replace it, or \
+            rename: store the new one under the account with " (2)". The status is 1 where something was kept \
+            or could not be read.
+
+            EXAMPLES
+              latchkey import --dry-run passwords.csv
+              latchkey import --on-conflict rename vault.kdbx
+              latchkey import ~/.password-store
+
+            --json writes {"format", "dryRun", "added", "unchanged", "replaced", "renamed", "conflicts", "failed", \
+            "flaws": [{"place", "reason"}], "items": [{"place", "outcome", "service", "account", "renamedTo", \
+            "reason"}] (those that were not simply added), "fields": [{"field", "destination", "count", "why"}], \
+            "notes", "oneTimeSecrets", "attachments"}.
+            """)
+
+    @Argument(help: "The file or folder to import.")
+    var source: String
+
+    @Option(help: ArgumentHelp("Say what the source is.", valueName: "format"))
+    var format: String?
+
+    @Option(name: .customLong("on-conflict"), help: "What to do where the place holds another value: keep, replace, rename.")
+    var conflict: ImportJob.Conflict = .keep
+
+    @Flag(name: .customLong("dry-run"), help: "Say what would happen; change nothing.")
+    var isDryRun = false
+
+    @Option(name: .customLong("key-file"), help: ArgumentHelp("The key file of a KeePass database.", valueName: "file"))
+    var keyFile: String?
+
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: ArgumentHelp("Read the passphrase of the source from this descriptor.", valueName: "n"))
+    var passphraseDescriptor: Int32?
+
+    @Flag(help: "Write the report as one JSON object.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.transfer.perform(
+            ImportJob(
+                source: source, format: format, conflict: conflict, isDryRun: isDryRun, keyFile: keyFile,
+                passphraseDescriptor: passphraseDescriptor, json: json, dataDirectory: store.dataDirectory),
+            in: surroundings)
+    }
+}
+
+extension ImportJob.Conflict: ExpressibleByArgument {}

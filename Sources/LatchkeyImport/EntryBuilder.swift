@@ -1,0 +1,99 @@
+/// Puts an entry together field by field; each that holds something gets its
+/// line in the ledger.
+struct EntryBuilder {
+    private(set) var entry: ImportedEntry
+    private(set) var ledger: FieldLedger
+    /// Fields without a place of their own: lines of the note.
+    private var lines: [(name: String, value: SecretText)] = []
+
+    init(_ place: SourcePlace, _ ledger: FieldLedger) {
+        entry = ImportedEntry(place)
+        self.ledger = ledger
+    }
+
+    mutating func become(_ kind: ImportedEntry.Kind) { entry.kind = kind }
+
+    /// Takes a field. What may stand once and comes a second time becomes a line of the note.
+    mutating func take(_ field: String, _ value: SecretText, as destination: FieldDestination) {
+        guard !value.isEmpty else { return }
+        let place = isTaken(destination) ? .note : destination
+        ledger.note(field, place)
+        switch place {
+        case .value: entry.password = value
+        case .account: entry.account = value.text
+        case .label: entry.title = value.text
+        case .address: entry.addresses.append(value.text)
+        case .oneTimeSecret: entry.oneTimeSecrets.append(value)
+        case .securityDomain: entry.securityDomain = value.text
+        case .folder: entry.folder = value.text
+        case .note: lines.append((field, value))
+        case .creationDate, .attachment, .kind, .notStored: break
+        }
+    }
+
+    private func isTaken(_ destination: FieldDestination) -> Bool {
+        switch destination {
+        case .value: !entry.password.isEmpty
+        case .account: !entry.account.isEmpty
+        case .label: !entry.title.isEmpty
+        case .securityDomain: !entry.securityDomain.isEmpty
+        case .folder: !entry.folder.isEmpty
+        case .address, .note, .oneTimeSecret, .creationDate, .attachment, .kind, .notStored: false
+        }
+    }
+
+    /// The entry's own notes: text without a name before it.
+    mutating func take(notes field: String, _ value: SecretText) {
+        guard !value.isEmpty else { return }
+        ledger.note(field, .note)
+        if !entry.note.isEmpty { entry.note.append("\n\n") }
+        entry.note.append(value)
+    }
+
+    /// A field with a name of the user's own: a line of the note, counted under `field`.
+    mutating func take(line name: String, of field: String, _ value: SecretText) {
+        guard !value.isEmpty else { return }
+        ledger.note(field, .note)
+        lines.append((name, value))
+    }
+
+    mutating func take(attachment name: String, _ content: SecretText, field: String) {
+        ledger.note(field, .attachment)
+        entry.attachments.append(ImportedEntry.Attachment(name: name, content: content))
+    }
+
+    /// A date as seconds since 2001; one that cannot be read is named.
+    mutating func take(created field: String, _ seconds: Double?, written: SecretText) {
+        guard !written.isEmpty else { return }
+        ledger.note(field, seconds == nil ? .notStored(why: "no date that can be read") : .creationDate)
+        entry.created = seconds
+    }
+
+    /// The whole entry, its note composed.
+    consuming func finish() -> (ImportedEntry, FieldLedger) {
+        for address in entry.addresses where !SiteAddress.keepsWhole(address) {
+            // A query may hold a secret, so the whole of it is a value, not an attribute.
+            ledger.note("addresses with a user, query or fragment, as a whole", .note)
+            lines.append(("URL", SecretText(address)))
+        }
+        if !lines.isEmpty {
+            if !entry.note.isEmpty { entry.note.append("\n\n") }
+            for (index, line) in lines.enumerated() {
+                entry.note.append((index == 0 ? "" : "\n") + line.name + ": ")
+                entry.note.append(line.value)
+            }
+        }
+        return (entry, ledger)
+    }
+}
+
+extension ImportedDocument {
+    /// Adds an entry that `body` fills.
+    mutating func add(_ place: SourcePlace, _ body: (inout EntryBuilder) -> Void) {
+        var builder = EntryBuilder(place, ledger)
+        body(&builder)
+        let (entry, ledger) = builder.finish()
+        entries.append(entry)
+        self.ledger = ledger
+    }
+}

@@ -1,0 +1,60 @@
+internal import KeychainPlatform
+
+/// A 1PUX file: a ZIP archive, unpacked by unzip into a pipe.
+struct OnePasswordArchive {
+    private static let dataLimit = 512 << 20
+    /// What an item may hold.
+    private static let fileLimit = 64 << 20
+
+    private let path: String
+    private let unzip: ImportTool
+
+    /// - Parameter path: absolute.
+    init(_ path: String) throws(ImportFailure) {
+        self.path = path
+        unzip = try ImportTool("unzip", package: "unzip", at: ["/usr/bin/unzip", "/bin/unzip"])
+    }
+
+    func read() throws(ImportFailure) -> ImportedDocument {
+        let run = try unzip.run(["-p", path, "export.data"], outputLimit: Self.dataLimit)
+        guard run.status == 0 else {
+            throw ImportFailure(
+                .wrongSource, "this archive has no export.data that can be unpacked (unzip: \(run.complaint))",
+                "Give a file that 1Password exported as 1PUX.")
+        }
+        let root = try JSONNode.whole(SourceText(run.output.copy()))
+        return try OnePasswordSource.read(root) { file($0) }
+    }
+
+    /// Files are stored as `files/DOCUMENT__NAME`.
+    private func file(_ identifier: String) -> Result<SharedSecret, ImportFailure> {
+        // The name is a pattern to unzip.
+        guard !identifier.isEmpty, identifier.utf8.allSatisfy({ Self.isLetterOrDigit($0) }) else {
+            return .failure(ImportFailure(.wrongSource, "it has no name in the archive", ""))
+        }
+        do throws(ImportFailure) {
+            let run = try unzip.run(["-p", path, "files/\(identifier)__*"], outputLimit: Self.fileLimit)
+            guard run.status == 0 else {
+                return .failure(ImportFailure(.wrongSource, "unzip: \(run.complaint)", ""))
+            }
+            return .success(SharedSecret(run.output.copy()))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        let scalar = Unicode.Scalar(byte)
+        return byte < 0x80 && (scalar.properties.isAlphabetic || (0x30...0x39).contains(byte) || byte == 0x2d)
+    }
+}
+
+extension JSONNode {
+    static func whole(_ source: SourceText) throws(ImportFailure) -> JSONNode {
+        do throws(Flaw) { return try parse(source) } catch {
+            throw ImportFailure(
+                .wrongSource, "line \(error.line): \(error.reason.rawValue)",
+                "Nothing was imported; export it anew, or mend that line.")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+internal import struct FoundationEssentials.URLComponents
+
+/// How a site is spoken to: the schemes that an internet password has a protocol for.
+package enum SiteScheme: String, Sendable, CaseIterable {
+    case http, https, ftp, ftps, ssh, sftp, smb, afp, telnet, telnets, imap, imaps, pop3, pop3s, smtp
+    case ldap, ldaps, irc, ircs, nntp, nntps, ipp, rtsp, socks
+}
+
+/// The place in the network that an address names, in the parts that an
+/// internet password has.
+///
+/// An address is one of a site where it has one of the schemes of ``SiteScheme``
+/// and a host, or no scheme and a host that has a dot or is `localhost`
+/// (`example.com/login`). Anything else (`androidapp://…`, a word) is a name.
+package struct SiteAddress: Hashable, Sendable {
+    /// nil: the address does not say.
+    package let scheme: SiteScheme?
+    /// In lower case.
+    package let host: String
+    /// nil: the scheme's own.
+    package let port: Int?
+    /// Percent-encoded as written; empty for the root.
+    package let path: String
+    /// Whether user, query and fragment are absent: what the parts do not keep.
+    let isWhole: Bool
+
+    package init?(_ text: String) {
+        let named = URLComponents(string: text)
+        if let named, let scheme = named.scheme.flatMap({ SiteScheme(rawValue: $0.lowercased()) }) {
+            self.init(scheme, named)
+        } else if !text.contains("://"), let bare = URLComponents(string: "//" + text), bare.user == nil,
+            let host = bare.host, Self.isHostName(host)
+        {
+            self.init(nil, bare)
+        } else {
+            return nil
+        }
+    }
+
+    private init?(_ scheme: SiteScheme?, _ parts: URLComponents) {
+        guard let host = parts.host, !host.isEmpty else { return nil }
+        self.scheme = scheme
+        self.host = host.lowercased()
+        switch (scheme, parts.port) {
+        case (.http, 80), (.https, 443): port = nil
+        default: port = parts.port
+        }
+        path = parts.percentEncodedPath == "/" ? "" : parts.percentEncodedPath
+        isWhole = parts.user == nil && parts.password == nil && parts.query == nil && parts.fragment == nil
+    }
+
+    private static func isHostName(_ host: String) -> Bool {
+        guard host.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "%") }) else { return false }
+        return host == "localhost" || host.hasPrefix("[")
+            || (host.contains(".") && !host.hasPrefix(".") && !host.hasSuffix("."))
+    }
+
+    /// Whether an address loses nothing by being taken apart (a name never does).
+    static func keepsWhole(_ text: String) -> Bool { SiteAddress(text)?.isWhole ?? true }
+
+    /// Host, port and path, as a service is named after them.
+    package var name: String { host + (port.map { ":\($0)" } ?? "") + path }
+}

@@ -1,0 +1,115 @@
+package import KeychainPlatform
+
+/// What a person names as the source, told apart by what is in it.
+package enum SourceContent: ~Copyable {
+    case folder(path: String)
+    /// Opened by a program of the system, which is given the path.
+    case keePass(path: String)
+    case onePassword(path: String)
+    case json(SourceText)
+    case csv(SourceText)
+    /// A file of `latchkey export`, encrypted or not.
+    case latchkey(SecretBytes)
+
+    /// First bytes of files of `latchkey export`: encrypted, and in the clear.
+    package static let encryptedMark = Array("LKEXPORT".utf8)
+    package static let plainMark = Array("{\"latchkey-export\":".utf8)
+
+    /// "Signature" of KeePass 2 and, in its last byte, of KeePass 1 (KeePass, "KDBX 4").
+    private static let keePassMark: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5]
+    private static let oldKeePassMark: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]
+    /// A local file header of ZIP (APPNOTE.TXT, section 4.3.7).
+    private static let zipMark: [UInt8] = [0x50, 0x4b, 0x03, 0x04]
+
+    /// - Parameter path: absolute; only for what a program has to open itself.
+    package static func detect(_ source: consuming NamedSource, path: String) throws(ImportFailure) -> SourceContent {
+        switch consume source {
+        case .folder: return .folder(path: path)
+        case .file(let bytes): return try detect(bytes, path: path)
+        }
+    }
+
+    private static func detect(_ bytes: consuming SecretBytes, path: String) throws(ImportFailure) -> SourceContent {
+        let start = (0..<min(32, bytes.count)).map { bytes[$0] }
+        if start.starts(with: keePassMark) { return .keePass(path: path) }
+        if start.starts(with: zipMark) { return .onePassword(path: path) }
+        if start.starts(with: encryptedMark) || start.starts(with: plainMark) { return .latchkey(bytes) }
+        if start.starts(with: oldKeePassMark) {
+            throw ImportFailure(
+                .wrongSource, "this is a database of KeePass 1 (KDB)", "Convert it to KDBX with KeePassXC first.")
+        }
+        let text = SourceText(bytes)
+        switch text.firstMark {
+        case nil:
+            throw ImportFailure(.wrongSource, "the source is empty", "Give the file that the other program exported.")
+        case UInt8(ascii: "{"): return .json(text)
+        default: return .csv(text)
+        }
+    }
+
+    /// What `--format` may say of it.
+    package var formats: [SourceFormat] {
+        switch self {
+        case .folder: [.passwordStore]
+        case .keePass: [.keePass]
+        case .onePassword: [.onePassword]
+        case .json: [.bitwardenJSON, .onePassword]
+        case .csv: [.apple, .chrome, .firefox, .bitwardenCSV]
+        case .latchkey: [.latchkey]
+        }
+    }
+
+    /// - Throws: where `format` is given and the content cannot be of it.
+    package func check(_ format: SourceFormat?) throws(ImportFailure) {
+        guard let format, !formats.contains(format) else { return }
+        throw ImportFailure(
+            .wrongSource,
+            "the source is not of the format \(format.name): by its content it may be "
+                + formats.map(\.name).joined(separator: ", "),
+            "Leave --format out, or name one of: \(formats.map(\.rawValue).joined(separator: ", "))")
+    }
+}
+
+/// Reads what other programs export.
+package enum SourceReader {
+    package static func csv(_ text: SourceText, _ format: SourceFormat?) throws(ImportFailure) -> ImportedDocument {
+        try CSVSource.read(text, as: format)
+    }
+
+    package static func json(_ text: SourceText, _ format: SourceFormat?) throws(ImportFailure) -> ImportedDocument {
+        let root = try JSONNode.whole(text)
+        let isOnePassword = root["accounts"] != nil
+        guard isOnePassword != (root["items"] != nil) else {
+            let names = root.members.prefix(8).map { "\u{201c}\(PrintableName.shown($0.name))\u{201d}" }
+            throw ImportFailure(
+                .wrongSource, "this JSON is of no known format; its members: \(names.joined(separator: ", "))",
+                "Give an export of Bitwarden (items) or export.data of 1Password (accounts).")
+        }
+        guard format == nil || (format == .onePassword) == isOnePassword else {
+            let seen: SourceFormat = isOnePassword ? .onePassword : .bitwardenJSON
+            throw ImportFailure(
+                .wrongSource, "by its members this is \(seen.name)",
+                "Leave --format out, or say: --format \(seen.rawValue)")
+        }
+        if !isOnePassword { return try BitwardenSource.read(root) }
+        return try OnePasswordSource.read(root) { _ in
+            .failure(ImportFailure(.wrongSource, "files lie in the 1PUX archive only", ""))
+        }
+    }
+
+    package static func onePassword(_ path: String) throws(ImportFailure) -> ImportedDocument {
+        try OnePasswordArchive(path).read()
+    }
+
+    package static func keePass(
+        _ path: String, password: borrowing SecretBytes, keyFile: String?
+    ) throws(ImportFailure) -> ImportedDocument {
+        try KeePassSource.read(path, password: password, keyFile: keyFile)
+    }
+
+    package static func passwordStore(
+        _ folder: String, variable: (String) -> String?, progress: (_ done: Int, _ of: Int) -> Void
+    ) throws(ImportFailure) -> ImportedDocument {
+        try PasswordStoreSource.read(folder, variable: variable, progress: progress)
+    }
+}

@@ -1,0 +1,128 @@
+internal import KeychainModel
+internal import LatchkeyCommand
+internal import LatchkeyImport
+
+/// The items that an entry becomes: one item has one value (decisions.md, "Import").
+struct EntryPlan {
+    private let entry: ImportedEntry
+    private let sites: [SiteAddress]
+    private let names: [String]
+
+    init(_ entry: ImportedEntry) {
+        self.entry = entry
+        sites = entry.addresses.compactMap { SiteAddress($0) }
+        names = entry.addresses.filter { SiteAddress($0) == nil }
+    }
+
+    static func items(_ document: ImportedDocument) -> [PlannedItem] {
+        document.entries.flatMap { EntryPlan($0).items }
+    }
+
+    var items: [PlannedItem] {
+        var items = entry.kind == .login || !entry.password.isEmpty ? places : []
+        if !entry.note.isEmpty { items.append(beside("note", .note, entry.note)) }
+        for (index, secret) in entry.oneTimeSecrets.enumerated() {
+            items.append(beside(index == 0 ? "otp" : "otp \(index + 1)", .oneTimeSecret, secret))
+        }
+        for file in entry.attachments { items.append(beside("file: \(file.name)", .attachment, file.content)) }
+        // An entry that holds nothing else is still a name that somebody kept.
+        return items.isEmpty ? places : items
+    }
+
+    // MARK: Places
+
+    /// One item for each place where the password is used.
+    private var places: [PlannedItem] {
+        var items: [PlannedItem] = []
+        for site in sites {
+            let item = internet(site)
+            if !items.contains(where: { $0.place == item.place }) { items.append(item) }
+        }
+        for name in names { items.append(generic(service: name)) }
+        return items.isEmpty ? [generic(service: service)] : items
+    }
+
+    private func internet(_ site: SiteAddress) -> PlannedItem {
+        var attributes = common
+        attributes[.server] = .string(site.host)
+        if let port = site.port { attributes["port"] = .integer(Int64(port)) }
+        if !site.path.isEmpty { attributes["path"] = .string(site.path) }
+        if let scheme = site.scheme { attributes["ptcl"] = .string(scheme.protocolCode) }
+        if !entry.securityDomain.isEmpty { attributes["sdmn"] = .string(entry.securityDomain) }
+        return item(.internet, attributes, .value, entry.password)
+    }
+
+    private func generic(service: String) -> PlannedItem {
+        var attributes = common
+        attributes[.service] = .string(service)
+        return item(.generic, attributes, .value, entry.password)
+    }
+
+    private func beside(_ suffix: String, _ role: PlannedItem.Role, _ value: SecretText) -> PlannedItem {
+        var attributes = common
+        attributes[.service] = .string(service)
+        attributes[.account] = .string(entry.account.isEmpty ? "(\(suffix))" : "\(entry.account) (\(suffix))")
+        // The type that keychain programs give secure notes.
+        if role == .note { attributes["type"] = .integer(Self.noteType) }
+        return item(.generic, attributes, role, value)
+    }
+
+    /// "note" as a number.
+    private static let noteType: Int64 = 0x6e6f_7465
+
+    /// What stands for the entry where there is no server: its site, its name for
+    /// a place, its title.
+    private var service: String {
+        if let site = sites.first { return site.name }
+        if let name = names.first { return name }
+        return entry.title.isEmpty ? "untitled" : entry.title
+    }
+
+    // MARK: Attributes
+
+    private var common: AttributeMap {
+        var attributes = AttributeMap()
+        attributes[.account] = .string(entry.account)
+        if !entry.title.isEmpty { attributes[.label] = .string(entry.title) }
+        if !entry.folder.isEmpty { attributes["icmt"] = .string("Folder: \(entry.folder)") }
+        return attributes
+    }
+
+    private func item(
+        _ kind: PasswordKind, _ attributes: AttributeMap, _ role: PlannedItem.Role, _ value: SecretText
+    ) -> PlannedItem {
+        PlannedItem(
+            kind: kind, attributes: attributes, value: value, role: role, origin: entry.place, created: entry.created)
+    }
+}
+
+extension SiteScheme {
+    /// kSecAttrProtocol (Apple, SecItem.h; COMPATIBILITY.md).
+    var protocolCode: String {
+        switch self {
+        case .http: "http"
+        case .https: "htps"
+        case .ftp: "ftp "
+        case .ftps: "ftps"
+        case .ssh, .sftp: "ssh "
+        case .smb: "smb "
+        case .afp: "afp "
+        case .telnet: "teln"
+        case .telnets: "tels"
+        case .imap: "imap"
+        case .imaps: "imps"
+        case .pop3: "pop3"
+        case .pop3s: "pops"
+        case .smtp: "smtp"
+        case .ldap: "ldap"
+        case .ldaps: "ldps"
+        case .irc: "irc "
+        case .ircs: "ircs"
+        case .nntp: "nntp"
+        case .nntps: "ntps"
+        case .ipp: "ipp "
+        case .rtsp: "rtsp"
+        case .socks: "sox "
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import LatchkeyCommand
+
+/// Writes the items of the command line's group into one file.
+struct Exporter {
+    private let job: ExportJob
+    private let surroundings: Surroundings
+    private let cost: PassphraseCost
+
+    init(_ job: ExportJob, _ surroundings: Surroundings, _ cost: PassphraseCost) {
+        self.job = job
+        self.surroundings = surroundings
+        self.cost = cost
+    }
+
+    private var console: any Console { surroundings.console }
+    private var path: String { surroundings.absolute(job.target) }
+
+    func run() throws(CommandFailure) -> ExitStatus {
+        try refuseTarget()
+        let shelves = try CommandKeychain.open(
+            Importer.workers, dataDirectory: job.dataDirectory, in: surroundings
+        ).map { ItemShelf(keychain: $0) }
+        if job.protection == .insecurePlaintext(confirmed: false) { try confirm() }
+        // Before there is a file: an interrupted question leaves nothing behind.
+        let seal = try seal()
+        let count: Int
+        if job.target == "-" {
+            let console = console
+            count = try write(shelves, seal) { bytes throws(CommandFailure) in
+                try printing { () throws(SystemCallError) in try console.write(bytes) }
+            }
+        } else {
+            count = try writeFile(shelves, seal)
+        }
+        try report(count)
+        return .done
+    }
+
+    // MARK: What must not be
+
+    private func refuseTarget() throws(CommandFailure) {
+        let other = "Name a file."
+        if job.target == "-" {
+            guard !console.outputIsTerminal else {
+                throw CommandFailure(.usage, "secrets are not written to a terminal", other)
+            }
+            return
+        }
+        let status: FileStatus
+        do throws(SystemCallError) {
+            status = try FileStatus(at: FilePath(path), followingLink: true)
+        } catch {
+            // Nothing has the name; whether it can be made is seen when it is.
+            return
+        }
+        guard status.isRegularFile else {
+            throw CommandFailure(.usage, "the target is no file, but a terminal, device or folder", other)
+        }
+        guard job.replacesFile else {
+            throw CommandFailure(.usage, "the file is there already", "Name another one, or add --replace.")
+        }
+    }
+
+    private func confirm() throws(CommandFailure) {
+        guard console.inputIsTerminal else {
+            throw CommandFailure(
+                .usage, "every secret would be written in the clear and nobody can be asked; nothing was written",
+                "Add --yes to write them all the same.")
+        }
+        let answer = console.promptForLine(
+            "Write every secret IN THE CLEAR? Whoever reads the file has them. Type yes: ")
+        guard answer == "yes" else {
+            throw CommandFailure(.usage, "nothing was written", "Type yes, or leave --insecure-plaintext out.")
+        }
+    }
+
+    // MARK: Writing
+
+    /// How the file is closed to others.
+    private enum Seal {
+        case inTheClear
+        case passphrase(SharedSecret)
+    }
+
+    private func seal() throws(CommandFailure) -> Seal {
+        guard job.protection == .passphrase else { return .inTheClear }
+        let passphrase = Passphrase(descriptor: job.passphraseDescriptor, console: console)
+        return .passphrase(SharedSecret(try passphrase.new("Passphrase for the export: ")))
+    }
+
+    private func writeFile(_ shelves: [ItemShelf], _ seal: Seal) throws(CommandFailure) -> Int {
+        let file = try writing { () throws(SystemCallError) in try UnnamedFile(path) }
+        do throws(CommandFailure) {
+            let count = try write(shelves, seal) { bytes throws(CommandFailure) in
+                try writing { () throws(SystemCallError) in try file.write(bytes) }
+            }
+            try writing { () throws(SystemCallError) in try file.publish(replacing: job.replacesFile) }
+            return count
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    private func writing<R>(_ body: () throws(SystemCallError) -> R) throws(CommandFailure) -> R {
+        do throws(SystemCallError) { return try body() } catch { throw Self.failure(error) }
+    }
+
+    private static func failure(_ error: SystemCallError) -> CommandFailure {
+        CommandFailure(
+            error.isAlreadyThere ? .usage : .unavailable, "the file could not be written (\(error))",
+            "Check the folder and try again.")
+    }
+
+    private func write(
+        _ shelves: [ItemShelf], _ seal: Seal, to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> Int {
+        var sink: ExportSink
+        switch seal {
+        case .inTheClear: sink = ExportSink(insecureTo: write)
+        case .passphrase(let words): sink = try ExportSink(passphrase: words.bytes, cost: cost, to: write)
+        }
+        let bar = ProgressBar("Exporting", on: console)
+        defer { bar.clear() }
+        let items = try shelves[0].all()
+        var count = 0
+        try sink.take(ExportLine.heading)
+        for start in stride(from: 0, to: items.count, by: ValueWindow.itemCount) {
+            bar.show(start, of: items.count)
+            let window = Array(items[start..<min(start + ValueWindow.itemCount, items.count)])
+            for (item, outcome) in zip(window, ValueWindow.read(window, shelves)) {
+                // One that was removed meanwhile is not there any more.
+                guard let value = try asking({ () throws(KeychainError) in try outcome.get() }) else { continue }
+                try sink.take(ExportLine.item(item.kind, item.attributes, value))
+                count += 1
+            }
+        }
+        try sink.take(ExportLine.end(count))
+        try sink.finish()
+        return count
+    }
+
+    private func report(_ count: Int) throws(CommandFailure) {
+        let isEncrypted = job.protection == .passphrase
+        if job.json {
+            let line = JSONValue.object([
+                ("file", .string(path)), ("items", .integer(Int64(count))), ("encrypted", .bool(isEncrypted)),
+            ])
+            try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
+        }
+        if console.errorIsTerminal {
+            console.note("Exported \(count) items\(isEncrypted ? "" : ", IN THE CLEAR").")
+        }
+    }
+}

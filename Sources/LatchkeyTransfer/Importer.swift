@@ -1,0 +1,146 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import LatchkeyCommand
+internal import LatchkeyImport
+internal import Synchronization
+
+/// Stores planned items, several at a time, so that the keychain can commit them
+/// together; what depends on what is there already comes after, in order.
+final class Importer: Sendable {
+    /// What became of a planned item.
+    enum Outcome: Sendable, Hashable {
+        case added
+        case unchanged
+        case replaced
+        case renamed(to: String)
+        /// Kept what was there.
+        case conflict
+        /// A later item of the source has the same place and is stored instead.
+        case superseded
+        case failed(KeychainError)
+    }
+
+    /// As many as the daemon works on for one process, and as many again on their way.
+    static let workers = 8
+
+    /// One for each thread.
+    private let shelves: [ItemShelf]
+    private let job: ImportJob
+    private let items: [PlannedItem]
+    private let outcomes: Mutex<[Outcome?]>
+    /// What has a place: from before, and by us.
+    private let taken: Mutex<[ItemPlace: Holder]>
+
+    private enum Holder {
+        /// Was there; its value is read when it matters.
+        case before
+        case ours(PlannedItem)
+    }
+
+    init(_ items: [PlannedItem], _ job: ImportJob, _ shelves: [ItemShelf]) throws(CommandFailure) {
+        self.items = items
+        self.job = job
+        self.shelves = shelves
+        outcomes = Mutex([Outcome?](repeating: nil, count: items.count))
+        let there = try shelves[0].all().map { (ItemPlace($0.0, $0.1), Holder.before) }
+        taken = Mutex(Dictionary(there) { first, _ in first })
+    }
+
+    /// - Parameter progress: how many are done; called from several threads.
+    func run(progress: @escaping @Sendable (_ done: Int) -> Void) -> [Outcome] {
+        let places = items.map(\.place)
+        var leaders: [ItemPlace: Int] = [:]
+        for (index, place) in places.enumerated() where job.conflict == .replace || leaders[place] == nil {
+            // Of several for one place the last one replaces, else the first one stays.
+            leaders[place] = index
+        }
+        let (first, later) = (leaders.values.sorted(), places.indices.filter { leaders[places[$0]] != $0 })
+        let done = Tally()
+        Crew.run(shelves.count, over: first.count) { [self] step, worker in
+            settle(first[step], outcome: firstOutcome(items[first[step]], places[first[step]], shelves[worker]))
+            progress(done.next())
+        }
+        // Those that wait for others: conflicts met above, and rows for a place that is taken by the source itself.
+        let waiting = first.filter { outcome($0) == nil } + later
+        for index in waiting.sorted() {
+            settle(index, outcome: laterOutcome(index, leads: leaders[places[index]] == index))
+            progress(done.next())
+        }
+        return outcomes.withLock { settled in
+            settled.map { outcome in
+                guard let outcome else { preconditionFailure("an item was left out") }
+                return outcome
+            }
+        }
+    }
+
+    private func outcome(_ index: Int) -> Outcome? { outcomes.withLock { $0[index] } }
+    private func settle(_ index: Int, outcome: Outcome?) { outcomes.withLock { $0[index] = outcome } }
+
+    // MARK: Places that one item wants
+
+    /// nil: it has to wait until the others are stored.
+    private func firstOutcome(_ item: PlannedItem, _ place: ItemPlace, _ shelf: ItemShelf) -> Outcome? {
+        asOutcome { () throws(KeychainError) in
+            if taken.withLock({ $0[place] }) == nil, try add(item, at: place, shelf) { return .added }
+            if try holdsValue(of: item, at: place, shelf) { return .unchanged }
+            switch job.conflict {
+            case .keep: return .conflict
+            case .replace:
+                if !job.isDryRun { try shelf.replace(item) }
+                return .replaced
+            case .rename: return nil
+            }
+        }
+    }
+
+    private func asOutcome(_ body: () throws(KeychainError) -> Outcome?) -> Outcome? {
+        do throws(KeychainError) { return try body() } catch { return .failed(error) }
+    }
+
+    private func add(_ item: PlannedItem, at place: ItemPlace, _ shelf: ItemShelf) throws(KeychainError) -> Bool {
+        let isNew = try job.isDryRun ? true : shelf.add(item)
+        taken.withLock { $0[place] = isNew ? .ours(item) : .before }
+        return isNew
+    }
+
+    /// Whether what has the place has this value.
+    private func holdsValue(
+        of item: PlannedItem, at place: ItemPlace, _ shelf: ItemShelf
+    ) throws(KeychainError) -> Bool {
+        let wanted = item.value?.secret() ?? SecretBytes(count: 0)
+        switch taken.withLock({ $0[place] }) {
+        case .ours(let other): return (other.value?.secret() ?? SecretBytes(count: 0)).isEqual(to: wanted)
+        case .before, nil: return try shelf.value(item)?.bytes.isEqual(to: wanted) ?? false
+        }
+    }
+
+    // MARK: Places that several items want
+
+    private func laterOutcome(_ index: Int, leads: Bool) -> Outcome? {
+        let item = items[index]
+        return asOutcome { () throws(KeychainError) in
+            let place = item.place
+            if !leads, try holdsValue(of: item, at: place, shelves[0]) { return .unchanged }
+            switch job.conflict {
+            case .keep: return .conflict
+            case .replace: return .superseded
+            case .rename: return try rename(item)
+            }
+        }
+    }
+
+    /// Stores under the first free account with a number, or finds the value under one.
+    private func rename(_ item: PlannedItem) throws(KeychainError) -> Outcome {
+        var number = 2
+        while true {
+            let candidate = item.renamed(item.account.isEmpty ? "(\(number))" : "\(item.account) (\(number))")
+            let place = candidate.place
+            if taken.withLock({ $0[place] }) == nil, try add(candidate, at: place, shelves[0]) {
+                return .renamed(to: candidate.account)
+            }
+            if try holdsValue(of: candidate, at: place, shelves[0]) { return .unchanged }
+            number += 1
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import LatchkeyCommand
+internal import LatchkeyImport
+
+/// The items of the command line's group, by place.
+struct ItemShelf: Sendable {
+    let keychain: CommandKeychain
+
+    /// Attributes of everything that is there.
+    func all() throws(CommandFailure) -> [(kind: PasswordKind, attributes: AttributeMap)] {
+        var found: [(PasswordKind, AttributeMap)] = []
+        for kind in PasswordKind.allCases {
+            let query =
+                keychain.base(kind)
+                + [("sync", .string("syna")), ("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
+            do throws(KeychainError) {
+                found += try perform(.copy, query).rows.map { (kind, $0.attributes) }
+            } catch {
+                guard error.status == .itemNotFound else { throw CommandFailure(error) }
+            }
+        }
+        return found
+    }
+
+    /// The value of an item; nil where the item is gone.
+    func value(_ item: PlannedItem) throws(KeychainError) -> SharedSecret? {
+        try value(item.kind, item.attributes).map { $0 ?? SharedSecret(SecretBytes(count: 0)) }
+    }
+
+    /// The same, with nil inside for an item without data.
+    func value(_ kind: PasswordKind, _ attributes: AttributeMap) throws(KeychainError) -> SharedSecret?? {
+        do throws(KeychainError) {
+            let query = keychain.base(kind) + ItemPlace.query(kind, attributes) + [("r_Data", .bool(true))]
+            return try perform(.copy, query).rows.first.map(\.value)
+        } catch {
+            guard error.status == .itemNotFound else { throw error }
+            return nil
+        }
+    }
+
+    /// False where something has the place already.
+    func add(_ item: PlannedItem) throws(KeychainError) -> Bool {
+        let given = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }
+        let value = item.value.map { SharedSecret($0.secret()) }
+        let data: [(String, RawValue)] = value == nil ? [] : [("v_Data", .secret)]
+        do throws(KeychainError) {
+            _ = try perform(.add, keychain.base(item.kind) + given + data, value: value)
+        } catch {
+            guard error.status == .duplicateItem else { throw error }
+            return false
+        }
+        try date(item)
+        return true
+    }
+
+    /// Gives the item at this place the value and the attributes of `item`.
+    func replace(_ item: PlannedItem) throws(KeychainError) {
+        let value = item.value.map { SharedSecret($0.secret()) }
+        let place = Set(ItemPlace.query(item.kind, item.attributes).map(\.0))
+        var changes = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }.filter {
+            !place.contains($0.0)
+        }
+        if value != nil { changes.append(("v_Data", .secret)) }
+        _ = try perform(.update, address(item), changes: changes, value: value)
+    }
+
+    /// The keychain dates an item itself; the date of the source is a change.
+    private func date(_ item: PlannedItem) throws(KeychainError) {
+        guard let created = item.created else { return }
+        _ = try perform(.update, address(item), changes: [("cdat", .date(created))])
+    }
+
+    private func address(_ item: PlannedItem) -> [(String, RawValue)] {
+        keychain.base(item.kind) + ItemPlace.query(item.kind, item.attributes)
+    }
+
+    private func perform(
+        _ operation: KeychainRequest.Operation, _ query: [(String, RawValue)], changes: [(String, RawValue)] = [],
+        value: SharedSecret? = nil
+    ) throws(KeychainError) -> KeychainAnswer {
+        try keychain.transport.perform(
+            KeychainRequest(
+                operation, query: QueryDictionary(query), changes: QueryDictionary(changes), value: value))
+    }
+}

@@ -1,0 +1,37 @@
+package import KeychainCrypto
+internal import KeychainPlatform
+package import LatchkeyCommand
+internal import LatchkeyImport
+
+/// Import and export, done here.
+package struct KeychainTransfer: Transfer {
+    private let cost: PassphraseCost
+
+    /// - Parameter cost: what a guess at the passphrase of a new file costs.
+    package init(cost: PassphraseCost) { self.cost = cost }
+
+    package static let usual = KeychainTransfer(cost: .usual)
+
+    package func perform(_ job: ImportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let console = surroundings.console
+        // First, so that nobody looks into this process once it holds a secret.
+        let keychains = try CommandKeychain.open(
+            Importer.workers, dataDirectory: job.dataDirectory, in: surroundings)
+        let plan = try ImportPlan.read(job, surroundings)
+        let bar = ProgressBar(job.isDryRun ? "Comparing" : "Storing", on: console)
+        let importer = try Importer(plan.items, job, keychains.map { ItemShelf(keychain: $0) })
+        let count = plan.items.count
+        let outcomes = importer.run { bar.show($0, of: count) }
+        bar.clear()
+        let report = ImportReport(
+            format: plan.format, isDryRun: job.isDryRun, flaws: plan.flaws, fields: plan.fields,
+            items: Array(zip(plan.items, outcomes)))
+        let text = job.json ? report.json.text + "\n" : report.text
+        try printing { () throws(SystemCallError) in try console.write(text) }
+        return report.isComplete ? .done : .noMatch
+    }
+
+    package func perform(_ job: ExportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try Exporter(job, surroundings, cost).run()
+    }
+}

@@ -1,0 +1,35 @@
+package import KeychainModel
+package import LatchkeyCommand
+package import LatchkeyImport
+
+/// One item as it is to be stored.
+package struct PlannedItem: Sendable {
+    package enum Role: String, Sendable {
+        case value
+        case note
+        case oneTimeSecret
+        case attachment
+    }
+
+    package let kind: PasswordKind
+    /// All but the group and the dates.
+    package var attributes: AttributeMap
+    /// nil: the item has no data.
+    package let value: SecretText?
+    package let role: Role
+    package let origin: SourcePlace
+    /// Seconds since 2001-01-01T00:00:00Z; nil: now.
+    package let created: Double?
+
+    package var place: ItemPlace { ItemPlace(kind, attributes) }
+
+    var account: String { attributes[.account]?.string ?? "" }
+    var service: String { attributes[kind.nameCode]?.string ?? "" }
+
+    /// The same under another account.
+    func renamed(_ account: String) -> PlannedItem {
+        var copy = self
+        copy.attributes[.account] = .string(account)
+        return copy
+    }
+}
