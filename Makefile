@@ -16,6 +16,11 @@ test: ## everything that must pass, with seconds per stage
 	@scripts/bootstrap test
 	@scripts/test
 
+.PHONY: test-peers
+test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass
+	@scripts/bootstrap import-peers
+	@scripts/test-import-peers
+
 .PHONY: fuzz
 fuzz: ## libFuzzer over every decoder; FUZZ_SECONDS=60 a target, FUZZ_TARGET=name for one
 	@scripts/bootstrap test

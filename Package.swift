@@ -44,6 +44,7 @@ let package = Package(
     products: [
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
         .library(name: "Keychain", targets: ["Keychain"]),
+        .library(name: "KeychainDerivation", targets: ["KeychainDerivation"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
         .executable(name: "latchkey", targets: ["latchkey"]),
         .executable(name: "latchkeyd", targets: ["latchkeyd"]),
@@ -99,6 +100,8 @@ let package = Package(
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         room("Keychain", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
+        // Apart from Keychain, which needs no crypto library.
+        room("KeychainDerivation", ["Keychain", "KeychainModel", "KeychainCrypto", "KeychainPlatform"]),
         .target(name: "CKeychainTesting", dependencies: ["CLatchkeyPlatform"]),
         room(
             "KeychainTesting",
@@ -238,7 +241,7 @@ let package = Package(
             path: "Tests/Support/load", swiftSettings: house),
         tests(
             "KeychainTests",
-            ["Keychain", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel", "KeychainProtocol"]),
+            ["Keychain", "KeychainDerivation", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel", "KeychainProtocol"]),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(

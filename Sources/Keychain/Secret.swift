@@ -1,5 +1,5 @@
 public import Foundation
-internal import KeychainPlatform
+package import KeychainPlatform
 
 /// Bytes that nobody but their user should see: a password, a token, a key.
 ///
@@ -13,9 +13,9 @@ internal import KeychainPlatform
 /// try token?.withBytes { try client.authenticate($0) }
 /// ```
 public struct Secret: Sendable {
-    let shared: SharedSecret
+    package let shared: SharedSecret
 
-    init(_ shared: SharedSecret) { self.shared = shared }
+    package init(_ shared: SharedSecret) { self.shared = shared }
 
     /// The text's UTF-8 bytes. The text itself stays where it was, unwiped.
     public init(_ text: String) {

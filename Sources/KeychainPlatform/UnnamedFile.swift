@@ -17,9 +17,10 @@ package final class UnnamedFile: Sendable {
     /// asm-generic/fcntl.h; Glibc's module hides it behind _GNU_SOURCE.
     private static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
 
+    /// - Parameter isForEverybody: mode 0644, for what is no secret.
     /// - Throws: ENOENT, EACCES and the like for the folder, EINVAL for a path
     ///   that names no file.
-    package init(_ path: String) throws(SystemCallError) {
+    package init(_ path: String, isForEverybody: Bool = false) throws(SystemCallError) {
         let parts = FilePath(path)
         guard let parent = parts.folder, let name = String(validating: parts.name, as: UTF8.self), !name.isEmpty else {
             throw SystemCallError("open", errno: EINVAL)
@@ -33,7 +34,10 @@ package final class UnnamedFile: Sendable {
         if [-EOPNOTSUPP, -EISDIR, -EINVAL].contains(file) {
             backing = .named(try Self.named(path))
         } else {
-            backing = .unnamed(Descriptor(owning: try checked("create", file)))
+            let opened = Descriptor(owning: try checked("create", file))
+            // Whatever the umask.
+            if isForEverybody, fchmod(opened.raw, 0o644) != 0 { throw SystemCallError("fchmod", errno: errno) }
+            backing = .unnamed(opened)
         }
     }
 

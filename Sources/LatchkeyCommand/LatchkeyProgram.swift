@@ -92,7 +92,7 @@ struct Latchkey: ParsableCommand {
             SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
             DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
-            TempCommand.self,
+            AppCommand.self, TempCommand.self,
         ])
 
     @OptionGroup var store: StoreOptions
