@@ -20,7 +20,8 @@ import Testing
     }
 
     @Test func toolSeesNoDescriptorOfOurs() throws {
-        #expect(try run("/bin/sh", "-c", "ls /proc/$$/fd | wc -l").output.hasPrefix("3"))
+        // The fourth is the folder that ls looks into.
+        #expect(try run("/bin/ls", "/proc/self/fd").output == "0\n1\n2\n3\n")
     }
 
     @Test func moreOutputThanAllowedEndsTheTool() {
