@@ -12,6 +12,11 @@ struct DoctorCommand: Verb {
             were set aside; whether writing has stopped because too many turned up at once; and which command \
             goes on from there.
 
+            Then it says what protects the secrets now and what on this machine weakens that or stands in the way: \
+            files that are open to others, memory that is not locked, features that the kernel lacks, a daemon of \
+            another version, a store elsewhere, who else serves desktop programs, each with the command that mends \
+            it. --fix mends what needs nobody's decision: modes of files, and a daemon of another version.
+
             --verify opens every item with both its seals and has SQLite check the file; it changes nothing.
             --salvage tries again what was set aside: damaged items, and the items of a database that was \
             malformed. What opens comes back where no newer item has its place; the rest stays set aside. \
@@ -23,7 +28,8 @@ struct DoctorCommand: Verb {
 
             --json writes {"sound", "dataDirectory", "storeFormat", "items": {"generic", "internet", "certificate", \
             "key"}, "tombstones", "damaged", "newDamage", "writingStopped", "writingStoppedSince", "setAside": \
-            [FILE], "intact", "inspection", "salvage", "advice": [TEXT]}; "inspection" is null or {"rows", "sound", \
+            [FILE], "intact", "inspection", "salvage", "advice": [TEXT], "protection", "findings": [{"what", "command", "fixable"}], "fixed": [TEXT]} (the \
+            last three only without another option than --fix); "inspection" is null or {"rows", "sound", \
             "locked", "unopened", "mismatched", "mended", "moved"}, "salvage" null or {"files", "unreadableFiles", \
             "restored", "present", "unopened", "locked", "complete"}.
             """)
@@ -37,14 +43,17 @@ struct DoctorCommand: Verb {
     @Flag(help: "Set aside every item that does not open, and write again.")
     var acceptDamage = false
 
+    @Flag(help: "Mend what needs nobody's decision.")
+    var fix = false
+
     @Flag(help: "Write everything as one JSON object.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
     mutating func validate() throws {
-        guard [verify, salvage, acceptDamage].filter({ $0 }).count <= 1 else {
-            throw ValidationError("Give one of --verify, --salvage and --accept-damage.")
+        guard [verify, salvage, acceptDamage, fix].filter({ $0 }).count <= 1 else {
+            throw ValidationError("Give one of --verify, --salvage, --accept-damage and --fix.")
         }
     }
 
@@ -55,11 +64,35 @@ struct DoctorCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        // Files first: the daemon does not serve a folder that others can write.
+        let check = MachineCheck(surroundings: surroundings, dataDirectory: store.dataDirectory)
+        let files = task == .look ? check.fileFindings() : []
+        var machine = MachineReport()
+        try machine.take(files, fixing: fix)
+        let keychain = try opened(surroundings, files)
         let report = DoctorText(try keychain.doctor(task))
-        let text = json ? report.json.text + "\n" : report.text
+        if task == .look {
+            let status = try keychain.status()
+            machine.protection = Protection(status, keychain.session).sentence
+            try machine.take(check.findings(status, keychain.session), fixing: fix)
+        }
+        let text = json ? report.json(with: task == .look ? machine : nil).text + "\n" : report.text + machine.text
         try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
         return report.isSound ? .done : .damaged
+    }
+
+    /// What was found among the files explains why there is no keychain.
+    private func opened(
+        _ surroundings: Surroundings, _ files: [MachineFinding]
+    ) throws(CommandFailure) -> CommandKeychain {
+        do throws(CommandFailure) { return try CommandKeychain.open(store, in: surroundings) } catch {
+            let lines = files.filter { _ in !fix }.flatMap { finding in
+                ["\(PrintableText.escaped(finding.what))"] + (finding.command.map { ["  \($0)"] } ?? [])
+            }
+            guard !lines.isEmpty else { throw error }
+            throw CommandFailure(
+                error.status, lines: error.lines + lines + ["`latchkey doctor --fix` closes such files."])
+        }
     }
 }
 

@@ -100,7 +100,12 @@ struct DoctorText: Sendable {
 
     // MARK: For programs
 
-    var json: JSONValue {
+    func json(with machine: MachineReport?) -> JSONValue {
+        guard let machine, case .object(let members) = json else { return json }
+        return .object(members + machine.json)
+    }
+
+    private var json: JSONValue {
         .object([
             ("sound", .bool(isSound)), ("dataDirectory", .string(report.dataDirectory)),
             ("storeFormat", .integer(Int64(report.storeFormat))),

@@ -18,10 +18,16 @@ struct CommandRun {
     ) {
         self.console = console
         status = LatchkeyProgram.run(
-            arguments,
-            in: Surroundings(
-                console: console, keychain: { _ in keychain }, shield: .none, currentDirectory: "/work",
-                configuration: ClientConfiguration(target: .nowhere), transfer: transfer))
+            arguments, in: Self.surroundings(on: keychain, console: console, transfer: transfer))
+    }
+
+    static func surroundings(
+        on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole(),
+        transfer: any Transfer = KeychainTransfer.usual
+    ) -> Surroundings {
+        Surroundings(
+            console: console, keychain: { _ in keychain }, shield: .none, currentDirectory: "/work",
+            configuration: ClientConfiguration(target: .nowhere), transfer: transfer)
     }
 
     var text: String { console.text }

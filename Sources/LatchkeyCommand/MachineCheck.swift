@@ -1,0 +1,162 @@
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// Something about this machine that weakens the protection or stands in the way.
+struct MachineFinding: Sendable, Hashable {
+    enum Mend: Sendable, Hashable {
+        /// Nothing that `doctor --fix` may do by itself.
+        case byHand
+        /// Takes away what the file allows others.
+        case closeFile(String)
+        case closeFolder(String)
+        /// Ends the daemon; the next call starts the one of this version.
+        case endDaemon(process: Int32)
+    }
+
+    let what: String
+    /// What a person types to mend it; nil where there is nothing to mend.
+    let command: String?
+    let mend: Mend
+
+    var json: JSONValue {
+        .object([("what", .string(what)), ("command", JSONValue(command)), ("fixable", .bool(mend != .byHand))])
+    }
+}
+
+/// Looks at files, kernel and versions around the store.
+struct MachineCheck {
+    let surroundings: Surroundings
+    let dataDirectory: String?
+
+    // MARK: Before the daemon is asked
+
+    /// Files of the store that others could read or write, which the daemon or the
+    /// enclave refuse.
+    func fileFindings() -> [MachineFinding] {
+        guard let folder else { return [] }
+        var findings = look(at: folder, isFolder: true)
+        for name in FolderContent.names(at: folder).sorted() {
+            let path = "\(folder)/\(name)"
+            findings += look(at: path, isFolder: isFolder(path))
+        }
+        let enclave = "\(folder)/enclave"
+        for name in FolderContent.names(at: enclave).sorted() {
+            findings += look(at: "\(enclave)/\(name)", isFolder: false)
+        }
+        return findings
+    }
+
+    /// The store's own folder; nil for a temporary keychain.
+    private var folder: String? {
+        if let dataDirectory { return surroundings.absolute(dataDirectory) }
+        if case .store(let locations, _) = surroundings.configuration.target { return locations.dataDirectory }
+        return nil
+    }
+
+    private func isFolder(_ path: String) -> Bool { status(path)?.isDirectory == true }
+
+    private func status(_ path: String) -> FileStatus? {
+        // What is not there needs no mending.
+        do throws(SystemCallError) { return try FileStatus(at: FilePath(path), followingLink: false) } catch {
+            return nil
+        }
+    }
+
+    private func look(at path: String, isFolder: Bool) -> [MachineFinding] {
+        guard let status = status(path), status.isDirectory || status.isRegularFile else { return [] }
+        let quoted = Self.quoted(path)
+        if status.userID != ProcessEnvironment.effectiveUserID {
+            let command = isFolder ? "sudo chown -R $(id -un) \(quoted)" : "sudo chown $(id -un) \(quoted)"
+            return [MachineFinding(what: "\(path) belongs to another user", command: command, mend: .byHand)]
+        }
+        guard status.mode & 0o077 != 0 else { return [] }
+        return [
+            MachineFinding(
+                what: "\(path) is open to others", command: "chmod \(isFolder ? "700" : "600") \(quoted)",
+                mend: isFolder ? .closeFolder(path) : .closeFile(path))
+        ]
+    }
+
+    /// For a shell.
+    private static func quoted(_ path: String) -> String { "'" + path.replacing("'", with: "'\\''") + "'" }
+
+    // MARK: What the daemon says
+
+    func findings(_ status: KeychainStatus, _ session: SessionInformation) -> [MachineFinding] {
+        var findings: [MachineFinding] = []
+        if session.serverVersion != LatchkeyVersion.text {
+            findings.append(
+                MachineFinding(
+                    what:
+                        "the running daemon is version \(session.serverVersion), this program \(LatchkeyVersion.text)",
+                    command: "kill \(status.daemonProcess)", mend: .endDaemon(process: status.daemonProcess)))
+        }
+        if !status.memoryLocked {
+            findings.append(
+                MachineFinding(
+                    what: "memory with secrets cannot be locked here and can reach the swap",
+                    command: "ulimit -l 4096   # or LimitMEMLOCK=4M in the unit, or an encrypted swap", mend: .byHand))
+        }
+        if !session.missingFeatures.isEmpty {
+            findings.append(
+                MachineFinding(
+                    what:
+                        "this kernel lacks \(session.missingFeatures.joined(separator: ", ")), so less is known about who calls",
+                    command: "uname -r   # Linux 6.9 or newer has all of them", mend: .byHand))
+        }
+        return findings + stores() + secretService()
+    }
+
+    /// A store elsewhere that a person may be missing.
+    private func stores() -> [MachineFinding] {
+        guard dataDirectory == nil, let folder, let home = ProcessEnvironment.passwdHome else { return [] }
+        let usual = home + "/.local/share/latchkey"
+        guard folder != usual, status(usual + "/keychain.db") != nil else { return [] }
+        return [
+            MachineFinding(
+                what: "XDG_DATA_HOME leads to \(folder); another store of yours lies in \(usual)",
+                command: "latchkey --data-dir \(Self.quoted(usual)) list", mend: .byHand)
+        ]
+    }
+
+    /// Who serves desktop programs that ask for org.freedesktop.secrets.
+    private func secretService() -> [MachineFinding] {
+        guard let bus = ProcessEnvironment.variable("DBUS_SESSION_BUS_ADDRESS") else { return [] }
+        let run: String?
+        do throws(ToolRun.Failure) {
+            let tool = try ToolRun.run(
+                // A bus that does not answer must not keep doctor waiting.
+                "/usr/bin/timeout",
+                ["3", "/usr/bin/busctl", "--user", "--no-pager", "status", "org.freedesktop.secrets"],
+                environment: ["DBUS_SESSION_BUS_ADDRESS=\(bus)", "LANG=C"], input: SecretBytes(count: 0),
+                outputLimit: 1 << 16)
+            run = tool.status == 0 ? String(decoding: tool.output.insecureArray(), as: UTF8.self) : nil
+        } catch {
+            // No such tool, or no bus that answers: nobody to tell of.
+            return []
+        }
+        guard let owner = run?.split(separator: "\n").first(where: { $0.hasPrefix("Comm=") })?.dropFirst(5) else {
+            return []
+        }
+        return [
+            MachineFinding(
+                what: "\(owner) serves desktop programs as org.freedesktop.secrets; what they store is not here",
+                command: nil, mend: .byHand)
+        ]
+    }
+}
+
+extension MachineFinding {
+    /// Mends it; false where that is a person's.
+    func fix() throws(SystemCallError) -> Bool {
+        switch mend {
+        case .byHand: return false
+        case .closeFile(let path): try FileMode.close(FilePath(path), isFolder: false)
+        case .closeFolder(let path): try FileMode.close(FilePath(path), isFolder: true)
+        case .endDaemon(let process): try ProcessHandle.askToEnd(process)
+        }
+        return true
+    }
+}
