@@ -44,6 +44,14 @@ struct CommandKeychain {
         return []
     }
 
+    /// The only item of that name; none and several are failures that say so.
+    func findOne(_ name: ItemName, advice: String) throws(CommandFailure) -> StoredItem {
+        let found = try find(name)
+        guard let item = found.first else { throw .noItem }
+        guard found.count == 1 else { throw .several(found, accountGiven: name.account != nil, then: advice) }
+        return item
+    }
+
     /// All items of both kinds (of one service), sorted by names.
     func list(service: String?) throws(CommandFailure) -> [StoredItem] {
         var found: [StoredItem] = []
@@ -111,7 +119,7 @@ struct CommandKeychain {
         return answer.rows.first?.value ?? Self.noValue
     }
 
-    private func exactly(_ item: StoredItem) -> [(String, RawValue)] {
+    func exactly(_ item: StoredItem) -> [(String, RawValue)] {
         [("class", .string(item.kind.itemClass.rawValue))] + item.exactQuery
     }
 
@@ -124,10 +132,11 @@ struct CommandKeychain {
 
     /// Adds an item, or gives the one that is there already the new value.
     func store(
-        _ value: SharedSecret, kind: PasswordKind, service: String, account: String, label: String?
+        _ value: SharedSecret, kind: PasswordKind, service: String, account: String,
+        attributes: [(AttributeCode, RawValue)]
     ) throws(CommandFailure) -> StoreOutcome {
         let address = address(kind, service: service, account: account)
-        let secret: [(String, RawValue)] = [("v_Data", .secret)] + (label.map { [("labl", .string($0))] } ?? [])
+        let secret: [(String, RawValue)] = [("v_Data", .secret)] + attributes.map { ("\($0)", $1) }
         do throws(KeychainError) {
             _ = try transport.perform(KeychainRequest(.add, query: QueryDictionary(address + secret), value: value))
             return .added
@@ -140,6 +149,40 @@ struct CommandKeychain {
                     .update, query: QueryDictionary(address), changes: QueryDictionary(secret), value: value))
         }
         return .replaced
+    }
+
+    /// The item that ``store(_:kind:service:account:attributes:)`` would replace.
+    func existing(
+        _ kind: PasswordKind, service: String, account: String
+    ) throws(CommandFailure) -> StoredItem? {
+        let query = address(kind, service: service, account: account) + [("r_Attributes", .bool(true))]
+        do throws(KeychainError) {
+            let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            return rows.first.map { StoredItem(kind, $0.attributes) }
+        } catch {
+            if error.status == .itemNotFound { return nil }
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Gives an item other attributes, all of them or none: also its names, which moves it.
+    func change(_ item: StoredItem, to changes: [(AttributeCode, RawValue)]) throws(CommandFailure) {
+        let request = KeychainRequest(
+            .update, query: QueryDictionary(exactly(item)),
+            changes: QueryDictionary(changes.map { ("\($0)", $1) }))
+        do throws(KeychainError) { _ = try transport.perform(request) } catch {
+            switch error.status {
+            case .duplicateItem:
+                throw CommandFailure(
+                    .usage, "another item has that name already; nothing was changed",
+                    "Choose another name, or look at it with `latchkey info` and move or remove it first.")
+            case .itemNotFound:
+                throw CommandFailure(
+                    .noMatch, "the item was changed or removed meanwhile; nothing was changed",
+                    "Look with `latchkey list`, then try again.")
+            default: throw CommandFailure(error)
+            }
+        }
     }
 
     /// The item that an add makes, and no other: attributes that are not given

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainPlatform
 internal import KeychainProtocol
 
@@ -14,10 +15,16 @@ struct GetCommand: Verb {
             EXAMPLES
               token=$(latchkey get mail alice)
               latchkey get backup-key | openssl enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out a.enc
+              latchkey get --otp mail alice
               latchkey get mail --json | jq -r .value
 
+            --otp writes the code of this moment (RFC 6238) instead of the secret, which is an address \
+            as otpauth://totp/…?secret=… or, in an item beside the login whose account ends in " (otp)", \
+            also a bare secret in base32. That item is looked for first. On a terminal the seconds for \
+            which the code still holds are said.
+
             --json writes {"service", "account", "kind", "group", "label", "created", "modified", \
-            "encoding", "value"}. The encoding is "utf8" where the value is text, else "base64".
+            "encoding", "value"}, with --otp also "seconds_left" before "encoding". The encoding is "utf8" where the value is text, else "base64".
             """)
 
     @Argument(help: "The service, or the server of an internet password.")
@@ -29,6 +36,9 @@ struct GetCommand: Verb {
     @Flag(help: "Look for internet passwords only.")
     var internet = false
 
+    @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
+    var oneTime = false
+
     @Flag(help: "Write the item with its attributes as JSON.")
     var json = false
 
@@ -36,7 +46,8 @@ struct GetCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let lookup = SecretLookup(
-            service: service, account: account, internet: internet, json: json, dataDirectory: store.dataDirectory)
+            service: service, account: account, internet: internet, oneTime: oneTime, json: json,
+            dataDirectory: store.dataDirectory)
         return try lookup.perform(in: surroundings)
     }
 }
@@ -46,6 +57,7 @@ struct SecretLookup {
     let service: String
     let account: String?
     var internet = false
+    var oneTime = false
     var json = false
     var dataDirectory: String?
 
@@ -68,26 +80,41 @@ struct SecretLookup {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, in: surroundings)
         let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
+        if oneTime { return try writeCode(name, keychain, surroundings) }
         let only = try keychain.secret(name)
         let (item, value) = if let only { only } else { try searched(name, in: keychain) }
+        try write(value, of: item, members: [], on: surroundings.console)
+        return .done
+    }
+
+    private func writeCode(
+        _ name: ItemName, _ keychain: CommandKeychain, _ surroundings: Surroundings
+    ) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
+        let answer = try OneTimeLookup(name: name).answer(in: keychain, at: surroundings.configuration.clock)
+        let left = answer.secondsLeft
+        try write(answer.code, of: answer.item, members: [("seconds_left", .integer(Int64(left)))], on: console)
+        if console.errorIsTerminal { console.note(left == 1 ? "1 second left." : "\(left) seconds left.") }
+        return .done
+    }
+
+    private func write(
+        _ value: SharedSecret, of item: StoredItem, members: [(String, JSONValue)], on console: any Console
+    ) throws(CommandFailure) {
         try printing { () throws(SystemCallError) in
-            if json { return try console.write(item.json(with: value.bytes)) }
+            if json {
+                return try console.write(SecretJSON.line(item.jsonMembers + members, value: value.bytes))
+            }
             try console.write(value.bytes)
             if console.outputIsTerminal { try console.write("\n") }
         }
-        return .done
     }
 
     /// In two steps, for whatever is not exactly one item that opens.
     private func searched(
         _ name: ItemName, in keychain: CommandKeychain
     ) throws(CommandFailure) -> (StoredItem, SharedSecret) {
-        let found = try keychain.find(name)
-        guard let item = found.first else { throw .noItem }
-        guard found.count == 1 else {
-            throw .several(found, accountGiven: account != nil, then: "Name one account: latchkey get SERVICE ACCOUNT")
-        }
+        let item = try keychain.findOne(name, advice: "Name one account: latchkey get SERVICE ACCOUNT")
         return (item, try keychain.value(of: item))
     }
 }

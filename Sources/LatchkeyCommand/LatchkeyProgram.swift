@@ -20,7 +20,7 @@ package enum LatchkeyProgram {
 
     private static func parseAndRun(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
         do {
-            var command = try Latchkey.parseAsRoot(arguments)
+            var command = try Latchkey.parseAsRoot(OptionalValue.filled(arguments))
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
             try command.run()
             return .done
@@ -48,9 +48,9 @@ package enum LatchkeyProgram {
     }
 
     /// Somebody may have given `set` a secret as an argument: a message that
-    /// repeats it would carry it into a log.
+    /// repeats it would carry it into a log; `note` is alike.
     private static func withoutSecrets(_ text: String, _ arguments: [String]) -> String {
-        guard arguments.contains("set") else { return text }
+        guard arguments.contains("set") || arguments.contains("note") else { return text }
         return arguments.reduce(text) { text, argument in
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
             return value.isEmpty ? text : text.replacing("'\(value)'", with: "'…'")
@@ -88,7 +88,8 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
+            RemoveCommand.self, StatusCommand.self,
             DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ExplainCommand.self,
             TempCommand.self,

@@ -92,9 +92,16 @@ struct SecretWriter: ~Copyable {
         for byte in text.utf8 { append(byte) }
     }
 
-    consuming func finish() -> SecretBytes { bytes }
-}
+    mutating func append(_ secret: borrowing SecretBytes) {
+        let at = position
+        let count = secret.count
+        unsafe bytes.withUnsafeMutableBytes { place in
+            unsafe secret.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: place[at..<at + count]).copyMemory(from: source)
+            }
+        }
+        position += count
+    }
 
-extension StoredItem {
-    func json(with value: borrowing SecretBytes) -> SecretBytes { SecretJSON.line(jsonMembers, value: value) }
+    consuming func finish() -> SecretBytes { bytes }
 }

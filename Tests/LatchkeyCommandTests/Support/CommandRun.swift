@@ -8,6 +8,10 @@ struct CommandRun {
     let console: RecordingConsole
 
     init(_ arguments: String..., on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
+        self.init(list: arguments, on: keychain, console: console)
+    }
+
+    init(list arguments: [String], on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
         self.console = console
         status = LatchkeyProgram.run(
             arguments,

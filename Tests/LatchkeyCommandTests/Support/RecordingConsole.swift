@@ -28,6 +28,7 @@ final class RecordingConsole: Console {
         errorIsTerminal = terminal
     }
 
+    var inputIsPiped: Bool { !inputIsTerminal && !input.isEmpty }
     var output: [UInt8] { record.withLock(\.output) }
     var text: String { String(decoding: output, as: UTF8.self) }
     var notes: [String] { record.withLock(\.notes) }
