@@ -17,8 +17,14 @@ struct CommandKeychain {
     static func open(
         dataDirectory: String?, in surroundings: Surroundings
     ) throws(CommandFailure) -> CommandKeychain {
+        try open(in: surroundings) { surroundings.keychain(dataDirectory.map(surroundings.absolute)) }
+    }
+
+    static func open(
+        in surroundings: Surroundings, by way: () -> any KeychainTransport
+    ) throws(CommandFailure) -> CommandKeychain {
         surroundings.shield.raise()
-        let transport = surroundings.keychain(dataDirectory.map(surroundings.absolute))
+        let transport = way()
         let session = try asking { () throws(KeychainError) in try transport.session() }
         surroundings.shield.close()
         return CommandKeychain(transport, session)

@@ -15,6 +15,7 @@ struct GetCommand: Verb {
             EXAMPLES
               token=$(latchkey get mail alice)
               latchkey get backup-key | openssl enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out a.enc
+              latchkey get --clip=10 mail alice
               latchkey get --otp mail alice
               latchkey get mail --json | jq -r .value
 
@@ -22,6 +23,13 @@ struct GetCommand: Verb {
             as otpauth://totp/…?secret=… or, in an item beside the login whose account ends in " (otp)", \
             also a bare secret in base32. That item is looked for first. On a terminal the seconds for \
             which the code still holds are said.
+
+            --clip puts the secret, or the code, on the clipboard instead of writing it, and takes it off \
+            after 30 seconds or as many as are given (1 to 3600). Over SSH the terminal is asked to do that \
+            (OSC 52; many do, some only when told to); else wl-copy, xclip or xsel, then the terminal. \
+            After that time a display's clipboard is cleared only if it still holds the secret; a \
+            terminal's is overwritten with a blank. Whatever keeps a history of the clipboard keeps the \
+            secret, and wl-copy keeps it in a file of its own below /tmp meanwhile.
 
             --json writes {"service", "account", "kind", "group", "label", "created", "modified", \
             "encoding", "value"}, with --otp also "seconds_left" before "encoding". The encoding is "utf8" where the value is text, else "base64".
@@ -39,14 +47,20 @@ struct GetCommand: Verb {
     @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
     var oneTime = false
 
+    @Option(help: ArgumentHelp("Put it on the clipboard for a while.", valueName: "seconds"))
+    var clip: ClipboardTime?
+
     @Flag(help: "Write the item with its attributes as JSON.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        guard clip == nil || !json else {
+            throw CommandFailure(.usage, "--clip writes nothing and --json does", "Leave one of them out.")
+        }
         let lookup = SecretLookup(
-            service: service, account: account, internet: internet, oneTime: oneTime, json: json,
+            service: service, account: account, internet: internet, oneTime: oneTime, clip: clip, json: json,
             dataDirectory: store.dataDirectory)
         return try lookup.perform(in: surroundings)
     }
@@ -58,6 +72,7 @@ struct SecretLookup {
     let account: String?
     var internet = false
     var oneTime = false
+    var clip: ClipboardTime?
     var json = false
     var dataDirectory: String?
 
@@ -101,6 +116,7 @@ struct SecretLookup {
     private func write(
         _ value: SharedSecret, of item: StoredItem, members: [(String, JSONValue)], on console: any Console
     ) throws(CommandFailure) {
+        if let clip { return try copy(value, clip, console) }
         try printing { () throws(SystemCallError) in
             if json {
                 return try console.write(SecretJSON.line(item.jsonMembers + members, value: value.bytes))
@@ -108,6 +124,15 @@ struct SecretLookup {
             try console.write(value.bytes)
             if console.outputIsTerminal { try console.write("\n") }
         }
+    }
+
+    private func copy(
+        _ value: SharedSecret, _ time: ClipboardTime, _ console: any Console
+    ) throws(CommandFailure) {
+        let clipboard = try Clipboard.chosen()
+        try ClipboardCopy(clipboard: clipboard, time: time).perform(value)
+        guard console.errorIsTerminal else { return }
+        console.note("Copied with \(clipboard.name) for \(time.seconds) s.")
     }
 
     /// In two steps, for whatever is not exactly one item that opens.

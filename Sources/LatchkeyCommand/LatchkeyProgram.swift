@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainPlatform
 
@@ -22,6 +23,10 @@ package enum LatchkeyProgram {
         do {
             var command = try Latchkey.parseAsRoot(OptionalValue.filled(arguments))
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
+            if let root = command as? Latchkey, let terminal = FinderProgram.terminal(for: surroundings.console) {
+                let keychain = try CommandKeychain.open(root.store, in: surroundings)
+                return try FinderProgram(keychain, on: surroundings.configuration.clock).run(on: terminal)
+            }
             try command.run()
             return .done
         } catch let failure as CommandFailure {
@@ -68,8 +73,12 @@ struct Latchkey: ParsableCommand {
             `latchkey status` says what protects it now.
 
             Secrets are read from standard input or typed at a prompt that does not show them; \
-            they are never arguments, and only `get` writes one. What is stored here belongs to \
+            they are never arguments, and only `get` and `set --show` write one. What is stored here belongs to \
             the access group "latchkey", which every program of this user may read when it names it.
+
+            Without a command, on a terminal, it is a finder: type a part of a name, choose with the arrow \
+            keys, Enter shows the secret for ten seconds, Ctrl-Y copies it, Esc leaves. Nothing of it stays \
+            in the terminal's scroll-back.
 
             --json gives every command a stable form for programs, one object or array on one line; \
             each command's help names its members. Dates are RFC 3339 in UTC.
@@ -92,7 +101,7 @@ struct Latchkey: ParsableCommand {
             RemoveCommand.self, StatusCommand.self,
             DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ExplainCommand.self,
-            TempCommand.self,
+            TempCommand.self, CompletionCommand.self, ClearClipboardCommand.self, CompleteCommand.self,
         ])
 
     @OptionGroup var store: StoreOptions

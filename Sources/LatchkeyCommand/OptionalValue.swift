@@ -4,8 +4,10 @@
 /// Only a value behind an equals sign counts, as with `ls --color`.
 enum OptionalValue {
     private static let usual = [
-        "set": ["--generate": "apple"]
+        "set": ["--generate": "apple"], "get": ["--clip": "\(ClipboardTime.usualSeconds)"],
     ]
+
+    static func contains(_ option: String) -> Bool { usual.values.contains { $0[option] != nil } }
 
     static func filled(_ arguments: [String]) -> [String] {
         guard let verb = verb(of: arguments), let options = usual[verb] else { return arguments }

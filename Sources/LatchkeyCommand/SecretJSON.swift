@@ -58,7 +58,7 @@ enum SecretJSON {
     }
 
     /// RFC 4648 section 4.
-    private static func appendBase64(_ value: borrowing SecretBytes, to writer: inout SecretWriter) {
+    static func appendBase64(_ value: borrowing SecretBytes, to writer: inout SecretWriter) {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         for start in stride(from: 0, to: value.count, by: 3) {
             let count = min(3, value.count - start)

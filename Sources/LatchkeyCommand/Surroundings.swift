@@ -34,6 +34,14 @@ package struct Surroundings: Sendable {
             currentDirectory: ProcessEnvironment.currentDirectory ?? "/", configuration: configuration)
     }
 
+    /// The way to a keychain that runs already; none is started.
+    func runningKeychain(_ dataDirectory: String?, patience: Duration) -> any KeychainTransport {
+        var running = configuration.looking(in: dataDirectory.map(absolute))
+        if case .store(let locations, _) = running.target { running.target = .store(locations, autostart: false) }
+        running.patience = patience
+        return DaemonConnectionPool(running)
+    }
+
     func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)" }
 }
 

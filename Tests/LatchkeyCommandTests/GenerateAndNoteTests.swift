@@ -73,6 +73,24 @@ import Testing
         #expect(argument.status == 2 && !argument.errors.contains("hunter2"))
     }
 
+    @Test func noCommandLeavesASecretInAFile() throws {
+        let script = """
+            printf hunter2 | latchkey set mail alice --label Work
+            printf 'hunter2\nmore' | latchkey note codes
+            latchkey get mail | cat >/dev/null
+            latchkey get mail --json | cat >/dev/null
+            latchkey edit mail --comment c
+            latchkey info mail
+            latchkey list
+            latchkey backup '\(programs.home)/backup' >/dev/null
+            """
+        let outcome = try programs.shell(script)
+        #expect(outcome.status == 0 && !outcome.text.contains("hunter2") && !outcome.errors.contains("hunter2"))
+        // Store, logs, backup and whatever was left below TMPDIR.
+        #expect(try programs.run("/bin/grep", ["-r", "-l", "-a", "hunter2", programs.home]).status == 1)
+        #expect(try programs.run("/bin/grep", ["-r", "-l", "-a", "SQLite format", programs.home]).status == 0)
+    }
+
     @Test func aNoteIsTypedUnseenUpToTheEndOfFile() throws {
         let terminal = try PseudoTerminal()
         let process = try terminal.start(programs, "note", "codes")
