@@ -72,6 +72,9 @@ let package = Package(
 
         // What other password managers export, as entries; knows nothing of the keychain.
         room("LatchkeyImport", ["KeychainPlatform"]),
+        // The codes of a second factor; apart from KeychainCrypto, so that `latchkey`
+        // does not load libsodium at each start.
+        room("OneTimePasswords", ["KeychainPlatform", crypto]),
 
         // Floor 2: parts
         room(
@@ -128,7 +131,9 @@ let package = Package(
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
-            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
+            [
+                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "OneTimePasswords", arguments,
+            ]),
         // Import and export, apart from the commands that every script calls.
         room(
             "LatchkeyTransfer",
@@ -251,6 +256,7 @@ let package = Package(
             ],
             exclude: ["Corpus"], swiftSettings: house),
         tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave"]),
+        tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
         tests(

@@ -9,7 +9,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -158,6 +160,13 @@ int lk_reap(int32_t pid) {
     return r < 0 && errno != ECHILD ? err() : 0;
 }
 
+int lk_reap_status(int32_t pid) {
+    int status, r;
+    RETRY(r, waitpid(pid, &status, 0));
+    if (r < 0) return err();
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 int lk_kill(int32_t pid) { return kill(pid, SIGKILL) < 0 ? err() : 0; }
 
 // Waits for the child, handing on what other processes send to us.
@@ -257,4 +266,40 @@ int64_t lk_read_hidden_line(int32_t in, int32_t out, const char *prompt, char *b
         lk_wipe(buffer, capacity);
         if (!stopped) return -EINTR;   // the signal is ignored or handled elsewhere
     }
+}
+
+static void held_signals(sigset_t *set) {
+    static const int held[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++) sigaddset(set, held[i]);
+}
+
+int lk_hold_signals(void) {
+    sigset_t set;
+    held_signals(&set);
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd < 0) return err();
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return fd;
+}
+
+void lk_release_signals(void) {
+    sigset_t set;
+    held_signals(&set);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int lk_next_signal(int32_t fd) {
+    struct signalfd_siginfo about;
+    ssize_t got;
+    RETRY(got, read(fd, &about, sizeof about));
+    return got == (ssize_t)sizeof about ? (int)about.ssi_signo : SIGTERM;
+}
+
+int lk_terminal_size(int32_t fd, int32_t *columns, int32_t *rows) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) < 0) return err();
+    *columns = size.ws_col;
+    *rows = size.ws_row;
+    return 0;
 }

@@ -37,6 +37,30 @@ package struct Timestamp: Sendable, Hashable {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
+    /// RFC 3339 in UTC and whole seconds, the form of ``text``; nil for any other.
+    package init?(text: String) {
+        let parts = text.split(omittingEmptySubsequences: false) { "-T:Z".contains($0) }
+        guard parts.count == 7, parts[6].isEmpty, parts.allSatisfy({ $0.utf8.allSatisfy { $0 &- 48 < 10 } }) else {
+            return nil
+        }
+        let numbers = parts.dropLast().compactMap { Int($0) }
+        guard numbers.count == 6, (1...12).contains(numbers[1]) else { return nil }
+        let days = Self.daysSince1970(year: numbers[0], month: numbers[1], day: numbers[2]) - 11_323
+        let seconds = days * 86400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
+        self.init(secondsSince2001: Double(seconds))
+        // A day, an hour or a minute that does not exist comes back as another.
+        guard self.text == text else { return nil }
+    }
+
+    /// Hinnant's days_from_civil, the inverse of ``date(daysSince1970:)``.
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = floorDivide(shifted, 400)
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     private static func floorDivide(_ a: Int, _ b: Int) -> Int { a >= 0 ? a / b : -((-a + b - 1) / b) }
 
     private static func padded(_ number: Int, _ digits: Int) -> String {

@@ -18,6 +18,14 @@ package struct ChildProcess: Sendable {
         return ChildProcess(processID: try checked("start \(path)", result))
     }
 
+    /// Waits for its end, then its status as a shell shows it; where the time is
+    /// over it is killed.
+    package func status(until deadline: Deadline) throws(SystemCallError) -> Int32 {
+        let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
+        if try wait(for: gone.raw, to: .receive, until: deadline) == .timedOut { _ = lk_kill(processID) }
+        return try checked("waitpid", lk_reap_status(processID))
+    }
+
     /// Waits for its end; where the time is over it is killed.
     package func end(within allowed: Duration, on clock: any KeychainClock) throws(SystemCallError) {
         let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))

@@ -37,6 +37,16 @@ package enum ProcessEnvironment {
         return all
     }
 
+    /// The absolute path of a program in PATH; folders that depend on where we are
+    /// do not count.
+    package static func program(_ name: String) -> String? {
+        for folder in (variable("PATH") ?? "").split(separator: ":") where folder.hasPrefix("/") {
+            let path = "\(folder)/\(name)"
+            if unsafe access(path, X_OK) == 0 { return path }
+        }
+        return nil
+    }
+
     package static var currentDirectory: String? {
         guard let path = unsafe getcwd(nil, 0) else { return nil }
         defer { unsafe free(path) }

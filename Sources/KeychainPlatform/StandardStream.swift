@@ -13,6 +13,17 @@ package enum StandardStream: Int32, Sendable {
 
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
+    /// Whether it is a pipe, or a file with something left to read.
+    package var isPiped: Bool {
+        var status = stat()
+        guard unsafe fstat(rawValue, &status) == 0 else { return false }
+        switch status.st_mode & S_IFMT {
+        case S_IFIFO: return true
+        case S_IFREG: return lseek(rawValue, 0, SEEK_CUR) < status.st_size
+        default: return false
+        }
+    }
+
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
         try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in try unsafe write(bytes) }
     }

@@ -21,6 +21,11 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     /// The kernel gives no memory.
     package static let noMemory = SystemCallError("mmap", errno: ENOMEM)
 
+    /// A program that we wanted to start is not there.
+    package static let noProgram = SystemCallError("find the program", errno: ENOENT)
+    /// A program said that it failed.
+    package static func failed(_ program: String) -> SystemCallError { SystemCallError(program, errno: EIO) }
+
     package var isOutOfMemory: Bool { errno == ENOMEM }
     package var isWouldBlock: Bool { errno == EAGAIN }
     package var isBrokenConnection: Bool { errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN }

@@ -17,7 +17,7 @@ package enum Terminal {
 
     /// One line typed without echo, without its newline.
     package static func readSecret(prompt: String) throws(Refusal) -> SecretBytes {
-        let terminal = controllingTerminal
+        let terminal = controlling
         var line = SecretBytes(count: longestLine)
         let count = unsafe line.withUnsafeMutableBytes { space in
             unsafe lk_read_hidden_line(
@@ -33,7 +33,7 @@ package enum Terminal {
 
     /// One line as it was typed, or nil at end of file.
     package static func readLine(prompt: String) -> String? {
-        let terminal = controllingTerminal
+        let terminal = controlling
         let output = terminal?.raw ?? StandardStream.error.rawValue
         _ = unsafe Array(prompt.utf8).withUnsafeBytes { unsafe write(output, $0.baseAddress, $0.count) }
         var line: [UInt8] = []
@@ -45,8 +45,9 @@ package enum Terminal {
         return nil
     }
 
-    /// /dev/tty, so that a prompt is seen also where the output goes elsewhere.
-    private static var controllingTerminal: Descriptor? {
+    /// The terminal of this session, if it has one: /dev/tty, so that a prompt is
+    /// seen also where the output goes elsewhere.
+    package static var controlling: Descriptor? {
         let raw = unsafe lk_open("/dev/tty", O_RDWR | O_NOCTTY, 0)
         return raw >= 0 ? Descriptor(owning: raw) : nil
     }

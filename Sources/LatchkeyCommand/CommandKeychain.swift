@@ -17,8 +17,14 @@ package struct CommandKeychain: Sendable {
     package static func open(
         dataDirectory: String?, in surroundings: Surroundings
     ) throws(CommandFailure) -> CommandKeychain {
+        try open(in: surroundings) { surroundings.keychain(dataDirectory.map(surroundings.absolute)) }
+    }
+
+    static func open(
+        in surroundings: Surroundings, by way: () -> any KeychainTransport
+    ) throws(CommandFailure) -> CommandKeychain {
         surroundings.shield.raise()
-        let transport = surroundings.keychain(dataDirectory.map(surroundings.absolute))
+        let transport = way()
         let session = try asking { () throws(KeychainError) in try transport.session() }
         surroundings.shield.close()
         return CommandKeychain(transport, session)
@@ -58,6 +64,14 @@ package struct CommandKeychain: Sendable {
             if !found.isEmpty { return found }
         }
         return []
+    }
+
+    /// The only item of that name; none and several are failures that say so.
+    func findOne(_ name: ItemName, advice: String) throws(CommandFailure) -> StoredItem {
+        let found = try find(name)
+        guard let item = found.first else { throw .noItem }
+        guard found.count == 1 else { throw .several(found, accountGiven: name.account != nil, then: advice) }
+        return item
     }
 
     /// All items of both kinds (of one service), sorted by names.
@@ -128,7 +142,7 @@ package struct CommandKeychain: Sendable {
         return answer.rows.first?.value ?? Self.noValue
     }
 
-    private func exactly(_ item: StoredItem) -> [(String, RawValue)] {
+    func exactly(_ item: StoredItem) -> [(String, RawValue)] {
         [("class", .string(item.kind.itemClass.rawValue))] + item.exactQuery
     }
 
@@ -141,10 +155,11 @@ package struct CommandKeychain: Sendable {
 
     /// Adds an item, or gives the one that is there already the new value.
     func store(
-        _ value: SharedSecret, kind: PasswordKind, service: String, account: String, label: String?
+        _ value: SharedSecret, kind: PasswordKind, service: String, account: String,
+        attributes: [(AttributeCode, RawValue)]
     ) throws(CommandFailure) -> StoreOutcome {
         let address = address(kind, service: service, account: account)
-        let secret: [(String, RawValue)] = [("v_Data", .secret)] + (label.map { [("labl", .string($0))] } ?? [])
+        let secret: [(String, RawValue)] = [("v_Data", .secret)] + attributes.map { ("\($0)", $1) }
         do throws(KeychainError) {
             _ = try transport.perform(KeychainRequest(.add, query: QueryDictionary(address + secret), value: value))
             return .added
@@ -157,6 +172,40 @@ package struct CommandKeychain: Sendable {
                     .update, query: QueryDictionary(address), changes: QueryDictionary(secret), value: value))
         }
         return .replaced
+    }
+
+    /// The item that ``store(_:kind:service:account:attributes:)`` would replace.
+    func existing(
+        _ kind: PasswordKind, service: String, account: String
+    ) throws(CommandFailure) -> StoredItem? {
+        let query = address(kind, service: service, account: account) + [("r_Attributes", .bool(true))]
+        do throws(KeychainError) {
+            let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            return rows.first.map { StoredItem(kind, $0.attributes) }
+        } catch {
+            if error.status == .itemNotFound { return nil }
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Gives an item other attributes, all of them or none: also its names, which moves it.
+    func change(_ item: StoredItem, to changes: [(AttributeCode, RawValue)]) throws(CommandFailure) {
+        let request = KeychainRequest(
+            .update, query: QueryDictionary(exactly(item)),
+            changes: QueryDictionary(changes.map { ("\($0)", $1) }))
+        do throws(KeychainError) { _ = try transport.perform(request) } catch {
+            switch error.status {
+            case .duplicateItem:
+                throw CommandFailure(
+                    .usage, "another item has that name already; nothing was changed",
+                    "Choose another name, or look at it with `latchkey info` and move or remove it first.")
+            case .itemNotFound:
+                throw CommandFailure(
+                    .noMatch, "the item was changed or removed meanwhile; nothing was changed",
+                    "Look with `latchkey list`, then try again.")
+            default: throw CommandFailure(error)
+            }
+        }
     }
 
     /// The item that an add makes, and no other: attributes that are not given

@@ -3,6 +3,8 @@ package import KeychainPlatform
 /// Where a command reads and writes: the process's own streams, or a test's.
 package protocol Console: Sendable {
     var inputIsTerminal: Bool { get }
+    /// Whether standard input is a pipe, or a file with something left to read.
+    var inputIsPiped: Bool { get }
     var outputIsTerminal: Bool { get }
     var errorIsTerminal: Bool { get }
 
@@ -25,6 +27,7 @@ package protocol Console: Sendable {
 /// The streams of this process.
 struct SystemConsole: Console {
     var inputIsTerminal: Bool { StandardStream.input.isTerminal }
+    var inputIsPiped: Bool { StandardStream.input.isPiped }
     var outputIsTerminal: Bool { StandardStream.output.isTerminal }
     var errorIsTerminal: Bool { StandardStream.error.isTerminal }
 

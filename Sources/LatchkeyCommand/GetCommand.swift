@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainPlatform
 internal import KeychainProtocol
 
@@ -14,10 +15,24 @@ struct GetCommand: Verb {
             EXAMPLES
               token=$(latchkey get mail alice)
               latchkey get backup-key | openssl enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out a.enc
+              latchkey get --clip=10 mail alice
+              latchkey get --otp mail alice
               latchkey get mail --json | jq -r .value
 
+            --otp writes the code of this moment (RFC 6238) instead of the secret, which is an address \
+            as otpauth://totp/…?secret=… or, in an item beside the login whose account ends in " (otp)", \
+            also a bare secret in base32. That item is looked for first. On a terminal the seconds for \
+            which the code still holds are said.
+
+            --clip puts the secret, or the code, on the clipboard instead of writing it, and takes it off \
+            after 30 seconds or as many as are given (1 to 3600). Over SSH the terminal is asked to do that \
+            (OSC 52; many do, some only when told to); else wl-copy, xclip or xsel, then the terminal. \
+            After that time a display's clipboard is cleared only if it still holds the secret; a \
+            terminal's is overwritten with a blank. Whatever keeps a history of the clipboard keeps the \
+            secret, and wl-copy keeps it in a file of its own below /tmp meanwhile.
+
             --json writes {"service", "account", "kind", "group", "label", "created", "modified", \
-            "encoding", "value"}. The encoding is "utf8" where the value is text, else "base64".
+            "encoding", "value"}, with --otp also "seconds_left" before "encoding". The encoding is "utf8" where the value is text, else "base64".
             """)
 
     @Argument(help: "The service, or the server of an internet password.")
@@ -29,14 +44,24 @@ struct GetCommand: Verb {
     @Flag(help: "Look for internet passwords only.")
     var internet = false
 
+    @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
+    var oneTime = false
+
+    @Option(help: ArgumentHelp("Put it on the clipboard for a while.", valueName: "seconds"))
+    var clip: ClipboardTime?
+
     @Flag(help: "Write the item with its attributes as JSON.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        guard clip == nil || !json else {
+            throw CommandFailure(.usage, "--clip writes nothing and --json does", "Leave one of them out.")
+        }
         let lookup = SecretLookup(
-            service: service, account: account, internet: internet, json: json, dataDirectory: store.dataDirectory)
+            service: service, account: account, internet: internet, oneTime: oneTime, clip: clip, json: json,
+            dataDirectory: store.dataDirectory)
         return try lookup.perform(in: surroundings)
     }
 }
@@ -46,6 +71,8 @@ struct SecretLookup {
     let service: String
     let account: String?
     var internet = false
+    var oneTime = false
+    var clip: ClipboardTime?
     var json = false
     var dataDirectory: String?
 
@@ -68,26 +95,51 @@ struct SecretLookup {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, in: surroundings)
         let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
+        if oneTime { return try writeCode(name, keychain, surroundings) }
         let only = try keychain.secret(name)
         let (item, value) = if let only { only } else { try searched(name, in: keychain) }
+        try write(value, of: item, members: [], on: surroundings.console)
+        return .done
+    }
+
+    private func writeCode(
+        _ name: ItemName, _ keychain: CommandKeychain, _ surroundings: Surroundings
+    ) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
+        let answer = try OneTimeLookup(name: name).answer(in: keychain, at: surroundings.configuration.clock)
+        let left = answer.secondsLeft
+        try write(answer.code, of: answer.item, members: [("seconds_left", .integer(Int64(left)))], on: console)
+        if console.errorIsTerminal { console.note(left == 1 ? "1 second left." : "\(left) seconds left.") }
+        return .done
+    }
+
+    private func write(
+        _ value: SharedSecret, of item: StoredItem, members: [(String, JSONValue)], on console: any Console
+    ) throws(CommandFailure) {
+        if let clip { return try copy(value, clip, console) }
         try printing { () throws(SystemCallError) in
-            if json { return try console.write(item.json(with: value.bytes)) }
+            if json {
+                return try console.write(SecretJSON.line(item.jsonMembers + members, value: value.bytes))
+            }
             try console.write(value.bytes)
             if console.outputIsTerminal { try console.write("\n") }
         }
-        return .done
+    }
+
+    private func copy(
+        _ value: SharedSecret, _ time: ClipboardTime, _ console: any Console
+    ) throws(CommandFailure) {
+        let clipboard = try Clipboard.chosen()
+        try ClipboardCopy(clipboard: clipboard, time: time).perform(value)
+        guard console.errorIsTerminal else { return }
+        console.note("Copied with \(clipboard.name) for \(time.seconds) s.")
     }
 
     /// In two steps, for whatever is not exactly one item that opens.
     private func searched(
         _ name: ItemName, in keychain: CommandKeychain
     ) throws(CommandFailure) -> (StoredItem, SharedSecret) {
-        let found = try keychain.find(name)
-        guard let item = found.first else { throw .noItem }
-        guard found.count == 1 else {
-            throw .several(found, accountGiven: account != nil, then: "Name one account: latchkey get SERVICE ACCOUNT")
-        }
+        let item = try keychain.findOne(name, advice: "Name one account: latchkey get SERVICE ACCOUNT")
         return (item, try keychain.value(of: item))
     }
 }

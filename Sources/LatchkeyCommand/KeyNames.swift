@@ -23,6 +23,13 @@ enum KeyNames {
         return nil
     }
 
+    /// An attribute of a class by its constant, the constant without kSecAttr, or its code.
+    static func attribute(_ name: String, of itemClass: ItemClass) -> SchemaAttribute? {
+        Schema.of(itemClass).attributes.first {
+            constant(of: $0) == name || $0.name == name || "\($0.code)" == name
+        }
+    }
+
     /// The constant for a value that is one; nil for any other.
     static func constantValue(_ text: String, of key: String) -> String? { values[key]?[text] }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainPlatform
 
@@ -21,8 +22,12 @@ package enum LatchkeyProgram {
 
     private static func parseAndRun(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
         do {
-            var command = try Latchkey.parseAsRoot(arguments)
+            var command = try Latchkey.parseAsRoot(OptionalValue.filled(arguments))
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
+            if let root = command as? Latchkey, let terminal = FinderProgram.terminal(for: surroundings.console) {
+                let keychain = try CommandKeychain.open(root.store, in: surroundings)
+                return try FinderProgram(keychain, on: surroundings.configuration.clock).run(on: terminal)
+            }
             try command.run()
             return .done
         } catch let failure as CommandFailure {
@@ -51,7 +56,7 @@ package enum LatchkeyProgram {
     /// Somebody may have given a secret or a passphrase as an argument: a message that
     /// repeats it would carry it into a log.
     private static func withoutSecrets(_ text: String, _ arguments: [String]) -> String {
-        guard arguments.contains(where: ["set", "import", "export"].contains) else { return text }
+        guard arguments.contains(where: ["set", "note", "import", "export"].contains) else { return text }
         return arguments.reduce(text) { text, argument in
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
             return value.isEmpty ? text : text.replacing("'\(value)'", with: "'…'")
@@ -69,8 +74,12 @@ struct Latchkey: ParsableCommand {
             `latchkey status` says what protects it now.
 
             Secrets are read from standard input or typed at a prompt that does not show them; \
-            they are never arguments, and only `get` writes one. What is stored here belongs to \
+            they are never arguments, and only `get` and `set --show` write one. What is stored here belongs to \
             the access group "latchkey", which every program of this user may read when it names it.
+
+            Without a command, on a terminal, it is a finder: type a part of a name, choose with the arrow \
+            keys, Enter shows the secret for ten seconds, Ctrl-Y copies it, Esc leaves. Nothing of it stays \
+            in the terminal's scroll-back.
 
             --json gives every command a stable form for programs, one object or array on one line; \
             each command's help names its members. Dates are RFC 3339 in UTC.
@@ -89,10 +98,12 @@ struct Latchkey: ParsableCommand {
             """,
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
-            SetCommand.self, GetCommand.self, ListCommand.self, RemoveCommand.self, StatusCommand.self,
+            SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
+            RemoveCommand.self, StatusCommand.self,
             DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
-            AppCommand.self, TempCommand.self,
+            AppCommand.self, TempCommand.self, CompletionCommand.self, ClearClipboardCommand.self,
+            CompleteCommand.self,
         ])
 
     @OptionGroup var store: StoreOptions

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 
@@ -6,7 +7,10 @@ struct SetCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Store a secret, or replace the one that is there.",
-        usage: "latchkey set <service> [<account>] [--label <label>] [--internet] [--raw] [--allow-empty]",
+        usage: """
+            latchkey set <service> [<account>] [--label <label>] [--internet] [--raw] [--allow-empty]
+                   latchkey set <service> [<account>] --generate[=apple|words|<length>] [--show] [--label <label>]
+            """,
         discussion: """
             The secret is typed at a prompt that does not show it or, where standard input is not a \
             terminal, read from there up to the end. One newline at the end is dropped, so that \
@@ -15,10 +19,17 @@ struct SetCommand: Verb {
             because it mostly comes from a command before the pipe that failed; --allow-empty stores it.
 
             Without an account the account is empty. An item is one service and one account: \
-            `set` again replaces its secret and leaves its other attributes alone.
+            `set` again replaces its secret and leaves its other attributes alone; on a terminal it says \
+            what it replaces.
+
+            --generate stores a new random secret and shows it only with --show. "apple" (the usual): \
+            three groups of six letters and digits, as Apple proposes them, 88 bits. "words": six \
+            pronounceable words of five letters, 96 bits. A number from 8 to 1024: so many letters and \
+            digits, 5.9 bits each; 22 hold 130 bits. The randomness is the kernel's.
 
             EXAMPLES
               latchkey set mail alice
+              latchkey set mail alice --generate=24 --show
               pwgen -s 32 1 | latchkey set mail alice --label "Mail at work"
               latchkey set --raw backup-key < key.bin
 
@@ -43,6 +54,13 @@ struct SetCommand: Verb {
     @Flag(name: .customLong("allow-empty"), help: "Store an empty secret.")
     var allowEmpty = false
 
+    @Option(
+        help: ArgumentHelp("Store a new random secret.", valueName: "apple|words|length"))
+    var generate: GeneratedSecret?
+
+    @Flag(help: "Write what --generate made to standard output.")
+    var show = false
+
     @Flag(help: "Write what was done as JSON.")
     var json = false
 
@@ -53,89 +71,50 @@ struct SetCommand: Verb {
     var surplus: [String] = []
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        guard surplus.isEmpty else {
-            throw CommandFailure(
-                .usage, "a secret is never given as an argument, where every process of the machine can read it",
-                "Pipe it in, or leave it out and type it at the prompt: latchkey set SERVICE [ACCOUNT]")
-        }
+        guard surplus.isEmpty else { throw .secretAsArgument("latchkey set SERVICE [ACCOUNT]") }
+        let console = surroundings.console
+        try checkGeneration(console)
         let keychain = try CommandKeychain.open(store, in: surroundings)
-        let secret = SharedSecret(try readSecret(from: surroundings.console))
-        let outcome = try keychain.store(
-            secret, kind: internet ? .internet : .generic, service: service, account: account ?? "", label: label)
-        try report(outcome, keychain, surroundings.console)
+        let storing = SecretStoring(
+            kind: internet ? .internet : .generic, service: service, account: account ?? "",
+            attributes: label.map { [(.label, .string($0))] } ?? [], json: json)
+        try storing.announce(in: keychain, console)
+        let secret = SharedSecret(try secret(storing, console))
+        try storing.store(secret, in: keychain, console)
+        if show {
+            try printing { () throws(SystemCallError) in
+                try console.write(secret.bytes)
+                if console.outputIsTerminal { try console.write("\n") }
+            }
+        }
         return .done
     }
 
-    // MARK: The secret
-
-    private func readSecret(from console: any Console) throws(CommandFailure) -> SecretBytes {
-        let secret = console.inputIsTerminal ? try prompted(console) : try piped(console)
-        guard allowEmpty || secret.count > 0 else {
-            throw CommandFailure(
-                .usage, "the secret is empty; nothing was stored", "Give a secret, or add --allow-empty to store none.")
+    private func secret(_ storing: SecretStoring, _ console: any Console) throws(CommandFailure) -> SecretBytes {
+        if let generate {
+            var random = KernelRandom()
+            return generate.make(using: &random)
         }
-        return secret
+        let input = SecretInput(console: console, raw: raw, allowEmpty: allowEmpty, command: "latchkey set")
+        return try input.line(prompt: "Secret for \(storing.displayName): ")
     }
 
-    private func prompted(_ console: any Console) throws(CommandFailure) -> SecretBytes {
-        let name = account.map { "\(service)/\($0)" } ?? service
-        do throws(Terminal.Refusal) {
-            return try console.promptForSecret("Secret for \(PrintableText.escaped(name)): ")
-        } catch {
-            let again = "Try again, or pipe the secret into `latchkey set`."
-            switch error {
-            case .canceled: throw CommandFailure(.usage, "no secret was typed; nothing was stored", again)
-            case .tooLong: throw CommandFailure(.usage, "a terminal takes no line that long; nothing was stored", again)
-            case .system(let below): throw CommandFailure(.unavailable, "the terminal failed (\(below))", again)
+    private func checkGeneration(_ console: any Console) throws(CommandFailure) {
+        guard generate != nil else {
+            guard !show else {
+                throw CommandFailure(.usage, "--show shows only what --generate made", "Add --generate, or use `get`.")
             }
+            return
         }
-    }
-
-    private func piped(_ console: any Console) throws(CommandFailure) -> SecretBytes {
-        let read: SecretBytes?
-        do throws(SystemCallError) { read = try console.readSecret(atMost: WireLimit.value + 1) } catch {
+        guard !raw, !allowEmpty, !(show && json) else {
             throw CommandFailure(
-                .usage, "standard input cannot be read (\(error))", "Pipe the secret into `latchkey set`.")
+                .usage, "--generate takes neither --raw nor --allow-empty, and --show writes no JSON",
+                "Leave one of them out.")
         }
-        guard var secret = read else { throw Self.tooLarge }
-        if !raw { secret.dropOneNewline() }
-        guard secret.count <= WireLimit.value else { throw Self.tooLarge }
-        return secret
-    }
-
-    private static let tooLarge = CommandFailure(
-        .usage, "the secret is longer than 64 MiB; nothing was stored",
-        "Encrypt a file and keep only its key here.")
-
-    // MARK: What is said
-
-    private func report(
-        _ outcome: CommandKeychain.StoreOutcome, _ keychain: CommandKeychain, _ console: any Console
-    ) throws(CommandFailure) {
-        if json {
-            let kind: PasswordKind = internet ? .internet : .generic
-            let line = JSONValue.object([
-                ("service", .string(service)), ("account", .string(account ?? "")), ("kind", .string(kind.text)),
-                ("replaced", .bool(outcome == .replaced)),
-            ])
-            try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
+        guard !console.inputIsPiped else {
+            throw CommandFailure(
+                .usage, "standard input has a secret and --generate makes another; nothing was stored",
+                "Leave out --generate, or give it no input: latchkey set … --generate </dev/null")
         }
-        guard console.errorIsTerminal else { return }
-        switch outcome {
-        case .replaced: console.note("Replaced the secret that was there.")
-        case .added:
-            console.note("Stored.")
-            guard try keychain.list(service: nil).count == 1 else { return }
-            console.note(try Protection(keychain.status(), keychain.session).sentence)
-        }
-    }
-}
-
-extension SecretBytes {
-    /// Drops the newline that `echo` and editors put at the end.
-    fileprivate mutating func dropOneNewline() {
-        guard count > 0 else { return }
-        let last = unsafe withUnsafeBytes { unsafe $0[$0.count - 1] }
-        if last == UInt8(ascii: "\n") { truncate(to: count - 1) }
     }
 }

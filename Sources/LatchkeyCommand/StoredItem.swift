@@ -4,7 +4,7 @@ internal import KeychainProtocol
 /// An item as the keychain describes it: its names and dates, never its value.
 struct StoredItem: Sendable {
     let kind: PasswordKind
-    private let attributes: AttributeMap
+    private var attributes: AttributeMap
 
     init(_ kind: PasswordKind, _ attributes: AttributeMap) {
         self.kind = kind
@@ -19,6 +19,27 @@ struct StoredItem: Sendable {
     var created: Timestamp? { date(.creationDate) }
     var modified: Timestamp? { date(.modificationDate) }
 
+    var protection: ProtectionClass? { text(.accessible).flatMap { ProtectionClass(rawValue: $0) } }
+
+    subscript(code: AttributeCode) -> AttributeValue? { attributes[code] }
+
+    /// As it is after a change.
+    mutating func take(_ code: AttributeCode, _ value: AttributeValue) { attributes[code] = value }
+
+    /// All that the keychain tells of it, in the schema's order.
+    var namedAttributes: [(SchemaAttribute, AttributeValue)] {
+        Schema.of(kind.itemClass).attributes.compactMap { attribute in
+            attributes[attribute.code].map { (attribute, $0) }
+        }
+    }
+
+    /// As a message names it: service/account, or the service alone.
+    var displayName: String { Self.displayName(service, account) }
+
+    static func displayName(_ service: String, _ account: String) -> String {
+        PrintableText.escaped(account.isEmpty ? service : "\(service)/\(account)")
+    }
+
     /// Matches this item and no other.
     var exactQuery: [(String, RawValue)] {
         kind.keyAttributes.compactMap { attribute in
@@ -30,14 +51,12 @@ struct StoredItem: Sendable {
     private func text(_ code: AttributeCode) -> String? {
         switch attributes[code] {
         case .string(let text): text
-        case .data(let bytes): String(validating: bytes, as: UTF8.self) ?? "0x" + bytes.map(Self.hex).joined()
+        case .data(let bytes): String(validating: bytes, as: UTF8.self) ?? "0x" + AttributeText.hex(bytes)
         case .integer(let number): "\(number)"
         case .real(let number): "\(number)"
         case .date, nil: nil
         }
     }
-
-    private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
     private func date(_ code: AttributeCode) -> Timestamp? {
         if case .date(let seconds) = attributes[code] { Timestamp(secondsSince2001: seconds) } else { nil }

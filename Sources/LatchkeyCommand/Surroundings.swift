@@ -37,6 +37,14 @@ package struct Surroundings: Sendable {
             configuration: configuration, transfer: transfer)
     }
 
+    /// The way to a keychain that runs already; none is started.
+    func runningKeychain(_ dataDirectory: String?, patience: Duration) -> any KeychainTransport {
+        var running = configuration.looking(in: dataDirectory.map(absolute))
+        if case .store(let locations, _) = running.target { running.target = .store(locations, autostart: false) }
+        running.patience = patience
+        return DaemonConnectionPool(running)
+    }
+
     package func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)" }
 }
 

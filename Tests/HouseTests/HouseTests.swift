@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [
         ("GRDB", ["KeychainStore"]),
         ("GRDBSQLite", ["KeychainStore"]),
-        ("Crypto", ["KeychainCrypto", "latchkey-bench"]),
+        ("Crypto", ["KeychainCrypto", "OneTimePasswords", "latchkey-bench"]),
         ("CSodium", ["KeychainCrypto"]),
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),

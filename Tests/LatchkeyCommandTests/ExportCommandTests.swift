@@ -23,7 +23,7 @@ import Testing
     ) throws -> CommandRun {
         let cost = try #require(PassphraseCost(passes: 1, kibibytes: 8))
         return CommandRun(
-            arguments, on: keychain ?? self.keychain,
+            list: arguments, on: keychain ?? self.keychain,
             console: console ?? RecordingConsole(inputTerminal: typed != nil, typed: typed),
             transfer: KeychainTransfer(cost: cost))
     }
@@ -98,7 +98,7 @@ import Testing
         for arguments in [
             ["export", "f", "CANARY"], ["import", "f", "CANARY"], ["export", "f", "--passphrase-fd", "CANARY"],
         ] {
-            let outcome = CommandRun(arguments, on: keychain, console: RecordingConsole())
+            let outcome = CommandRun(list: arguments, on: keychain, console: RecordingConsole())
             #expect(outcome.status == .usage)
             #expect(!outcome.notes.joined().contains("CANARY") && outcome.text.isEmpty)
         }

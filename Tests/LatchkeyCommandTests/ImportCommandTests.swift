@@ -14,7 +14,7 @@ import Testing
     @discardableResult
     private func run(_ text: String, _ arguments: String..., terminal: Bool = false) -> CommandRun {
         CommandRun(
-            ["import", "-"] + arguments, on: keychain,
+            list: ["import", "-"] + arguments, on: keychain,
             console: RecordingConsole(input: Array(text.utf8), errorTerminal: terminal))
     }
 

@@ -94,7 +94,7 @@ import Testing
         let second = CommandRun("set", "other", on: keychain, console: RecordingConsole(terminal: true, typed: "pw"))
         #expect(second.notes == ["Stored."])
         let again = CommandRun("set", "other", on: keychain, console: RecordingConsole(terminal: true, typed: "x"))
-        #expect(again.notes == ["Replaced the secret that was there."])
+        #expect(again.notes == ["This replaces the secret of other, last changed 2026-05-09T06:13:22Z.", "Replaced."])
     }
 
     @Test func cancelledPromptStoresNothing() {

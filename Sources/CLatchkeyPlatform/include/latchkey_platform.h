@@ -124,6 +124,15 @@ int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int3
 // Waits for its end: its status as a shell shows it, or -errno.
 int lk_tool_status(int32_t pid);
 int lk_reap(int32_t pid);   // 0 once the child is gone (or was not ours)
+// The same, and its status as a shell shows it.
+int lk_reap_status(int32_t pid);
+
+// Keeps signals that end or stop a program, and SIGWINCH, for a signalfd; and lets
+// them come again (those that wait come at once).
+int lk_hold_signals(void);
+void lk_release_signals(void);
+int lk_next_signal(int32_t fd);
+int lk_terminal_size(int32_t fd, int32_t *columns, int32_t *rows);
 int lk_kill(int32_t pid);
 int lk_pipe(int32_t out[2]);   // close-on-exec: read end, write end
 

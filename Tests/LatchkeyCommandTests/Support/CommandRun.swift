@@ -9,11 +9,11 @@ struct CommandRun {
     let console: RecordingConsole
 
     init(_ arguments: String..., on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole()) {
-        self.init(arguments, on: keychain, console: console)
+        self.init(list: arguments, on: keychain, console: console)
     }
 
     init(
-        _ arguments: [String], on keychain: any KeychainTransport, console: RecordingConsole,
+        list arguments: [String], on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole(),
         transfer: any Transfer = KeychainTransfer.usual
     ) {
         self.console = console

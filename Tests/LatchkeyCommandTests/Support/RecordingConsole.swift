@@ -33,6 +33,7 @@ final class RecordingConsole: Console {
         errorIsTerminal = terminal || errorTerminal
     }
 
+    var inputIsPiped: Bool { !inputIsTerminal && !input.isEmpty }
     var output: [UInt8] { record.withLock(\.output) }
     var text: String { String(decoding: output, as: UTF8.self) }
     var notes: [String] { record.withLock(\.notes) }

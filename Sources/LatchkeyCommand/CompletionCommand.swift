@@ -1,0 +1,174 @@
+internal import ArgumentParser
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct CompletionCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "completion",
+        abstract: "Write the script that completes commands, options, services and accounts in a shell.",
+        discussion: """
+            Services and accounts come from the running daemon; where none runs none is started, and \
+            only commands and options are completed. No secret is read.
+
+            EXAMPLES
+              source <(latchkey completion bash)                               # in ~/.bashrc
+              latchkey completion zsh > ~/.zfunc/_latchkey                     # a folder of $fpath
+              latchkey completion fish > ~/.config/fish/completions/latchkey.fish
+            """)
+
+    @Argument(help: "bash, zsh or fish.")
+    var shell: Shell
+
+    enum Shell: String, ExpressibleByArgument, CaseIterable {
+        case bash, zsh, fish
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let script =
+            switch shell {
+            case .bash: CompletionScript.bash
+            case .zsh: CompletionScript.zsh
+            case .fish: CompletionScript.fish
+            }
+        try printing { () throws(SystemCallError) in try surroundings.console.write(script) }
+        return .done
+    }
+}
+
+/// What the scripts call with the words before the cursor: writes a candidate a
+/// line. Never starts a daemon, never waits long, never fails.
+struct CompleteCommand: Verb {
+    static let configuration = CommandConfiguration(commandName: "__complete", shouldDisplay: false)
+    private static let patience = Duration.seconds(1)
+
+    @Argument(parsing: .postTerminator) var words: [String] = []
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let line = CompletionLine(words, verbs: VerbWords.all)
+        var found: [String] = []
+        switch line.wanted {
+        case .words(let words): found = words
+        case .services: found = names(nil, line, surroundings).map(\.service)
+        case .accounts(let service): found = names(service, line, surroundings).map(\.account)
+        case .nothing: break
+        }
+        // A name that would move a cursor or end a line is not for a command line.
+        let shown = Set(found).filter {
+            $0.hasPrefix(line.current) && !$0.isEmpty && PrintableText.escaped($0) == $0
+        }
+        let text = shown.sorted().map { "\($0)\n" }.joined()
+        try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
+        return .done
+    }
+
+    private func names(
+        _ service: String?, _ line: CompletionLine, _ surroundings: Surroundings
+    ) -> [StoredItem] {
+        do throws(CommandFailure) {
+            let keychain = try CommandKeychain.open(in: surroundings) {
+                surroundings.runningKeychain(line.dataDirectory, patience: Self.patience)
+            }
+            return try keychain.list(service: service)
+        } catch {
+            // Whoever presses Tab is not told of a keychain that does not answer.
+            return []
+        }
+    }
+}
+
+/// A command's name and options, as its help lists them.
+struct VerbWords: Sendable {
+    let name: String
+    let options: [String]
+    /// Those that are followed by a value.
+    let valued: Set<String>
+
+    init(name: String, help: String) {
+        self.name = name
+        var options: [String] = []
+        var valued: Set<String> = []
+        for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+            let words = line.split(separator: " ").map { $0.filter { $0 != "," } }
+            for (index, word) in words.enumerated() where word.hasPrefix("--") {
+                options.append(word)
+                if index + 1 < words.count, words[index + 1].hasPrefix("<") { valued.insert(word) }
+                break
+            }
+        }
+        self.options = options
+        self.valued = valued
+    }
+
+    static var all: [VerbWords] {
+        Latchkey.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { verb in
+            VerbWords(
+                name: verb.configuration.commandName ?? "", help: Latchkey.helpMessage(for: verb, columns: 200))
+        }
+    }
+}
+
+/// The words on a command line up to the cursor, and what may stand there.
+struct CompletionLine: Sendable {
+    enum Wanted: Sendable, Hashable {
+        case words([String])
+        case services
+        case accounts(of: String)
+        case nothing
+    }
+
+    let current: String
+    let wanted: Wanted
+    let dataDirectory: String?
+
+    private static let rootOptions = ["--data-dir", "--help", "--version"]
+    private static let takingNames: [String: Int] = [
+        "set": 2, "get": 2, "info": 2, "edit": 2, "rm": 2, "list": 1, "note": 1,
+    ]
+
+    init(_ words: [String], verbs: [VerbWords]) {
+        current = words.last ?? ""
+        var verb: VerbWords?
+        var names: [String] = []
+        var waiting: String?
+        var dataDirectory: String?
+        var isOver = false
+        for word in words.dropLast() {
+            if let option = waiting {
+                if option == "--data-dir" { dataDirectory = word }
+                waiting = nil
+            } else if word == "--" {
+                isOver = true
+            } else if word.hasPrefix("-") {
+                if word.hasPrefix("--data-dir=") { dataDirectory = String(word.dropFirst("--data-dir=".count)) }
+                if word == "--data-dir" || verb?.valued.contains(word) == true && !OptionalValue.contains(word) {
+                    waiting = word
+                }
+            } else if verb == nil {
+                verb = verbs.first { $0.name == word } ?? VerbWords(name: word, help: "")
+            } else {
+                names.append(word)
+            }
+        }
+        self.dataDirectory = dataDirectory
+        wanted =
+            isOver || waiting != nil ? .nothing : Self.wanted(current, verb, names, verbs)
+    }
+
+    private static func wanted(
+        _ current: String, _ verb: VerbWords?, _ names: [String], _ verbs: [VerbWords]
+    ) -> Wanted {
+        guard let verb else {
+            return .words(current.hasPrefix("-") ? rootOptions : verbs.map(\.name) + ["help"])
+        }
+        if current.hasPrefix("-") { return .words(verb.options) }
+        switch (verb.name, names.count) {
+        case ("completion", 0): return .words(CompletionCommand.Shell.allCases.map(\.rawValue))
+        case ("help", 0): return .words(verbs.map(\.name))
+        case (_, 0) where takingNames[verb.name] != nil: return .services
+        case (_, 1) where takingNames[verb.name] == 2: return .accounts(of: names[0])
+        default: return .nothing
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// The scripts that shells read. They ask `latchkey __complete` for everything.
+enum CompletionScript {
+    /// The words are read anew from the line, because bash splits them at : and =
+    /// and wants only what stands behind the last of these.
+    static let bash = #"""
+        # Completes latchkey in bash. Written by: latchkey completion bash
+        _latchkey() {
+            local line=${COMP_LINE:0:COMP_POINT} words candidate
+            # Without -r a backslash takes the meaning from the blank behind it.
+            IFS=$' \t' read -a words <<< "$line"
+            [[ $line == *[!\\][[:blank:]] ]] && words+=("")
+            local current=${words[-1]}
+            local prefix=${current%"${current##*[:=]}"}
+            COMPREPLY=()
+            while IFS= read -r candidate; do
+                COMPREPLY+=("$(printf %q "${candidate#"$prefix"}")")
+            done < <(latchkey __complete -- "${words[@]:1}" 2>/dev/null)
+        }
+        complete -o default -F _latchkey latchkey
+
+        """#
+
+    static let zsh = #"""
+        #compdef latchkey
+        # Completes latchkey in zsh. Written by: latchkey completion zsh
+        _latchkey() {
+            local -a found
+            found=("${(@f)$(latchkey __complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+            found=(${found:#})
+            if (( $#found )); then compadd -a found; else _files; fi
+        }
+        if [[ $funcstack[1] == _latchkey ]]; then _latchkey "$@"; else compdef _latchkey latchkey; fi
+
+        """#
+
+    static let fish = #"""
+        # Completes latchkey in fish. Written by: latchkey completion fish
+        function __latchkey_candidates
+            set -l before (commandline -opc)
+            latchkey __complete -- $before[2..] (commandline -ct) 2>/dev/null
+        end
+        complete -c latchkey -n 'not __fish_seen_subcommand_from backup restore temp explain' -f
+        complete -c latchkey -a '(__latchkey_candidates)'
+
+        """#
+}

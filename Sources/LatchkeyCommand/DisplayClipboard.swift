@@ -1,0 +1,64 @@
+internal import KeychainPlatform
+
+/// The clipboard of a display, by one of the programs that reach it.
+enum DisplayClipboard: String, Sendable, CaseIterable {
+    case wayland = "wl-copy"
+    case xclip
+    case xsel
+
+    /// A program whose display does not answer is not waited for.
+    private static let patience = Duration.seconds(5)
+
+    /// What such programs need to find their display, and nothing else.
+    static var environment: [String] {
+        let names = ["PATH", "HOME", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "DISPLAY", "XAUTHORITY"]
+        return names.compactMap { name in ProcessEnvironment.variable(name).map { "\(name)=\($0)" } }
+    }
+
+    func write(_ secret: borrowing SecretBytes) throws(SystemCallError) { try feed(writer, secret) }
+
+    func clear() throws(SystemCallError) { try feed(clearer, SecretBytes(count: 0)) }
+
+    /// Whether exactly this is on it.
+    func holds(_ secret: borrowing SecretBytes) throws(SystemCallError) -> Bool {
+        guard let content = try program(reader).read(atMost: secret.count) else { return false }
+        return content.isEqual(to: secret)
+    }
+
+    private func feed(_ words: [String], _ input: borrowing SecretBytes) throws(SystemCallError) {
+        guard try program(words).write(input) == 0 else { throw .failed(words[0]) }
+    }
+
+    private func program(_ words: [String]) throws(SystemCallError) -> PipedProgram {
+        guard let path = ProcessEnvironment.program(words[0]) else { throw .noProgram }
+        return PipedProgram(
+            [path] + words.dropFirst(), environment: Self.environment,
+            until: Deadline(after: Self.patience, on: SystemClock()))
+    }
+
+    // MARK: Their words
+
+    private var writer: [String] {
+        switch self {
+        case .wayland: ["wl-copy", "--type", "text/plain;charset=utf-8"]
+        case .xclip: ["xclip", "-selection", "clipboard", "-in"]
+        case .xsel: ["xsel", "--clipboard", "--input"]
+        }
+    }
+
+    private var reader: [String] {
+        switch self {
+        case .wayland: ["wl-paste", "--no-newline"]
+        case .xclip: ["xclip", "-selection", "clipboard", "-out"]
+        case .xsel: ["xsel", "--clipboard", "--output"]
+        }
+    }
+
+    private var clearer: [String] {
+        switch self {
+        case .wayland: ["wl-copy", "--clear"]
+        case .xclip: ["xclip", "-selection", "clipboard", "-in"]
+        case .xsel: ["xsel", "--clipboard", "--clear"]
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct EditCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "edit",
+        abstract: "Change attributes of an item, or move it to another name; its secret stays.",
+        discussion: """
+            Looks for the item as `get` does. All changes happen together or not at all; where the new \
+            name is another item's, nothing happens and both stay as they are. What changes is said on \
+            a terminal.
+
+            --attribute takes any attribute that `info` shows and a person may set, by its constant \
+            (kSecAttrComment), the constant without kSecAttr (Comment) or its code (icmt). Values are \
+            text, or bytes as <hex digits>; numbers; true and false; four characters for kSecAttrType \
+            and kSecAttrCreator; dates as 2026-01-31T23:59:59Z.
+
+            CLASS of --accessible is one of when-unlocked, after-first-unlock, always, each also with \
+            -this-device-only, or when-passcode-set-this-device-only.
+
+            EXAMPLES
+              latchkey edit mail alice --label "Mail at work"
+              latchkey edit mail alice --to-account alice@example.com
+              latchkey edit --internet example.com --port 8443 --protocol https
+              latchkey edit mail --attribute kSecAttrIsInvisible=true
+
+            --json writes {"service", "account", "kind", "changed"}: the names as they are now, and an \
+            array of {"attribute", "from", "to"}.
+            """)
+
+    @Argument(help: "The service, or the server of an internet password.")
+    var service: String
+
+    @Argument(help: "The account; needed where the service has several.")
+    var account: String?
+
+    @Option(help: "A title for people.")
+    var label: String?
+
+    @Option(help: "A remark.")
+    var comment: String?
+
+    @Option(help: "What kind of item it is, in words.")
+    var description: String?
+
+    @Option(name: .customLong("to-service"), help: "Move it to this service.")
+    var toService: String?
+
+    @Option(name: .customLong("to-account"), help: "Move it to this account.")
+    var toAccount: String?
+
+    @Option(name: .customLong("to-server"), help: "Move an internet password to this server.")
+    var toServer: String?
+
+    @Option(help: "The port of an internet password.")
+    var port: String?
+
+    @Option(help: "The path of an internet password.")
+    var path: String?
+
+    @Option(name: .customLong("protocol"), help: "The protocol of an internet password, as in URLs.")
+    var protocolName: String?
+
+    @Option(help: ArgumentHelp("When the item can be opened.", valueName: "class"))
+    var accessible: String?
+
+    @Option(
+        name: .customLong("attribute"), help: ArgumentHelp("Any attribute; may be repeated.", valueName: "name=value"))
+    var attributes: [String] = []
+
+    @Flag(help: "Look for internet passwords only.")
+    var internet = false
+
+    @Flag(help: "Write what was changed as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        guard !options.isEmpty || !attributes.isEmpty else {
+            throw CommandFailure(
+                .usage, "nothing to change was named", "Add an option such as --label; `latchkey edit --help` has all.")
+        }
+        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
+        let item = try keychain.findOne(name, advice: "Name one account: latchkey edit SERVICE ACCOUNT")
+        let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
+        if !changes.isEmpty { try keychain.change(item, to: changes.map { ($0.attribute.code, $0.value) }) }
+        try report(changes, item, surroundings.console)
+        return .done
+    }
+
+    private var options: [(AttributeCode, String)] {
+        let all: [(AttributeCode, String?)] = [
+            (.label, label), (.comment, comment), (.description, description), (.service, toService),
+            (.account, toAccount), (.server, toServer), (.port, port), (.path, path), (.protocol, protocolName),
+            (.accessible, accessible),
+        ]
+        return all.compactMap { code, text in text.map { (code, $0) } }
+    }
+
+    private func changes(of kind: PasswordKind) throws(CommandFailure) -> [AttributeChange] {
+        var changes: [AttributeChange] = []
+        for (code, text) in options { changes.append(try AttributeChange(code, text, for: kind)) }
+        for text in attributes { changes.append(try AttributeChange.parse(text, for: kind)) }
+        guard Set(changes.map(\.attribute.code)).count == changes.count else {
+            throw CommandFailure(.usage, "one attribute was given two values", "Name each attribute once.")
+        }
+        return changes
+    }
+
+    // MARK: What is said
+
+    private func report(
+        _ changes: [AttributeChange], _ item: StoredItem, _ console: any Console
+    ) throws(CommandFailure) {
+        if json {
+            let now = changes.reduce(into: item) { $0.take($1.attribute.code, $1.kept) }
+            let line = JSONValue.object([
+                ("service", .string(now.service)), ("account", .string(now.account)),
+                ("kind", .string(item.kind.text)), ("changed", .array(changes.map { $0.json(from: item) })),
+            ])
+            try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
+        }
+        guard console.errorIsTerminal else { return }
+        if changes.isEmpty { console.note("Nothing to change: the item is so already.") }
+        for change in changes { console.note(change.text(from: item)) }
+    }
+}
+
+extension AttributeChange {
+    private var name: String { KeyNames.constant("\(attribute.code)") }
+
+    fileprivate func text(from item: StoredItem) -> String {
+        let before = item[attribute.code].map { shown($0) } ?? "none"
+        return "\(name): \(before) -> \(shown(kept))"
+    }
+
+    private func shown(_ value: AttributeValue) -> String {
+        let text = PrintableText.escaped(AttributeText.text(value, of: attribute))
+        if case .string = value { return "\"\(text)\"" }
+        return text
+    }
+
+    fileprivate func json(from item: StoredItem) -> JSONValue {
+        .object([
+            ("attribute", .string(name)), ("from", item[attribute.code].map { AttributeText.json($0) } ?? .null),
+            ("to", AttributeText.json(kept)),
+        ])
+    }
+}

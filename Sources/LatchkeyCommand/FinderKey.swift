@@ -1,0 +1,70 @@
+/// A key as the finder knows it.
+package enum FinderKey: Sendable, Hashable {
+    case text(String)
+    case up, down, pageUp, pageDown
+    case erase, eraseAll
+    case enter, copy, leave
+}
+
+/// Makes keys of the bytes that a terminal sends, which may come in pieces.
+package struct FinderKeys: Sendable {
+    private var rest: [UInt8] = []
+    private static let escape: UInt8 = 0x1b
+
+    package init() {}
+
+    /// Whether an escape has come that may yet be the beginning of a key.
+    package var isWaiting: Bool { !rest.isEmpty }
+
+    package mutating func take(_ bytes: [UInt8]) -> [FinderKey] {
+        rest += bytes
+        var keys: [FinderKey] = []
+        while let (key, count) = Self.first(of: rest) {
+            rest.removeFirst(count)
+            if let key { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// Nothing more came: an escape was the key itself.
+    package mutating func end() -> [FinderKey] {
+        defer { rest = [] }
+        return rest.first == Self.escape ? [.leave] : []
+    }
+
+    /// The first key and its bytes; nil where more have to come.
+    private static func first(of bytes: [UInt8]) -> (FinderKey?, Int)? {
+        guard let byte = bytes.first else { return nil }
+        if byte == escape { return sequence(bytes) }
+        if let key = controls[byte] { return (key, 1) }
+        if byte < 0x20 { return (nil, 1) }
+        let count = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+        guard bytes.count >= count else { return nil }
+        return (String(validating: bytes[..<count], as: UTF8.self).map { .text($0) }, count)
+    }
+
+    private static let controls: [UInt8: FinderKey] = [
+        0x03: .leave, 0x04: .leave, 0x08: .erase, 0x0a: .enter, 0x0d: .enter, 0x0e: .down, 0x10: .up, 0x15: .eraseAll,
+        0x19: .copy, 0x7f: .erase,
+    ]
+
+    /// ESC [ … letter and ESC O letter (ECMA-48, xterm's control sequences).
+    private static func sequence(_ bytes: [UInt8]) -> (FinderKey?, Int)? {
+        guard bytes.count >= 2 else { return nil }
+        guard bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O") else { return (.leave, 1) }
+        guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7e).contains($0) }) else {
+            // A terminal sends no longer ones.
+            return bytes.count > 16 ? (nil, bytes.count) : nil
+        }
+        let body = String(decoding: bytes[2...end], as: UTF8.self)
+        let key: FinderKey? =
+            switch body {
+            case "A": .up
+            case "B": .down
+            case "5~": .pageUp
+            case "6~": .pageDown
+            default: nil
+            }
+        return (key, end + 1)
+    }
+}

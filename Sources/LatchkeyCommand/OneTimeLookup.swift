@@ -1,0 +1,62 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import OneTimePasswords
+
+/// What `get --otp` does: the code for this moment from an item's secret.
+struct OneTimeLookup {
+    /// The item beside a login that holds its one-time secret (decisions.md, "Command line").
+    private static let suffix = "(otp)"
+
+    let name: ItemName
+
+    /// The code, and the item from which it was made.
+    struct Answer: Sendable {
+        let item: StoredItem
+        let code: SharedSecret
+        let secondsLeft: Int
+    }
+
+    func answer(in keychain: CommandKeychain, at clock: any KeychainClock) throws(CommandFailure) -> Answer {
+        let item = try item(in: keychain)
+        let secret = try keychain.value(of: item)
+        let password: OneTimePassword
+        do throws(OneTimePassword.Fault) {
+            // Beside a login also a bare secret is meant; elsewhere it may be a password.
+            if Self.isSibling(item), !OneTimePassword.isAddress(secret.bytes) {
+                password = try OneTimePassword(base32: secret.bytes)
+            } else {
+                password = try OneTimePassword(address: secret.bytes)
+            }
+        } catch {
+            throw CommandFailure(
+                .usage, "no code can be made from this item: \(error.explanation)",
+                "Store the otpauth://totp/ address that the service shows: latchkey set SERVICE \"ACCOUNT (otp)\"")
+        }
+        let code = password.code(at: Int64(clock.wallClock.rounded(.down)) + Self.secondsFrom1970To2001)
+        return Answer(item: item, code: code.digits, secondsLeft: code.secondsLeft)
+    }
+
+    private static let secondsFrom1970To2001: Int64 = 978_307_200
+
+    /// The item beside the one that is named, else that one itself.
+    private func item(in keychain: CommandKeychain) throws(CommandFailure) -> StoredItem {
+        let advice = "Name one account: latchkey get --otp SERVICE ACCOUNT"
+        guard let account = name.account else {
+            let found = try keychain.find(name)
+            let siblings = found.filter(Self.isSibling)
+            let candidates = siblings.isEmpty ? found : siblings
+            guard let item = candidates.first else { throw .noItem }
+            guard candidates.count == 1 else { throw .several(candidates, accountGiven: false, then: advice) }
+            return item
+        }
+        var beside = name
+        beside.account = account.isEmpty ? Self.suffix : "\(account) \(Self.suffix)"
+        if let sibling = try keychain.find(beside).first { return sibling }
+        return try keychain.findOne(name, advice: advice)
+    }
+
+    private static func isSibling(_ item: StoredItem) -> Bool {
+        item.account == suffix || item.account.hasSuffix(" \(suffix)")
+    }
+}

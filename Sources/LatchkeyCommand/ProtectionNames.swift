@@ -1,0 +1,46 @@
+internal import KeychainModel
+
+/// The protection classes as people write and read them.
+extension ProtectionClass {
+    /// Apple's constant without its prefix, in small letters with hyphens.
+    var commandName: String {
+        switch self {
+        case .whenUnlocked: "when-unlocked"
+        case .afterFirstUnlock: "after-first-unlock"
+        case .always: "always"
+        case .whenUnlockedThisDeviceOnly: "when-unlocked-this-device-only"
+        case .afterFirstUnlockThisDeviceOnly: "after-first-unlock-this-device-only"
+        case .alwaysThisDeviceOnly: "always-this-device-only"
+        case .whenPasscodeSetThisDeviceOnly: "when-passcode-set-this-device-only"
+        }
+    }
+
+    /// By its command name, Apple's constant or its tag.
+    init?(named text: String) {
+        let tag = KeyNames.value(text, of: "\(AttributeCode.accessible)") ?? text
+        guard let found = Self.allCases.first(where: { $0.commandName == text || $0.rawValue == tag }) else {
+            return nil
+        }
+        self = found
+    }
+
+    var sentence: String { "\(opening)\(isBoundToDevice ? ", on this machine only" : "")" }
+
+    private var opening: String {
+        switch self {
+        case .whenUnlocked, .whenUnlockedThisDeviceOnly: "opens while the keychain is unlocked"
+        case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: "opens once the keychain has been unlocked"
+        case .always, .alwaysThisDeviceOnly: "opens always"
+        case .whenPasscodeSetThisDeviceOnly: "opens while the keychain is unlocked and has a passcode"
+        }
+    }
+
+    private var isBoundToDevice: Bool {
+        switch self {
+        case .whenUnlocked, .afterFirstUnlock, .always: false
+        case .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly,
+            .whenPasscodeSetThisDeviceOnly:
+            true
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import KeychainPlatform
+import LatchkeyCommand
+import Testing
+
+/// The finder as a machine without a terminal.
+@Suite struct FinderTests {
+    private func finder(_ entries: String..., typing text: String = "") -> Finder {
+        var finder = Finder(entries)
+        for character in text { _ = finder.handle(.key(.text(String(character)))) }
+        return finder
+    }
+
+    @Test func typingNarrowsAndErasingWidens() {
+        var finder = finder("mail/alice", "Mail/bob", "bank", typing: "mai")
+        #expect(finder.found == [0, 1])
+        _ = finder.handle(.key(.text(" b")))
+        #expect(finder.found == [1] && finder.choice == 1)
+        _ = finder.handle(.key(.erase))
+        #expect(finder.found == [0, 1] && finder.query == "mai ")
+        _ = finder.handle(.key(.eraseAll))
+        #expect(finder.found == [0, 1, 2] && finder.handle(.key(.erase)) == .draw)
+    }
+
+    @Test func theChoiceStaysInTheListAndInSight() {
+        var finder = finder("a", "b", "c", "d", "e")
+        _ = finder.handle(.resized(columns: 40, rows: 4))
+        #expect(finder.handle(.key(.up)) == .draw && finder.choice == 0)
+        for _ in 0..<9 { _ = finder.handle(.key(.down)) }
+        #expect(finder.choice == 4)
+        #expect(finder.screen == ["find: ", "  d", "> e", "5 of 5  Enter shows, Ctrl-Y copies, Esc "])
+        _ = finder.handle(.key(.pageUp))
+        #expect(finder.choice == 2 && finder.screen[1] == "> c")
+    }
+
+    @Test func enterRevealsAndAnyKeyOrTheTimeHides() {
+        for event in [Finder.Event.key(.text("x")), .key(.leave), .timeUp, .resized(columns: 80, rows: 24)] {
+            var finder = finder("a", "b")
+            _ = finder.handle(.key(.down))
+            #expect(finder.handle(.key(.enter)) == .reveal(1))
+            #expect(finder.handle(event) == .draw)
+            #expect(finder.query == "")
+            #expect(finder.handle(.key(.leave)) == .leave)
+        }
+    }
+
+    @Test func whereNothingMatchesNothingIsRevealedOrCopied() {
+        var finder = finder("a", typing: "zz")
+        #expect(finder.choice == nil && finder.screen[1].contains("nothing"))
+        #expect(finder.handle(.key(.enter)) == .nothing && finder.handle(.key(.copy)) == .nothing)
+        #expect(finder.handle(.timeUp) == .nothing)
+    }
+
+    @Test func eachKeyLooksOnlyAtWhatMatchedBefore() {
+        var finder = Finder((0..<10_000).map { "service-\($0)/account-\($0 % 7)" })
+        var found = finder.found.count
+        for letter in ["9", "9", "9", "/"] {
+            let before = finder.looks
+            _ = finder.handle(.key(.text(letter)))
+            #expect(finder.looks - before == found)
+            found = finder.found.count
+        }
+        #expect(found == 10)
+        let before = finder.looks
+        for key in [FinderKey.erase, .down, .up, .pageDown, .eraseAll] { _ = finder.handle(.key(key)) }
+        #expect(finder.looks == before && finder.screen.count == 24)
+    }
+
+    @Test func keysComeOfBytesInAnyPieces() {
+        let bytes: [UInt8] = Array("aé\u{1b}[A\u{1b}[B\u{1b}OA\u{1b}[6~\r\u{7f}\u{19}\u{3}\u{1b}[1;5C".utf8)
+        let expected: [FinderKey] = [
+            .text("a"), .text("é"), .up, .down, .up, .pageDown, .enter, .erase, .copy, .leave,
+        ]
+        for size in 1...bytes.count {
+            var keys = FinderKeys()
+            var found: [FinderKey] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                found += keys.take(Array(bytes[start..<min(start + size, bytes.count)]))
+            }
+            #expect(found == expected && !keys.isWaiting)
+        }
+        var alone = FinderKeys()
+        #expect(alone.take([0x1b]).isEmpty && alone.isWaiting && alone.end() == [.leave] && !alone.isWaiting)
+        #expect(alone.take([0x1b, 0x1b]) == [.leave])
+    }
+}
+
+/// The finder of the real program on a pseudo-terminal.
+@Suite struct FinderEndToEndTests {
+    let programs: BuiltPrograms
+    let terminal: PseudoTerminal
+
+    init() throws {
+        programs = try BuiltPrograms()
+        terminal = try PseudoTerminal()
+        for account in ["alice", "bob"] {
+            try programs.latchkey("set", "mail", account, input: Data("hunter2-\(account)".utf8))
+        }
+    }
+
+    private func start() throws -> Process {
+        let process = try terminal.start(
+            programs, arguments: [], changing: ["TERM": "xterm", "SSH_TTY": "/dev/pts/x"])
+        #expect(terminal.shows("2 of 2"))
+        return process
+    }
+
+    private func expectRestored() {
+        #expect(terminal.shows("\u{1b}[?1049l"))
+        #expect(terminal.shown.hasPrefix("\u{1b}[?1049h"))
+        #expect(terminal.echoes)
+    }
+
+    @Test func aSecretIsShownOnRequestAndGoneAfterwards() throws {
+        let process = try start()
+        #expect(!terminal.echoes)
+        terminal.type("bo")
+        #expect(terminal.shows("1 of 2"))
+        #expect(!terminal.shown.contains("hunter2"))
+        terminal.type("\r")
+        #expect(terminal.shows("hunter2-bob"))
+        #expect(!terminal.shown.contains("hunter2-alice"))
+        terminal.type(" ")
+        #expect(BuiltPrograms.eventually { terminal.shows("hunter2-bob\u{1b}[Hfind: bo\u{1b}[K") })
+        terminal.type("\u{1b}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        expectRestored()
+        // Each screen after it is drawn over what was there and emptied below.
+        let after = try #require(terminal.shown.components(separatedBy: "hunter2-bob").last)
+        #expect(after.contains("\u{1b}[J") && !after.contains("hunter2"))
+    }
+
+    @Test func arrowsChooseAndControlYCopies() throws {
+        let process = try start()
+        terminal.type("\u{1b}[B")
+        #expect(terminal.shows("> mail/bob"))
+        terminal.type("\u{19}")
+        #expect(terminal.shows("\u{1b}]52;c;aHVudGVyMi1ib2I=\u{7}"))
+        #expect(terminal.shows("Copied with terminal for 30 s."))
+        terminal.type("\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && !terminal.shown.contains("hunter2"))
+        expectRestored()
+    }
+
+    @Test(arguments: ["TERM", "HUP", "INT"])
+    func aSignalRestoresTheTerminal(name: String) throws {
+        let process = try start()
+        terminal.type("\r")
+        #expect(terminal.shows("hunter2-alice"))
+        // The shell around it is the parent of the one that is meant.
+        let child = "ps -o pid= --ppid"
+        let parent = process.processIdentifier
+        try programs.shell("kill -\(name) $(\(child) $(\(child) \(parent)) || \(child) \(parent))")
+        process.waitUntilExit()
+        #expect(process.terminationStatus > 128)
+        expectRestored()
+    }
+
+    @Test func onAnythingElseItIsTheHelp() throws {
+        #expect(try programs.latchkey().text.contains("SUBCOMMANDS"))
+        let process = try terminal.start(programs, arguments: [], changing: ["TERM": "dumb"])
+        #expect(terminal.shows("SUBCOMMANDS"))
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && !terminal.shown.contains("\u{1b}"))
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import KeychainClient
+import KeychainPlatform
+import KeychainTestSupport
+import LatchkeyCommand
+import LatchkeyTransfer
+import Testing
+
+/// `get --otp`.
+@Suite struct OneTimeCodeTests {
+    let keychain = FakeKeychain()
+    private static let secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    private static let address = "otpauth://totp/mail:alice?secret=\(secret)&issuer=mail"
+
+    /// At 59 seconds after 1970, the first moment of RFC 6238 appendix B.
+    private func run(_ arguments: [String], terminal: Bool = false) -> (LatchkeyCommand.ExitStatus, RecordingConsole) {
+        let console = RecordingConsole(terminal: terminal)
+        let clock = ManualClock(wallClock: 59 - 978_307_200)
+        let status = LatchkeyProgram.run(
+            arguments,
+            in: Surroundings(
+                console: console, keychain: { [keychain] _ in keychain }, shield: .none, currentDirectory: "/work",
+                configuration: ClientConfiguration(target: .nowhere, clock: clock),
+                transfer: KeychainTransfer.usual))
+        return (status, console)
+    }
+
+    @Test func theCodeIsThatOfTheMoment() {
+        keychain.set(["mail", "alice"], Self.address)
+        #expect(run(["get", "--otp", "mail"]).1.text == "287082")
+        let (_, terminal) = run(["get", "mail", "--otp"], terminal: true)
+        #expect(terminal.text == "287082\n" && terminal.notes == ["1 second left."])
+        let json = run(["get", "mail", "--otp", "--json"]).1.text
+        #expect(json.hasSuffix(#""seconds_left":1,"encoding":"utf8","value":"287082"}"# + "\n"))
+    }
+
+    @Test(arguments: [Self.address, "gezd gnbv gy3t qojq gezd gnbv gy3t qojq"])
+    func theItemBesideTheLoginIsTaken(value: String) {
+        keychain.set(["mail", "alice"], "hunter2")
+        keychain.set(["mail", "alice (otp)"], value)
+        #expect(run(["get", "--otp", "mail"]).1.text == "287082")
+        #expect(run(["get", "--otp", "mail", "alice"]).1.text == "287082")
+        keychain.set(["mail", "bob (otp)"], value)
+        #expect(run(["get", "--otp", "mail"]).0 == .usage)
+    }
+
+    @Test(arguments: ["hunter2", secret, "otpauth://totp/a?secret=0189hunter2", "otpauth://hotp/a?secret=\(secret)"])
+    func whatMakesNoCodeIsAnErrorWithoutTheSecret(value: String) {
+        keychain.set(["mail", "alice"], value)
+        let (status, console) = run(["get", "--otp", "mail"])
+        #expect(status == .usage && console.output.isEmpty)
+        #expect(console.notes.allSatisfy { !$0.contains("hunter2") && !$0.contains(Self.secret) })
+        #expect(run(["get", "--otp", "none"]).0 == .noMatch)
+    }
+
+    @Test func theRealProgramMakesTheCodeOfNow() throws {
+        let programs = try BuiltPrograms()
+        try programs.latchkey("set", "mail", input: Data(Self.address.utf8))
+        let outcome = try programs.latchkey("get", "mail", "--otp")
+        #expect(outcome.status == 0)
+        #expect(outcome.text.range(of: "^[0-9]{6}$", options: .regularExpression) != nil)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import KeychainPlatform
+
+/// A pseudo-terminal: one side for the program, the other for the test.
+final class PseudoTerminal {
+    let side: FileHandle
+    private let master: Int32
+    private(set) var shown = ""
+
+    init() throws {
+        var ends: (Int32, Int32) = (-1, -1)
+        guard unsafe openpty(&ends.0, &ends.1, nil, nil, nil) == 0 else { throw CocoaError(.fileNoSuchFile) }
+        master = ends.0
+        _ = fcntl(master, F_SETFL, O_NONBLOCK)
+        _ = fcntl(master, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(ends.1, F_SETFD, FD_CLOEXEC)
+        side = FileHandle(fileDescriptor: ends.1, closeOnDealloc: true)
+    }
+
+    deinit { close(master) }
+
+    /// Runs `latchkey` with this as its controlling terminal.
+    func start(_ programs: BuiltPrograms, _ arguments: String...) throws -> Process {
+        try start(programs, arguments: arguments)
+    }
+
+    func start(
+        _ programs: BuiltPrograms, arguments: [String], changing: [String: String?] = [:]
+    ) throws -> Process {
+        // setsid -w says nothing of a signal that ended its command; a shell does.
+        let shell = ["/bin/sh", "-c", "trap : INT; \"$@\"; exit $?", "sh"]
+        let process = programs.start(
+            "/usr/bin/setsid", ["-c", "-w"] + shell + [BuiltPrograms.latchkey] + arguments, changing: changing)
+        process.standardInput = side
+        process.standardOutput = side
+        process.standardError = side
+        try process.runUnmasked()
+        return process
+    }
+
+    func type(_ text: String) {
+        _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+    }
+
+    var echoes: Bool {
+        var settings = termios()
+        return unsafe tcgetattr(side.fileDescriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    /// Whether the text comes within a few seconds.
+    func shows(_ text: String) -> Bool {
+        BuiltPrograms.eventually {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = unsafe read(master, &bytes, bytes.count)
+            if count > 0 { shown += String(decoding: bytes[..<count], as: UTF8.self) }
+            return shown.replacing("\r\n", with: " ").contains(text.replacing("\r\n", with: " "))
+        }
+    }
+}
