@@ -34,8 +34,11 @@ public struct SecretStore: Sendable {
 
     /// Where items are looked for, and where they are stored.
     public enum Reach: Sendable, Hashable {
-        /// In every group that this program searches by itself; stored in the first.
+        /// In every group that this program searches by itself, the first of them
+        /// first; stored in the first.
         case ownGroups
+        /// In the first of them alone.
+        case firstGroup
         case group(AccessGroup)
     }
 
@@ -67,7 +70,7 @@ public struct SecretStore: Sendable {
 
     /// The secret at an address, or nil where there is none.
     public func secret(for address: ItemAddress) throws(KeychainError) -> Secret? {
-        let rows = try rows(address.query + [("r_Data", .bool(true))])
+        let rows = try firstOf(address, [("r_Data", .bool(true))])
         return rows.first.map { Secret($0.value ?? SharedSecret(SecretBytes(count: 0))) }
     }
 
@@ -75,13 +78,13 @@ public struct SecretStore: Sendable {
     ///
     /// Needs no secret, so it answers also where a person would have to be asked.
     public func item(at address: ItemAddress) throws(KeychainError) -> Item? {
-        guard let row = try rows(address.query + Self.wantsItems).first else { return nil }
+        guard let row = try firstOf(address, Self.wantsItems).first else { return nil }
         return try Item(row)
     }
 
     /// The items that match, without their secrets.
     public func items(_ query: ItemQuery) throws(KeychainError) -> [Item] {
-        try rows(query.query + Self.wantsItems + [("m_Limit", .string("m_LimitAll"))]).map {
+        try rows(query.query + Self.wantsItems + [("m_Limit", .string("m_LimitAll"))], in: searched()).map {
             row throws(KeychainError) in
             try Item(row)
         }
@@ -90,7 +93,7 @@ public struct SecretStore: Sendable {
     /// The items that match, each with its secret.
     public func openedItems(_ query: ItemQuery) throws(KeychainError) -> [OpenedItem] {
         let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
-        return try rows(query.query + wanted).map { row throws(KeychainError) in
+        return try rows(query.query + wanted, in: searched()).map { row throws(KeychainError) in
             OpenedItem(item: try Item(row), secret: Secret(row.value ?? SharedSecret(SecretBytes(count: 0))))
         }
     }
@@ -99,20 +102,29 @@ public struct SecretStore: Sendable {
         ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
     ]
 
-    private func rows(_ query: [(String, RawValue)]) throws(KeychainError) -> [AnswerRow] {
+    /// The item at an address that ``set(_:for:attributes:accessible:)`` would
+    /// replace; where there is none, the one of another group of the reach.
+    private func firstOf(
+        _ address: ItemAddress, _ returns: [(String, RawValue)]
+    ) throws(KeychainError) -> [AnswerRow] {
+        let query = address.query + returns
+        let first = try rows(query, in: written())
+        return first.isEmpty && reach == .ownGroups ? try rows(query, in: searched()) : first
+    }
+
+    private func rows(
+        _ query: [(String, RawValue)], in groups: [(String, RawValue)]
+    ) throws(KeychainError) -> [AnswerRow] {
         do throws(KeychainError) {
-            return try transport().perform(KeychainRequest(.copy, query: QueryDictionary(query + searched))).rows
+            return try transport().perform(KeychainRequest(.copy, query: QueryDictionary(query + groups))).rows
         } catch {
             if error.status == .itemNotFound { return [] }
             throw error
         }
     }
 
-    private var searched: [(String, RawValue)] {
-        switch reach {
-        case .ownGroups: synchronizable
-        case .group(let group): synchronizable + [("agrp", .string(group.name))]
-        }
+    private func searched() throws(KeychainError) -> [(String, RawValue)] {
+        reach == .ownGroups ? synchronizable : try written()
     }
 
     private var synchronizable: [(String, RawValue)] { [("sync", .bool(synchronization == .synchronizableOnly))] }
@@ -121,8 +133,8 @@ public struct SecretStore: Sendable {
     /// another group.
     private func written() throws(KeychainError) -> [(String, RawValue)] {
         switch reach {
-        case .group: return searched
-        case .ownGroups:
+        case .group(let group): return synchronizable + [("agrp", .string(group.name))]
+        case .ownGroups, .firstGroup:
             guard let first = try transport().session().groups.first else { return synchronizable }
             return synchronizable + [("agrp", .string(first))]
         }
@@ -177,7 +189,8 @@ public struct SecretStore: Sendable {
         }
     }
 
-    /// Gives an item other attributes, and leaves its secret alone.
+    /// Gives the item that ``item(at:)`` finds other attributes, and leaves its
+    /// secret alone.
     ///
     /// - Returns: false where there is no such item.
     @discardableResult
@@ -186,27 +199,35 @@ public struct SecretStore: Sendable {
     ) throws(KeychainError) -> Bool {
         var changes = attributes.query
         if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
-        guard !changes.isEmpty else { return try item(at: address) != nil }
-        return try update(address.query + searched, changes, nil)
+        guard let item = try item(at: address) else { return false }
+        guard !changes.isEmpty else { return true }
+        return try update(Self.exactly(item), changes, nil)
     }
 
-    /// Removes an item.
+    /// Removes the item that ``item(at:)`` finds, and no other.
     ///
     /// - Returns: false where there was none.
     @discardableResult
-    public func remove(_ address: ItemAddress) throws(KeychainError) -> Bool { try delete(address.query + searched) }
+    public func remove(_ address: ItemAddress) throws(KeychainError) -> Bool {
+        guard let item = try item(at: address) else { return false }
+        return try remove(item)
+    }
 
     /// Removes the item that a search found, and no other.
     @discardableResult
     public func remove(_ item: Item) throws(KeychainError) -> Bool {
-        try delete([("v_PersistentRef", .data(Array(item.reference)))])
+        try delete(Self.exactly(item))
     }
 
-    /// Removes every item that matches.
+    private static func exactly(_ item: Item) -> [(String, RawValue)] {
+        [("v_PersistentRef", .data(Array(item.reference)))]
+    }
+
+    /// Removes every item that matches, in every group of the reach.
     ///
     /// - Returns: false where none did.
     @discardableResult
-    public func removeAll(_ query: ItemQuery) throws(KeychainError) -> Bool { try delete(query.query + searched) }
+    public func removeAll(_ query: ItemQuery) throws(KeychainError) -> Bool { try delete(query.query + searched()) }
 
     // MARK: Steps
 

@@ -109,9 +109,9 @@ extension SecretVault {
         }
         plan.leftAlone = candidates.count - plan.all.count
         if unusable == .refuse { try Self.refuseUnusable(candidates) }
-        plan.all.sort { $0.key < $1.key }
+        plan.all.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         let keys = plan.all.map(\.key)
-        let repeated = Set(zip(keys, keys.dropFirst()).filter { $0.0 == $0.1 }.map(\.0))
+        let repeated = Set(zip(keys, keys.dropFirst()).filter { Self.areOneKey($0.0, $0.1) }.map(\.0))
         guard repeated.isEmpty else { throw .severalForOneKey(repeated.sorted()) }
         try settle(&plan, inVault)
         return plan
@@ -128,7 +128,10 @@ extension SecretVault {
     private func settle(_ plan: inout Plan, _ inVault: [OpenedItem]) throws(MigrationRefusal) {
         var conflicts: [String] = []
         for entry in plan.all {
-            switch inVault.first(where: { $0.item.address.account.string == entry.key }) {
+            let held = inVault.first { item in
+                item.item.address.account.string.map { Self.areOneKey($0, entry.key) } ?? false
+            }
+            switch held {
             case nil: plan.fresh.append(entry)
             case .some(let held) where held.secret.isEqual(to: entry.opened.secret): plan.present.append(entry.key)
             case .some: conflicts.append(entry.key)
@@ -136,6 +139,9 @@ extension SecretVault {
         }
         guard conflicts.isEmpty else { throw .keysInTheVault(conflicts) }
     }
+
+    /// As the keychain compares them: "e\u{301}" and "\u{e9}" are two.
+    private static func areOneKey(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
     private func reading<R>(_ body: () throws(KeychainError) -> R) throws(MigrationRefusal) -> R {
         do throws(KeychainError) { return try body() } catch { throw .keychain(error, leftInVault: []) }

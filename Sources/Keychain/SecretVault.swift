@@ -21,7 +21,8 @@ public struct SecretVault: Sendable, Hashable {
 
     /// A vault of this program.
     public init(_ identifier: String, accessible: ProtectionClass) {
-        self.init(identifier, accessible, .ownGroups)
+        // In one group: a vault that is shared in another one is another vault.
+        self.init(identifier, accessible, .firstGroup)
     }
 
     /// A vault that every program of an access group shares.

@@ -20,6 +20,14 @@ package struct FilePath: Hashable, Sendable {
         return text
     }
 
+    /// Without symbolic links; nil where nothing is there.
+    package var resolved: FilePath? {
+        guard let found = unsafe withCString({ unsafe realpath($0, nil) }) else { return nil }
+        defer { unsafe free(found) }
+        return FilePath(
+            bytes: unsafe Array(UnsafeBufferPointer(start: found, count: strlen(found))).map { UInt8(bitPattern: $0) })
+    }
+
     package var isAbsolute: Bool { bytes.first == Self.slash }
 
     /// What follows the last slash.

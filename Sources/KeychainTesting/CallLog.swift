@@ -49,7 +49,9 @@ final class CallLog: Sendable {
         case .fail(let status):
             throw KeychainError(Status(rawValue: status), reason: .notImplemented(what: "what this test refuses"))
         case .unexpected:
-            state.withLock { $0.unexpected.append(call) }
+            if let answered = RecordedCall(request, errSecNotAvailable) {
+                state.withLock { $0.unexpected.append(answered) }
+            }
             throw KeychainError(.notAvailable, reason: .notImplemented(what: "what this test does not expect"))
         }
     }

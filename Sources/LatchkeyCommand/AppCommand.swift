@@ -99,7 +99,8 @@ struct AppInitCommand: Verb {
     }
 
     private func folder(_ path: String) throws(CommandFailure) -> String {
-        let trimmed = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        // A link's own folder is not where the program looks.
+        let trimmed = FilePath(path).resolved?.printable ?? path
         do throws(SystemCallError) {
             let status = try FileStatus(at: FilePath(trimmed), followingLink: true)
             if status.isDirectory { return trimmed }

@@ -122,7 +122,8 @@ package struct CommandKeychain: Sendable {
                 guard rows.count == 1 else { return nil }
                 return (StoredItem(kind, rows[0].attributes), rows[0].value ?? Self.noValue)
             } catch {
-                if error.status == .itemNotFound { continue }
+                // With any other reason an item may be there that does not open.
+                if error.status == .itemNotFound, error.reason == .nothingMatches { continue }
                 if error.status == .notAvailable { throw CommandFailure(error) }
                 return nil
             }
@@ -233,7 +234,7 @@ package struct CommandKeychain: Sendable {
 
     // MARK: State
 
-    func status() throws(CommandFailure) -> KeychainStatus {
+    package func status() throws(CommandFailure) -> KeychainStatus {
         let answer = try asking { () throws(KeychainError) in try transport.perform(KeychainRequest(.status)) }
         guard let status = answer.status else {
             throw CommandFailure(KeychainError(.internalComponent, reason: .internalFault(what: "no status came")))

@@ -6,7 +6,8 @@ enum BitwardenSource {
         guard root["encrypted"]?.isTrue != true else {
             throw ImportFailure(
                 .wrongSource, "this Bitwarden export is encrypted",
-                "Export again with the format .json (not \u{201c}.json (Encrypted)\u{201d}), and remove that file afterwards.")
+                "Export again with the format .json (not \u{201c}.json (Encrypted)\u{201d}), and remove that file afterwards."
+            )
         }
         guard case .array(let items)? = root["items"] else {
             throw ImportFailure(.wrongSource, "a Bitwarden export has items, this has none", "Export it anew.")

@@ -53,7 +53,12 @@ struct CSVLayout {
     static func detect(_ columns: [String]) throws(ImportFailure) -> CSVLayout {
         let names = Set(columns)
         let fitting = all.filter { $0.required.keys.allSatisfy(names.contains) }
-        let seen = columns.map { "\u{201c}\(PrintableName.shown($0))\u{201d}" }.joined(separator: ", ")
+        // A file without a heading has secrets in its first line: only names that we
+        // know are shown.
+        let known = columns.filter { name in all.contains { $0.required[name] != nil || $0.optional[name] != nil } }
+        let seen =
+            "\(columns.count) columns"
+            + (known.isEmpty ? ", none of a known name" : ", among them " + known.joined(separator: ", "))
         guard let first = fitting.first else {
             throw ImportFailure(
                 .wrongSource, "the columns are of no known format: \(seen)",

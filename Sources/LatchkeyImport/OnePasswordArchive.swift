@@ -5,13 +5,19 @@ struct OnePasswordArchive {
     private static let dataLimit = 512 << 20
     /// What an item may hold.
     private static let fileLimit = 64 << 20
+    /// What all of them together may hold, each counted once.
+    private static let totalLimit = 512 << 20
 
     private let path: String
     private let unzip: ImportTool
 
     /// - Parameter path: absolute.
     init(_ path: String) throws(ImportFailure) {
-        self.path = path
+        // unzip takes it for a pattern.
+        self.path = path.reduce(into: "") { out, character in
+            if "[]*?\\".contains(character) { out += "\\" }
+            out.append(character)
+        }
         unzip = try ImportTool("unzip", package: "unzip", at: ["/usr/bin/unzip", "/bin/unzip"])
     }
 
@@ -23,8 +29,19 @@ struct OnePasswordArchive {
                 "Give a file that 1Password exported as 1PUX.")
         }
         let root = try JSONNode.whole(SourceText(run.output.copy()))
-        return try OnePasswordSource.read(root) { file($0) }
+        var known: [String: Result<SharedSecret, ImportFailure>] = [:]
+        var total = 0
+        return try OnePasswordSource.read(root) { identifier in
+            if let unpacked = known[identifier] { return unpacked }
+            let unpacked = total < Self.totalLimit ? file(identifier) : .failure(Self.tooMuch)
+            if case .success(let content) = unpacked { total += content.bytes.count }
+            known[identifier] = unpacked
+            return unpacked
+        }
     }
+
+    private static let tooMuch = ImportFailure(
+        .wrongSource, "the archive's files hold more than 512 MiB together", "")
 
     /// Files are stored as `files/DOCUMENT__NAME`.
     private func file(_ identifier: String) -> Result<SharedSecret, ImportFailure> {

@@ -12,7 +12,8 @@ struct OnePasswordSource {
 
     static func read(_ root: JSONNode, files: Files) throws(ImportFailure) -> ImportedDocument {
         guard case .array(let accounts)? = root["accounts"] else {
-            throw ImportFailure(.wrongSource, "export.data of a 1PUX file has accounts, this has none", "Export it anew.")
+            throw ImportFailure(
+                .wrongSource, "export.data of a 1PUX file has accounts, this has none", "Export it anew.")
         }
         return withoutActuallyEscaping(files) { files in
             var source = OnePasswordSource(files: files)

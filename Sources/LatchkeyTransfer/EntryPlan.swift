@@ -34,9 +34,10 @@ struct EntryPlan {
     /// One item for each place where the password is used.
     private var places: [PlannedItem] {
         var items: [PlannedItem] = []
+        var taken: Set<ItemPlace> = []
         for site in sites {
             let item = internet(site)
-            if !items.contains(where: { $0.place == item.place }) { items.append(item) }
+            if taken.insert(item.place).inserted { items.append(item) }
         }
         for name in names { items.append(generic(service: name)) }
         return items.isEmpty ? [generic(service: service)] : items

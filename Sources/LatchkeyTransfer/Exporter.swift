@@ -1,6 +1,7 @@
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import LatchkeyCommand
 
 /// Writes the items of the command line's group into one file.
@@ -98,6 +99,12 @@ struct Exporter {
                 try writing { () throws(SystemCallError) in try file.write(bytes) }
             }
             try writing { () throws(SystemCallError) in try file.publish(replacing: job.replacesFile) }
+            let damaged = try shelves[0].keychain.status().damaged
+            if damaged > 0 {
+                console.note(
+                    "latchkey: \(damaged) damaged item\(damaged == 1 ? " is" : "s are") set aside, of whatever program, and not in the file: see `latchkey doctor`."
+                )
+            }
             return count
         } catch {
             file.discard()

@@ -50,9 +50,12 @@ final class Importer: Sendable {
     func run(progress: @escaping @Sendable (_ done: Int) -> Void) -> [Outcome] {
         let places = items.map(\.place)
         var leaders: [ItemPlace: Int] = [:]
-        for (index, place) in places.enumerated() where job.conflict == .replace || leaders[place] == nil {
-            // Of several for one place the last one replaces, else the first one stays.
-            leaders[place] = index
+        for (index, place) in places.enumerated() {
+            // Of several for one place the last one replaces, else the first one stays;
+            // one without a value stands behind any that has one.
+            let replaces = job.conflict == .replace && items[index].hasValue
+            let fills = leaders[place].map { !items[$0].hasValue && items[index].hasValue } ?? true
+            if replaces || fills { leaders[place] = index }
         }
         let (first, later) = (leaders.values.sorted(), places.indices.filter { leaders[places[$0]] != $0 })
         let done = Tally()
@@ -87,6 +90,8 @@ final class Importer: Sendable {
             switch job.conflict {
             case .keep: return .conflict
             case .replace:
+                // Nothing is no better password than the one that is there.
+                guard item.hasValue else { return .conflict }
                 if !job.isDryRun { try shelf.replace(item) }
                 return .replaced
             case .rename: return nil

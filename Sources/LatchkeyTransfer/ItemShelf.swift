@@ -35,7 +35,8 @@ struct ItemShelf: Sendable {
             let query = keychain.base(kind) + ItemPlace.query(kind, attributes) + [("r_Data", .bool(true))]
             return try perform(.copy, query).rows.first.map(\.value)
         } catch {
-            guard error.status == .itemNotFound else { throw error }
+            // With another reason it may be there and not open.
+            guard error.status == .itemNotFound, error.reason == .nothingMatches else { throw error }
             return nil
         }
     }

@@ -17,6 +17,7 @@ package struct PlannedItem: Sendable {
     /// nil: the item has no data.
     package let value: SecretText?
     package let role: Role
+    var hasValue: Bool { value.map { !$0.isEmpty } ?? false }
     package let origin: SourcePlace
     /// Seconds since 2001-01-01T00:00:00Z; nil: now.
     package let created: Double?

@@ -155,6 +155,31 @@ import Testing
         }
     }
 
+    /// What is stored is what is read, also beside an older item of another group.
+    @Test func theFirstGroupComesFirst() throws {
+        let keychain = try TestKeychain(entitlements: TestEntitlements(keychainAccessGroups: ["one", "two"]))
+        try keychain.withScope { () throws in
+            let (own, two) = (SecretStore(), SecretStore(.group(AccessGroup("two"))))
+            try two.set(Secret("old"), for: mail, attributes: ItemAttributes(label: "old"))
+            let memory = SecretMemory(of: mail)
+            for expected in [SecretMemory.Outcome.learned, .remembered] {
+                let outcome = memory.use(
+                    asking: { _ in Secret("new") },
+                    trying: { $0.insecureText == "new" ? .accepted : .rejected })
+                #expect(outcome == expected)
+            }
+            #expect(try own.secret(for: mail)?.insecureText == "new")
+            #expect(try own.change(mail, to: ItemAttributes(label: "new")))
+            #expect(try two.item(at: mail)?.attributes.label == "old")
+            #expect(try own.remove(mail))
+            #expect(try two.secret(for: mail)?.insecureText == "old")
+            #expect(try SecretStore(.firstGroup).secret(for: mail)?.byteCount == nil)
+            // Then it is the other group's turn: what is found can be removed.
+            #expect(try own.remove(mail))
+            #expect(try !own.remove(mail))
+        }
+    }
+
     @Test func synchronizableItemsAreOthers() throws {
         try keychain.withScope { () throws in
             let (here, everywhere) = (SecretStore(), SecretStore(synchronization: .synchronizableOnly))

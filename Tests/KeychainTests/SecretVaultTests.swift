@@ -57,6 +57,19 @@ import KeychainProtocol
         }
     }
 
+    @Test func aVaultLeavesThatOfAnotherGroupAlone() throws {
+        let keychain = try TestKeychain(entitlements: TestEntitlements(keychainAccessGroups: ["own", "shared"]))
+        try keychain.withScope { () throws in
+            let shared = SecretVault("com.example.app", accessible: .whenUnlocked, sharedIn: AccessGroup("shared"))
+            try shared.set("theirs", forKey: "token")
+            #expect(try vault.text(forKey: "token") == nil && vault.keys().isEmpty)
+            #expect(try !vault.removeSecret(forKey: "token"))
+            try vault.set("mine", forKey: "token")
+            try vault.removeAll()
+            #expect(try shared.text(forKey: "token") == "theirs")
+        }
+    }
+
     @Test func whetherItCanBeUsedIsAskedWithoutWriting() throws {
         try keychain.withScope { () throws in
             #expect(vault.access() == .open)

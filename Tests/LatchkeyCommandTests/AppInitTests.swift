@@ -43,6 +43,21 @@ import Testing
         #expect(try programs.latchkey("app", "init", "--identifier", "com.example.app", folder + "/none").status == 2)
     }
 
+    /// The folder that the executable lies in counts, not that of a link to it.
+    @Test func aLinkIsFollowed() throws {
+        let programs = try BuiltPrograms()
+        for name in ["bin", "opt"] {
+            try FileManager.default.createDirectory(atPath: "\(programs.home)/\(name)", withIntermediateDirectories: false)
+        }
+        try Data().write(to: URL(fileURLWithPath: programs.home + "/opt/app"))
+        try FileManager.default.createSymbolicLink(
+            atPath: programs.home + "/bin/app", withDestinationPath: programs.home + "/opt/app")
+        let outcome = try programs.latchkey("app", "init", "--identifier", "com.example.app", programs.home + "/bin/app")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(FileManager.default.fileExists(atPath: programs.home + "/opt/Info.plist"))
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/bin/Info.plist"))
+    }
+
     @Test(arguments: ["com.example.app", "a.b", "org.x-y.Z9"])
     func namesAreTaken(_ name: String) { #expect(AppInitCommand.isIdentifier(name)) }
 

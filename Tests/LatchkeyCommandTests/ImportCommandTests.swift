@@ -50,6 +50,22 @@ import Testing
         #expect(keychain.items.contains { $0.attributes["type"] == .integer(1_852_798_053) })
     }
 
+    @Test func nothingIsNoBetterPasswordThanTheOneThatIsThere() {
+        run(heading + "A,a.example,u,p1,\n")
+        let outcome = run(
+            heading + "B,a.example,u,p2,\nC,a.example,u,,\n", "--json", "--on-conflict", "replace")
+        #expect(value("srvr", "a.example", account: "u") == "p2", "\(outcome.text)")
+        run(heading + "D,a.example,u,,\n", "--on-conflict", "replace")
+        #expect(value("srvr", "a.example", account: "u") == "p2")
+    }
+
+    /// Its first line is a secret like the others.
+    @Test func aFileWithoutAHeadingIsNotShown() {
+        let outcome = run("example.com,alice,hunter2-secret,note\nexample.org,bob,pw,x\n")
+        #expect(outcome.status != .done)
+        #expect(!outcome.notes.joined().contains("hunter2") && outcome.notes.joined().contains("4 columns"))
+    }
+
     @Test func secondRunChangesNothing() {
         let text = heading + "A,a.example,u,p,n\nB,,v,q,\n"
         #expect(run(text).status == .done)

@@ -72,12 +72,12 @@ import Testing
         #expect(document.entries.count == 1)
     }
 
-    @Test func headingOfNoKnownFormatListsWhatWasSeen() {
+    @Test func headingOfNoKnownFormatIsNotRepeated() {
         do throws(ImportFailure) {
             _ = try Sample.csv("colour,size\u{1b}[31m\n1,2\n")
             Issue.record("it was taken")
         } catch {
-            #expect(error.message.contains("\u{201c}colour\u{201d}") && !error.message.contains("\u{1b}"))
+            #expect(!error.message.contains("colour") && error.message.contains("columns") && !error.message.contains("\u{1b}"))
         }
     }
 
