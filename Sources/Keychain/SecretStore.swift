@@ -18,7 +18,8 @@ internal import KeychainProtocol
 /// else of this user can do is said in THREAT_MODEL.md.
 ///
 /// Errors carry Apple's status, a reason and what lies below. An item that is not
-/// there is no error here but nil or false. While the item's class is locked,
+/// there is no error here but nil or false; so is one that was damaged and set aside
+/// (`latchkey doctor` says whether there are any). While the item's class is locked,
 /// reading and changing throw `errSecInteractionNotAllowed` (reason `locked`).
 ///
 /// The C-shaped counterpart is SecItemAdd and its kin (`KeychainServices`), which
@@ -149,6 +150,8 @@ public struct SecretStore: Sendable {
         case replaced
     }
 
+    private static let mostRounds = 64
+
     /// Stores a secret, whether its address is free or taken.
     ///
     /// At no moment is neither the old nor the new secret there, and whoever else
@@ -168,12 +171,14 @@ public struct SecretStore: Sendable {
         let place = try address.query + written()
         var changes = attributes.query + [("v_Data", .secret)]
         if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
-        // Each round ends only where another program removed in between what the
-        // round before had found.
-        while true {
+        // Another round only where another program removed in between what the round
+        // before had found; where that goes on, the address is taken by what this
+        // program cannot change.
+        for _ in 0..<Self.mostRounds {
             if try add(place + changes, secret) { return .added }
             if try update(place, changes, secret) { return .replaced }
         }
+        throw KeychainError(.duplicateItem, reason: .duplicate)
     }
 
     /// Stores a secret where none is.

@@ -58,10 +58,18 @@ package struct CommandKeychain: Sendable {
     // MARK: Looking
 
     /// The items of the first kind that has any of that name, by service and account.
+    ///
+    /// - Throws: also where the item that is meant may be among damaged ones: another
+    ///   kind's of that name is not it.
     func find(_ name: ItemName) throws(CommandFailure) -> [StoredItem] {
         for kind in name.kinds {
-            let found = try items(kind, service: name.service, account: name.account)
-            if !found.isEmpty { return found }
+            do throws(KeychainError) {
+                return try items(kind, service: name.service, account: name.account)
+            } catch {
+                guard error.status == .itemNotFound, error.reason == .nothingMatches else {
+                    throw CommandFailure(error)
+                }
+            }
         }
         return []
     }
@@ -77,20 +85,20 @@ package struct CommandKeychain: Sendable {
     /// All items of both kinds (of one service), sorted by names.
     func list(service: String?) throws(CommandFailure) -> [StoredItem] {
         var found: [StoredItem] = []
-        for kind in PasswordKind.allCases { found += try items(kind, service: service, account: nil) }
+        for kind in PasswordKind.allCases {
+            do throws(KeychainError) { found += try items(kind, service: service, account: nil) } catch {
+                guard error.status == .itemNotFound else { throw CommandFailure(error) }
+            }
+        }
         return found.sorted { ($0.service, $0.account, $0.kind.text) < ($1.service, $1.account, $1.kind.text) }
     }
 
-    private func items(_ kind: PasswordKind, service: String?, account: String?) throws(CommandFailure) -> [StoredItem]
-    {
+    /// - Throws: `errSecItemNotFound` where there are none.
+    private func items(
+        _ kind: PasswordKind, service: String?, account: String?
+    ) throws(KeychainError) -> [StoredItem] {
         let query = search(kind, service: service, account: account) + [("m_Limit", .string("m_LimitAll"))]
-        let answer: KeychainAnswer
-        do throws(KeychainError) {
-            answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
-        } catch {
-            if error.status == .itemNotFound { return [] }
-            throw CommandFailure(error)
-        }
+        let answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
         return answer.rows.map { StoredItem(kind, $0.attributes) }.sorted { $0.account < $1.account }
     }
 
@@ -108,27 +116,25 @@ package struct CommandKeychain: Sendable {
         return query
     }
 
-    /// The only item of that name with its value, in one call for each kind, which
-    /// is what scripts wait for; nil where ``find(_:)`` has to tell what there is.
+    /// A generic password with its value in one call, which is what scripts wait
+    /// for; nil where ``find(_:)`` has to tell what there is.
     ///
-    /// Asks for two, so that one is known to be the only one.
+    /// Only where service and account are named, which are one item: of several that
+    /// match, a search for values leaves out those that do not open, and the rest
+    /// would seem to be what was meant. A synchronizable item beside it makes two.
     func secret(_ name: ItemName) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
-        for kind in name.kinds {
-            let query =
-                search(kind, service: name.service, account: name.account)
-                + [("r_Data", .bool(true)), ("m_Limit", .integer(2))]
-            do throws(KeychainError) {
-                let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
-                guard rows.count == 1 else { return nil }
-                return (StoredItem(kind, rows[0].attributes), rows[0].value ?? Self.noValue)
-            } catch {
-                // With any other reason an item may be there that does not open.
-                if error.status == .itemNotFound, error.reason == .nothingMatches { continue }
-                if error.status == .notAvailable { throw CommandFailure(error) }
-                return nil
-            }
+        guard name.kinds.first == .generic, let account = name.account else { return nil }
+        let query =
+            search(.generic, service: name.service, account: account)
+            + [("r_Data", .bool(true)), ("m_Limit", .integer(2))]
+        do throws(KeychainError) {
+            let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            guard rows.count == 1 else { return nil }
+            return (StoredItem(.generic, rows[0].attributes), rows[0].value ?? Self.noValue)
+        } catch {
+            if error.status == .notAvailable { throw CommandFailure(error) }
+            return nil
         }
-        return nil
     }
 
     /// An item without data has an empty value.
