@@ -21,6 +21,11 @@ test-peers: ## what needs big packages: imports through KeePassXC's own tool and
 	@scripts/bootstrap import-peers
 	@scripts/test-import-peers
 
+.PHONY: newcomer
+newcomer: ## the README's commands in a bare Debian, from clone to a fetched secret; writes docs/newcomer-transcript.md
+	@scripts/bootstrap newcomer
+	@scripts/newcomer
+
 .PHONY: fuzz
 fuzz: ## libFuzzer over every decoder; FUZZ_SECONDS=60 a target, FUZZ_TARGET=name for one
 	@scripts/bootstrap test
@@ -63,6 +68,13 @@ install: build ## programs, modules and the toolset, under PREFIX (default /usr/
 .PHONY: uninstall
 uninstall: ## what install put there; keychains stay
 	@scripts/uninstall
+
+.PHONY: docs
+docs: ## the products' documentation (DocC), in .build/docs
+	@scripts/bootstrap docs
+	@swift build --target KeychainTesting
+	@swift build --target KeychainDerivation
+	@scripts/documentation
 
 .PHONY: format
 format: ## swift-format over our sources

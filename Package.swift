@@ -145,7 +145,7 @@ let package = Package(
             "latchkey-bench",
             [
                 "KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "Enclave",
-                "KeychainProtocol", "KeychainModel", "KeychainPlatform", "CSQLite", crypto,
+                "KeychainProtocol", "KeychainModel", "KeychainPlatform", "LatchkeyCommand", "CSQLite", crypto,
             ]),
 
         // Tests

@@ -59,40 +59,28 @@ static void reset_signals(void) {
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
 }
 
-// In the child: async-signal-safe calls only.
-static int arrange_descriptors(int report, int third, int fourth) {
-    int null = open("/dev/null", O_RDWR);
-    int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
-    int high_third = third >= 0 ? fcntl(third, F_DUPFD, 10) : -1;
-    int high_fourth = fourth >= 0 ? fcntl(fourth, F_DUPFD, 10) : -1;
-    if (null < 0 || high_report < 0 || (third >= 0 && high_third < 0) || (fourth >= 0 && high_fourth < 0)) return errno;
-    for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
-    if (high_third >= 0) dup2(high_third, 3); else close(3);
-    if (high_fourth >= 0) dup2(high_fourth, 4); else close(4);
-    dup3(high_report, 5, O_CLOEXEC);
-    if (syscall(SYS_close_range, 6U, ~0U, 0) != 0) {
-        for (int fd = 6; fd < 4096; fd++) close(fd);
-    }
-    return 0;
-}
+// Everything between fork and exec is async-signal-safe. `arrange` puts the
+// descriptors in their places, and `report` into the last of them.
+typedef int (*arrangement)(int report, const int *descriptors);
 
-int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int32_t third, int32_t fourth) {
+static int spawn(const char *path, char *const argv[], char *const envp[], arrangement arrange,
+                 const int *descriptors, int channel, int apart) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) return err();
     signal(SIGCHLD, SIG_DFL);
     pid_t child = fork();
     if (child == 0) {
-        setsid();
+        if (apart) setsid();
         reset_signals();
         umask(077);
-        int failure = arrange_descriptors(report[1], third, fourth);
-        int channel = failure ? report[1] : 5;
-        if (!failure && chdir("/") < 0) failure = errno;
+        int failure = arrange(report[1], descriptors);
+        int reached = failure ? report[1] : channel;
+        if (!failure && apart && chdir("/") < 0) failure = errno;
         if (!failure) {
             execve(path, argv, envp);
             failure = errno;
         }
-        (void)!write(channel, &failure, sizeof failure);
+        (void)!write(reached, &failure, sizeof failure);
         _exit(127);
     }
     int failed = child < 0 ? err() : 0;
@@ -104,8 +92,37 @@ int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int
     return outcome;
 }
 
-// In the child: async-signal-safe calls only.
-static int arrange_streams(int report, const int streams[3]) {
+static void close_from(unsigned first) {
+    if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+    for (unsigned fd = first; fd < 4096; fd++) close((int)fd);
+}
+
+// Null, null, null, and two of the caller's, either of which may be missing.
+static int arrange_descriptors(int report, const int *two) {
+    int null = open("/dev/null", O_RDWR);
+    int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+    int high[2];
+    if (null < 0 || high_report < 0) return errno;
+    for (int i = 0; i < 2; i++) {
+        high[i] = two[i] >= 0 ? fcntl(two[i], F_DUPFD, 10) : -1;
+        if (two[i] >= 0 && high[i] < 0) return errno;
+    }
+    for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
+    for (int i = 0; i < 2; i++) {
+        if (high[i] >= 0) dup2(high[i], 3 + i); else close(3 + i);
+    }
+    dup3(high_report, 5, O_CLOEXEC);
+    close_from(6);
+    return 0;
+}
+
+int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int32_t third, int32_t fourth) {
+    const int two[2] = {third, fourth};
+    return spawn(path, argv, envp, arrange_descriptors, two, 5, 1);
+}
+
+// The caller's three streams and nothing else.
+static int arrange_streams(int report, const int *streams) {
     int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
     int high[3];
     if (high_report < 0) return errno;
@@ -114,44 +131,14 @@ static int arrange_streams(int report, const int streams[3]) {
     }
     for (int fd = 0; fd <= 2; fd++) dup2(high[fd], fd);
     dup3(high_report, 3, O_CLOEXEC);
-    if (syscall(SYS_close_range, 4U, ~0U, 0) != 0) {
-        for (int fd = 4; fd < 4096; fd++) close(fd);
-    }
+    close_from(4);
     return 0;
 }
 
-int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int32_t in, int32_t out, int32_t log) {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) < 0) return err();
-    signal(SIGCHLD, SIG_DFL);
-    pid_t child = fork();
-    if (child == 0) {
-        const int streams[3] = {in, out, log};
-        reset_signals();
-        umask(077);
-        int failure = arrange_streams(report[1], streams);
-        int channel = failure ? report[1] : 3;
-        if (!failure) {
-            execve(path, argv, envp);
-            failure = errno;
-        }
-        (void)!write(channel, &failure, sizeof failure);
-        _exit(127);
-    }
-    int failed = child < 0 ? err() : 0;
-    close(report[1]);
-    int outcome = exec_outcome(report[0]);
-    if (failed) return failed;
-    if (outcome == 0) return child;
-    lk_reap(child);
-    return outcome;
-}
-
-int lk_tool_status(int32_t pid) {
-    int status, r;
-    RETRY(r, waitpid(pid, &status, 0));
-    if (r < 0) return err();
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int32_t in, int32_t out, int32_t log,
+                  int32_t apart) {
+    const int streams[3] = {in, out, log};
+    return spawn(path, argv, envp, arrange_streams, streams, 3, apart);
 }
 
 int lk_reap(int32_t pid) {
@@ -215,13 +202,41 @@ static void note_signal(int s) { caught[s] = 1; }
 static const int prompt_signals[] = {SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 enum { prompt_signal_count = sizeof prompt_signals / sizeof *prompt_signals };
 
-// One line, or how it ended: -EINTR where a signal came.
-static int64_t read_line(int in, char *buffer, size_t capacity) {
+// Held back but while we wait, so that none comes between a look and the wait. The
+// two that a background process gets for using the terminal are not: the calls that
+// cause them fail otherwise.
+static void hold_prompt_signals(sigset_t *before) {
+    sigset_t held;
+    sigemptyset(&held);
+    for (int i = 0; i < prompt_signal_count; i++) {
+        if (prompt_signals[i] != SIGTTIN && prompt_signals[i] != SIGTTOU) sigaddset(&held, prompt_signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
+static int any_caught(void) {
+    for (int i = 0; i < prompt_signal_count; i++) {
+        if (caught[prompt_signals[i]]) return 1;
+    }
+    return 0;
+}
+
+// One byte, 0 at the end, or -errno: -EINTR where a signal came.
+static int64_t read_byte(int in, char *byte, const sigset_t *outside) {
+    struct pollfd ready = {.fd = in, .events = POLLIN};
+    if (any_caught()) return -EINTR;
+    if (ppoll(&ready, 1, NULL, outside) < 0) return err();
+    ssize_t got = read(in, byte, 1);
+    return got < 0 ? err() : got;
+}
+
+// One line, or how it ended.
+static int64_t read_line(int in, char *buffer, size_t capacity, const sigset_t *outside) {
     size_t count = 0;
     for (;;) {
         char c;
-        ssize_t got = read(in, &c, 1);
-        if (got < 0) return err();
+        int64_t got = read_byte(in, &c, outside);
+        if (got < 0) return got;
         if (got == 0) return count ? (int64_t)count : -ECANCELED;
         if (c == '\n' || c == '\r') return (int64_t)count;
         if (count == capacity) return -E2BIG;
@@ -236,7 +251,10 @@ static int64_t prompt_once(int in, int out, const char *prompt, char *buffer, si
     hidden.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK | ECHONL);
     if (tcsetattr(in, TCSAFLUSH, &hidden) < 0) return err();
     (void)!write(out, prompt, strlen(prompt));
-    int64_t result = read_line(in, buffer, capacity);
+    sigset_t outside;
+    hold_prompt_signals(&outside);
+    int64_t result = read_line(in, buffer, capacity, &outside);
+    sigprocmask(SIG_SETMASK, &outside, NULL);
     (void)!write(out, "\n", 1);
     int r;
     RETRY(r, tcsetattr(in, TCSAFLUSH, &shown));

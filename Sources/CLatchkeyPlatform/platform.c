@@ -102,6 +102,35 @@ int lk_accept(int32_t fd) {
     return r < 0 ? err() : r;
 }
 
+static int socket_option(int fd, int option, int32_t *out) {
+    int value = 0;
+    socklen_t length = sizeof value;
+    if (getsockopt(fd, SOL_SOCKET, option, &value, &length) < 0) return err();
+    *out = value;
+    return 0;
+}
+
+int lk_socket_kind(int32_t fd, struct lk_socket_kind *out) {
+    int r = socket_option(fd, SO_DOMAIN, &out->domain);
+    if (r == 0) r = socket_option(fd, SO_TYPE, &out->type);
+    if (r == 0) r = socket_option(fd, SO_ACCEPTCONN, &out->listens);
+    return r;
+}
+
+int64_t lk_socket_path(int32_t fd, char *out, size_t capacity) {
+    struct sockaddr_un at;
+    socklen_t length = sizeof at;
+    memset(&at, 0, sizeof at);
+    if (getsockname(fd, (struct sockaddr *)&at, &length) < 0) return err();
+    if (at.sun_family != AF_UNIX || length <= offsetof(struct sockaddr_un, sun_path)) return 0;
+    size_t count = strnlen(at.sun_path, sizeof at.sun_path);
+    if (count > capacity) return -ENAMETOOLONG;
+    memcpy(out, at.sun_path, count);
+    return (int64_t)count;
+}
+
+int lk_listen(int32_t fd, int32_t backlog) { return listen(fd, backlog) < 0 ? err() : 0; }
+
 int lk_pass_credentials(int32_t fd) {
     int on = 1;
     return setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? err() : 0;
@@ -403,6 +432,12 @@ int lk_epoll_add(int32_t ep, int32_t fd, uint64_t data, int32_t oneshot) {
 
 int lk_epoll_rearm(int32_t ep, int32_t fd, uint64_t data) {
     struct epoll_event e = {.events = EPOLLIN | EPOLLRDHUP | EPOLLONESHOT};
+    e.data.u64 = data;
+    return epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e) < 0 ? err() : 0;
+}
+
+int lk_epoll_rearm_for_end(int32_t ep, int32_t fd, uint64_t data) {
+    struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT};
     e.data.u64 = data;
     return epoll_ctl(ep, EPOLL_CTL_MOD, fd, &e) < 0 ? err() : 0;
 }

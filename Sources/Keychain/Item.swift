@@ -3,18 +3,28 @@ internal import KeychainProtocol
 
 /// What the keychain says of a password, without the password.
 public struct Item: Sendable, Hashable, Identifiable {
+    /// What makes it one: its class, and service and account or server and the
+    /// rest.
     public let address: ItemAddress
+    /// The programs that share it (`kSecAttrAccessGroup`).
     public let group: AccessGroup
     /// When its secret can be read.
     public let accessible: ProtectionClass
+    /// Whether it may leave the machine through synchronization
+    /// (`kSecAttrSynchronizable`). Nothing synchronizes yet.
     public let isSynchronizable: Bool
+    /// What people and programs noted beside the secret.
     public let attributes: ItemAttributes
+    /// When it was added, by the clock of the keychain.
     public let created: Date
+    /// When it or its secret was last changed; later than ``created`` after a
+    /// change, even where the clock was set back.
     public let modified: Date
     /// Names this item for as long as it exists, whatever its attributes become
     /// (`kSecValuePersistentRef`).
     public let reference: Data
 
+    /// The same as ``reference``.
     public var id: Data { reference }
 }
 
@@ -30,6 +40,8 @@ public struct ItemAttributes: Sendable, Hashable {
     /// A program's own tag (kSecAttrGeneric). It makes nothing unique.
     public var generic: Data?
 
+    /// Attributes as given; nil is absent on a new item, and leaves what is
+    /// there in a change. An attribute has at most 64 KiB.
     public init(label: String? = nil, kind: String? = nil, comment: String? = nil, generic: Data? = nil) {
         self.label = label
         self.kind = kind
@@ -49,7 +61,9 @@ public struct ItemAttributes: Sendable, Hashable {
 
 /// An item with its secret.
 public struct OpenedItem: Sendable {
+    /// What the keychain says of it.
     public let item: Item
+    /// Its secret; empty where it was stored without one.
     public let secret: Secret
 }
 

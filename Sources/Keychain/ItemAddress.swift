@@ -4,31 +4,44 @@
 public struct ItemAddress: Hashable, Sendable {
     /// A password of an application (`kSecClassGenericPassword`).
     public struct Generic: Hashable, Sendable {
+        /// What the password is for (`kSecAttrService`).
         public var service: ItemText
+        /// Whose it is (`kSecAttrAccount`).
         public var account: ItemText
     }
 
     /// A password for a server (`kSecClassInternetPassword`).
     public struct Internet: Hashable, Sendable {
+        /// The host name or address (`kSecAttrServer`).
         public var server: ItemText
+        /// Whose it is (`kSecAttrAccount`).
         public var account: ItemText
         /// 0 where none is named.
         public var port: UInt16
         /// nil where none is named.
         public var `protocol`: InternetProtocol?
+        /// The path of the address, such as "/login" (`kSecAttrPath`).
         public var path: ItemText
         /// A realm.
         public var securityDomain: ItemText
+        /// How the server authenticates: one of the
+        /// `kSecAttrAuthenticationType…` texts (`kSecAttrAuthenticationType`).
         public var authenticationType: ItemText
     }
 
+    /// The two classes of password, each with the attributes that make one
+    /// unique.
     public enum Form: Hashable, Sendable {
+        /// A password of an application.
         case generic(Generic)
+        /// A password for a server.
         case internet(Internet)
     }
 
+    /// Class and attributes.
     public let form: Form
 
+    /// The address with this class and these attributes.
     public init(_ form: Form) { self.form = form }
 
     /// A password of an application, by service and account.
@@ -58,6 +71,7 @@ public struct ItemAddress: Hashable, Sendable {
         }
     }
 
+    /// Whose password it is (`kSecAttrAccount`).
     public var account: ItemText {
         switch form {
         case .generic(let address): address.account
@@ -69,20 +83,34 @@ public struct ItemAddress: Hashable, Sendable {
 /// The protocol that an internet password is for (kSecAttrProtocol…): four
 /// characters.
 public struct InternetProtocol: RawRepresentable, Hashable, Sendable {
+    /// The four characters, blanks included.
     public let rawValue: String
 
+    /// The protocol with these four characters, also one that has no name here.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// HTTP without encryption.
     public static let http = InternetProtocol(rawValue: "http")
+    /// HTTP over TLS.
     public static let https = InternetProtocol(rawValue: "htps")
+    /// File transfer without encryption.
     public static let ftp = InternetProtocol(rawValue: "ftp ")
+    /// File transfer over TLS.
     public static let ftps = InternetProtocol(rawValue: "ftps")
+    /// The secure shell.
     public static let ssh = InternetProtocol(rawValue: "ssh ")
+    /// Windows file sharing.
     public static let smb = InternetProtocol(rawValue: "smb ")
+    /// Mail by IMAP, without encryption.
     public static let imap = InternetProtocol(rawValue: "imap")
+    /// Mail by IMAP over TLS.
     public static let imaps = InternetProtocol(rawValue: "imps")
+    /// Sending of mail.
     public static let smtp = InternetProtocol(rawValue: "smtp")
+    /// Mail by POP3.
     public static let pop3 = InternetProtocol(rawValue: "pop3")
+    /// A directory by LDAP, without encryption.
     public static let ldap = InternetProtocol(rawValue: "ldap")
+    /// A directory by LDAP over TLS.
     public static let ldaps = InternetProtocol(rawValue: "ldps")
 }

@@ -20,6 +20,7 @@ public struct ItemQuery: Sendable, Hashable {
     /// Passwords of applications, all or of one service.
     public static func passwords() -> ItemQuery { ItemQuery(kind: "genp") }
 
+    /// Passwords of applications, of one service (`kSecAttrService`).
     public static func passwords(service: String) -> ItemQuery {
         var query = passwords()
         query["svce"] = .string(service)
@@ -29,6 +30,7 @@ public struct ItemQuery: Sendable, Hashable {
     /// Passwords for servers, all or of one.
     public static func internetPasswords() -> ItemQuery { ItemQuery(kind: "inet") }
 
+    /// Passwords for servers, of one server (`kSecAttrServer`).
     public static func internetPasswords(server: String) -> ItemQuery {
         var query = internetPasswords()
         query["srvr"] = .string(server)
@@ -37,26 +39,31 @@ public struct ItemQuery: Sendable, Hashable {
 
     private init(kind: String) { self.kind = kind }
 
+    /// Only of this account (`kSecAttrAccount`).
     public var account: ItemText? {
         get { self["acct"].flatMap { ItemText($0) } }
         set { self["acct"] = newValue?.raw }
     }
 
+    /// Only with this title (`kSecAttrLabel`).
     public var label: String? {
         get { text("labl") }
         set { self["labl"] = newValue.map { .string($0) } }
     }
 
+    /// Only with this comment (`kSecAttrComment`).
     public var comment: String? {
         get { text("icmt") }
         set { self["icmt"] = newValue.map { .string($0) } }
     }
 
+    /// Only with this tag (`kSecAttrGeneric`); passwords of applications alone.
     public var generic: Data? {
         get { if case .data(let bytes) = self["gena"] { Data(bytes) } else { nil } }
         set { self["gena"] = newValue.map { .data(Array($0)) } }
     }
 
+    /// Only of this class of protection (`kSecAttrAccessible`).
     public var accessible: ProtectionClass? {
         get { text("pdmn").flatMap { ProtectionClass(rawValue: $0) } }
         set { self["pdmn"] = newValue.map { .string($0.rawValue) } }

@@ -6,15 +6,22 @@ internal import KeychainProtocol
 /// data there as well; so does this one. Whoever reads other people's items meets
 /// both.
 public struct ItemText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The two kinds of name.
     public enum Form: Hashable, Sendable {
+        /// Text, compared by its UTF-8 bytes in the keychain.
         case text(String)
+        /// Bytes, which are no text even where they happen to be UTF-8.
         case bytes([UInt8])
     }
 
+    /// Which of the two it is.
     public let form: Form
 
+    /// Text.
     public init(_ text: String) { form = .text(text) }
+    /// Bytes.
     public init(bytes: [UInt8]) { form = .bytes(bytes) }
+    /// Text, from a literal.
     public init(stringLiteral text: String) { form = .text(text) }
 
     /// The text; nil for bytes, also where they happen to be UTF-8.

@@ -36,6 +36,7 @@ public struct Secret: Sendable {
         Secret(SharedSecret(SecretBytes.random(count: byteCount)))
     }
 
+    /// How many bytes it has.
     public var byteCount: Int { shared.bytes.count }
 
     /// Lends the bytes for the time of `body`.
@@ -64,6 +65,8 @@ public struct Secret: Sendable {
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Never the bytes, nor their number.
     public var description: String { "Secret(…)" }
+    /// The same as ``description``: never the bytes.
     public var debugDescription: String { description }
+    /// Shows nothing to whoever dumps the value.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

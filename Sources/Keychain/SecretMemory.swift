@@ -22,12 +22,19 @@
 /// accepted in its place, so that a service with a bad day costs nobody a password
 /// that lies on paper in a safe.
 public struct SecretMemory: Sendable {
+    /// Where the secret is kept.
     public let address: ItemAddress
+    /// In which keychain, and in which groups.
     public let store: SecretStore
     /// How often a person is asked at most.
     public let mostQuestions: Int
 
-    /// - Parameter mostQuestions: at least 1.
+    /// A memory of one secret.
+    ///
+    /// - Parameters:
+    ///   - address: where the secret is kept.
+    ///   - store: in which keychain, and in which groups.
+    ///   - mostQuestions: how often a person is asked at most; at least 1.
     public init(of address: ItemAddress, in store: SecretStore = SecretStore(), mostQuestions: Int = 3) {
         precondition(mostQuestions > 0, "a memory that never asks never learns")
         self.address = address

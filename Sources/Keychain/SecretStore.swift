@@ -40,14 +40,19 @@ public struct SecretStore: Sendable {
         case ownGroups
         /// In the first of them alone.
         case firstGroup
+        /// In one group, which has to be among the program's own or those that
+        /// it may name; else every call throws `errSecMissingEntitlement`.
         case group(AccessGroup)
     }
 
+    /// Where it looks and stores.
     public let reach: Reach
+    /// Which items take part: those of this machine, or those that synchronize.
     public let synchronization: Synchronization
     /// Whoever carries a call to another thread takes its task's keychain along.
     private let carried: (any KeychainTransport)?
 
+    /// A store of this program. Nothing is connected or asked yet.
     public init(_ reach: Reach = .ownGroups, synchronization: Synchronization = .localOnly) {
         self.init(reach, synchronization, carried: nil)
     }
@@ -70,6 +75,10 @@ public struct SecretStore: Sendable {
     // MARK: Reading
 
     /// The secret at an address, or nil where there is none.
+    ///
+    /// - Throws: `errSecInteractionNotAllowed` while the item's class is locked,
+    ///   `errSecMissingEntitlement` for a group of others, `errSecNotAvailable`
+    ///   where no keychain answers.
     public func secret(for address: ItemAddress) throws(KeychainError) -> Secret? {
         let rows = try firstOf(address, [("r_Data", .bool(true))])
         return rows.first.map { Secret($0.value ?? SharedSecret(SecretBytes(count: 0))) }
@@ -77,13 +86,14 @@ public struct SecretStore: Sendable {
 
     /// What is known of the item at an address, or nil where there is none.
     ///
-    /// Needs no secret, so it answers also where a person would have to be asked.
+    /// Opens no secret. Attributes are sealed as well, so that it throws
+    /// `errSecInteractionNotAllowed` all the same while the item's class is locked.
     public func item(at address: ItemAddress) throws(KeychainError) -> Item? {
         guard let row = try firstOf(address, Self.wantsItems).first else { return nil }
         return try Item(row)
     }
 
-    /// The items that match, without their secrets.
+    /// The items that match, without their secrets; an empty list where none does.
     public func items(_ query: ItemQuery) throws(KeychainError) -> [Item] {
         try rows(query.query + Self.wantsItems + [("m_Limit", .string("m_LimitAll"))], in: searched()).map {
             row throws(KeychainError) in
@@ -92,6 +102,9 @@ public struct SecretStore: Sendable {
     }
 
     /// The items that match, each with its secret.
+    ///
+    /// - Throws: `errSecInteractionNotAllowed` where one of them is locked; the
+    ///   others are not given then.
     public func openedItems(_ query: ItemQuery) throws(KeychainError) -> [OpenedItem] {
         let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
         return try rows(query.query + wanted, in: searched()).map { row throws(KeychainError) in
@@ -143,7 +156,9 @@ public struct SecretStore: Sendable {
 
     // MARK: Changing
 
+    /// What storing at an address did.
     public enum SetOutcome: Sendable, Hashable {
+        /// Nothing was there.
         case added
         /// The item that was there has the new secret, and its other attributes
         /// but for those that were given.
@@ -159,10 +174,15 @@ public struct SecretStore: Sendable {
     ///
     /// - Parameters:
     ///   - secret: at most 64 MiB.
+    ///   - address: where it is stored, in the first group of the reach.
     ///   - attributes: those that are nil stay as they are.
     ///   - accessible: when the secret can be read; nil: ``ProtectionClass/whenUnlocked``
     ///     for a new item, and as it is for one that is there.
-    /// - Returns: once it is durable on disk.
+    /// - Returns: what it did, once it is durable on disk.
+    /// - Throws: `errSecInteractionNotAllowed` while the class is locked,
+    ///   `errSecDataTooLarge` above a limit, `errSecMissingEntitlement` for a group
+    ///   of others, `errSecNotAvailable` where no keychain answers (reason
+    ///   ``Reason/noAnswer(mayHaveHappened:)``: it may be stored).
     @discardableResult
     public func set(
         _ secret: Secret, for address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
@@ -194,7 +214,7 @@ public struct SecretStore: Sendable {
         }
     }
 
-    /// Gives the item that ``item(at:)`` finds other attributes, and leaves its
+    /// Gives the item that `item(at:)` finds other attributes, and leaves its
     /// secret alone.
     ///
     /// - Returns: false where there is no such item.
@@ -209,7 +229,7 @@ public struct SecretStore: Sendable {
         return try update(Self.exactly(item), changes, nil)
     }
 
-    /// Removes the item that ``item(at:)`` finds, and no other.
+    /// Removes the item that `item(at:)` finds, and no other.
     ///
     /// - Returns: false where there was none.
     @discardableResult

@@ -41,6 +41,7 @@ extension SecretVault {
 
     /// What becomes of the originals.
     public enum Originals: Sendable, Hashable {
+        /// They stay where they are: each secret is there twice.
         case keep
         /// Each is removed after all secrets are in the vault and were read back.
         case remove

@@ -45,6 +45,8 @@ public struct SecretVault: Sendable, Hashable {
 
     // MARK: Secrets
 
+    /// The secret under a key; nil where there is none. Throws
+    /// `errSecInteractionNotAllowed` while the vault's class is locked.
     public func secret(forKey key: String) throws(KeychainError) -> Secret? { try store.secret(for: address(key)) }
 
     /// The secret as text; nil where there is none or it is no UTF-8.
@@ -52,12 +54,17 @@ public struct SecretVault: Sendable, Hashable {
     /// - Warning: The text is ordinary memory: it is not wiped.
     public func text(forKey key: String) throws(KeychainError) -> String? { try secret(forKey: key)?.insecureText }
 
+    /// Stores a secret, in place of what is there; it is durable on disk when
+    /// this returns. At most 64 MiB.
     public func set(_ secret: Secret, forKey key: String) throws(KeychainError) {
         try store.set(secret, for: address(key), accessible: accessible)
     }
 
+    /// Stores text as UTF-8, in place of what is there.
     public func set(_ text: String, forKey key: String) throws(KeychainError) { try set(Secret(text), forKey: key) }
 
+    /// Removes the secret under a key.
+    ///
     /// - Returns: false where there was none.
     @discardableResult
     public func removeSecret(forKey key: String) throws(KeychainError) -> Bool { try store.remove(address(key)) }
@@ -77,6 +84,7 @@ public struct SecretVault: Sendable, Hashable {
 
     /// Whether the vault can be used now, and why not.
     public enum Access: Sendable, Hashable {
+        /// Its secrets can be read and changed.
         case open
         /// The class is locked: later, after the device is unlocked.
         case locked
@@ -107,6 +115,8 @@ public struct SecretVault: Sendable, Hashable {
 // MARK: The same to await
 
 extension SecretVault {
+    /// The secret under a key; nil where there is none. Throws
+    /// `errSecInteractionNotAllowed` while the vault's class is locked.
     public func secret(forKey key: String) async throws(KeychainError) -> Secret? {
         try await store.secret(for: address(key))
     }
@@ -118,27 +128,36 @@ extension SecretVault {
         try await secret(forKey: key)?.insecureText
     }
 
+    /// Stores a secret, in place of what is there; it is durable on disk when
+    /// this returns. At most 64 MiB.
     public func set(_ secret: Secret, forKey key: String) async throws(KeychainError) {
         try await store.set(secret, for: address(key), accessible: accessible)
     }
 
+    /// Stores text as UTF-8, in place of what is there.
     public func set(_ text: String, forKey key: String) async throws(KeychainError) {
         try await set(Secret(text), forKey: key)
     }
 
+    /// Removes the secret under a key.
+    ///
     /// - Returns: false where there was none.
     @discardableResult
     public func removeSecret(forKey key: String) async throws(KeychainError) -> Bool {
         try await store.remove(address(key))
     }
 
+    /// Whether there is a secret under a key. Needs no secret, so nobody is
+    /// asked for anything.
     public func contains(_ key: String) async throws(KeychainError) -> Bool {
         try await store.item(at: address(key)) != nil
     }
 
+    /// The keys, in no particular order.
     public func keys() async throws(KeychainError) -> Set<String> {
         Set(try await store.items(.passwords(service: service)).compactMap { $0.address.account.string })
     }
 
+    /// Removes every secret of the vault.
     public func removeAll() async throws(KeychainError) { try await store.removeAll(.passwords(service: service)) }
 }

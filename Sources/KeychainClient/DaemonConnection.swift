@@ -97,7 +97,9 @@ package final class DaemonConnection: @unchecked Sendable {
         nextNumber += 1
         do throws(FrameError) {
             let deadline = Deadline(after: patience, on: clock)
-            if let value = request.value {
+            if !request.items.isEmpty {
+                try channel.send(request.encoded(number: number), Self.values(of: request), until: deadline)
+            } else if let value = request.value {
                 try channel.send(request.encoded(number: number), value.bytes, until: deadline)
             } else {
                 try channel.send(request.encoded(number: number), until: deadline)
@@ -106,6 +108,51 @@ package final class DaemonConnection: @unchecked Sendable {
             throw Interruption(error: Self.fault(error, mayHaveHappened: false), requestWasSent: false)
         }
         return try readAnswer(number, isWrite: request.isWrite)
+    }
+
+    private static func values(of request: KeychainRequest) throws(FrameError) -> SecretBytes {
+        do throws(SystemCallError) { return try SecretBytes.joined(request.items.compactMap(\.value)) } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Asks for changes and waits for them, however long that takes; nil where
+    /// `cancelled` was signalled first. The connection is worth nothing then.
+    package func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(Interruption) -> Result<ChangeBatch?, KeychainError> {
+        let number = nextNumber
+        nextNumber += 1
+        var decoder = AnswerDecoder(number: number)
+        var wasSent = false
+        do throws(FrameError) {
+            try channel.send(
+                KeychainRequest(.changes(after: position, in: scope)).encoded(number: number), until: Deadline(after: patience, on: clock))
+            wasSent = true
+            while true {
+                // Anew after each word that the request is still at work.
+                if try isOver(cancelled) { return .success(nil) }
+                guard let frame = try channel.receive(until: Deadline(after: patience, on: clock)) else {
+                    throw FrameError.closed
+                }
+                do throws(KeychainError) {
+                    if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer.changes) }
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            throw Interruption(error: Self.fault(error, mayHaveHappened: false), requestWasSent: wasSent)
+        }
+    }
+
+    /// Waits for a message; true where `cancelled` was signalled first.
+    private func isOver(_ cancelled: EventSignal) throws(FrameError) -> Bool {
+        do throws(SystemCallError) {
+            return try waitForAny(of: [cancelled.descriptor, channel.socket.descriptor]) == 0
+        } catch {
+            throw .system(error)
+        }
     }
 
     private func readAnswer(

@@ -1,5 +1,5 @@
 package import KeychainModel
-internal import KeychainPlatform
+package import KeychainPlatform
 package import KeychainProtocol
 internal import Synchronization
 
@@ -47,6 +47,60 @@ package final class DaemonConnectionPool: KeychainTransport {
         }
     }
 
+    /// Waits on a connection of its own. Where the daemon ends meanwhile another is
+    /// started and asked from the same position; where that does not succeed it is
+    /// tried again, for about a minute in all.
+    package func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        var pauses = Self.pauses[...]
+        var isFirst = true
+        while true {
+            let began = finder.now
+            let failure: KeychainError
+            switch attempt(reusing: isFirst, { connection throws(DaemonConnection.Interruption) in
+                try connection.changes(after: position, in: scope, orUntil: cancelled)
+            }) {
+            case .success(let result): return try result.get()
+            case .failure(let interruption):
+                failure = interruption.error
+                // A wait that stood ended one outage; this is another.
+                if interruption.requestWasSent, finder.hasLasted(since: began) { pauses = Self.pauses[...] }
+            }
+            isFirst = false
+            // Whatever the daemon says of the query itself is the answer.
+            guard failure.reason.mayPass, let pause = pauses.popFirst()
+            else { throw failure }
+            if try finder.pause(pause, orUntil: cancelled) { return nil }
+        }
+    }
+
+    private func attempt(
+        reusing: Bool,
+        _ ask: (DaemonConnection) throws(DaemonConnection.Interruption) -> Result<ChangeBatch?, KeychainError>
+    ) -> Result<Result<ChangeBatch?, KeychainError>, DaemonConnection.Interruption> {
+        let connection: DaemonConnection
+        do throws(KeychainError) { connection = reusing ? try takeIdleOrConnect() : try finder.connect() } catch {
+            return .failure(DaemonConnection.Interruption(error: error, requestWasSent: false))
+        }
+        do throws(DaemonConnection.Interruption) {
+            let result = try ask(connection)
+            if case .success(nil) = result { return .success(result) }
+            giveBack(connection)
+            // Of a daemon that is busy now another answer may come later.
+            if case .failure(let error) = result, error.reason.mayPass {
+                return .failure(DaemonConnection.Interruption(error: error, requestWasSent: false))
+            }
+            return .success(result)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A daemon that was ended is started again at once; one that cannot be may be
+    /// in the middle of a restore.
+    private static let pauses: [Duration] = [.zero] + [1, 2, 4, 8, 15, 30].map { .seconds($0) }
+
     package func session() throws(KeychainError) -> SessionInformation {
         let connection = try takeIdleOrConnect()
         defer { giveBack(connection) }
@@ -73,6 +127,18 @@ package final class DaemonConnectionPool: KeychainTransport {
     private func giveBack(_ connection: DaemonConnection) {
         state.withLock { state in
             if state.idle.count < Self.mostIdle { state.idle.append(connection) }
+        }
+    }
+}
+
+extension Reason {
+    /// Whether another daemon, or this one a little later, may answer.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .daemonUnreachable, .noAnswer, .busy, .storeInUse, .startRefused, .stillSalvaging, .enclaveSilent,
+            .enclaveUnreachable:
+            true
+        default: false
         }
     }
 }

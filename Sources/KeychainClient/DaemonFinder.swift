@@ -23,6 +23,17 @@ package struct DaemonFinder: Sendable {
         }
     }
 
+    /// Whether something that began then has stood for longer than an answer may take.
+    func hasLasted(since began: Duration) -> Bool { configuration.clock.monotonic - began > configuration.patience }
+    var now: Duration { configuration.clock.monotonic }
+
+    /// True where `cancelled` was signalled before the time was over.
+    func pause(_ duration: Duration, orUntil cancelled: EventSignal) throws(KeychainError) -> Bool {
+        try Self.reaching { () throws(SystemCallError) in
+            try waitForAny(of: [cancelled.descriptor], until: Deadline(after: duration, on: configuration.clock)) != nil
+        }
+    }
+
     private func hello(_ socket: PacketSocket, _ trust: ServerTrust) throws(KeychainError) -> DaemonConnection {
         try DaemonConnection(
             socket, trust: trust, clock: configuration.clock, patience: configuration.patience,
@@ -40,7 +51,11 @@ package struct DaemonFinder: Sendable {
     }
 
     private func connect(to locations: KeychainLocations, autostart: Bool) throws(KeychainError) -> DaemonConnection {
-        if let socket = try Self.listening(for: locations) {
+        var found = try Self.listening(for: locations)
+        if found == nil, autostart, knock(at: Self.places(of: locations)) {
+            found = try Self.listening(for: locations)
+        }
+        if let socket = found {
             do throws(KeychainError) { return try hello(socket, .ownDaemon) } catch {
                 // It may have been about to leave (ten minutes without a
                 // connection): nothing was asked yet, so ask a new one.
@@ -58,17 +73,19 @@ package struct DaemonFinder: Sendable {
     /// The socket that the lock file names, or nil where nothing listens there.
     private static func listening(for locations: KeychainLocations) throws(KeychainError) -> PacketSocket? {
         do throws(DirectoryRefusal) {
-            let data = try PrivateDirectory(locations.dataDirectory, creating: false)
-            let rendezvous: Rendezvous?
-            do throws(SystemCallError) { rendezvous = try Rendezvous.read(in: data) } catch {
-                throw DirectoryRefusal.system(path: locations.dataDirectory, error)
-            }
-            guard let rendezvous else { return nil }
+            guard let rendezvous = try rendezvous(of: locations) else { return nil }
             let run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
             return try connect(in: run, to: rendezvous.processID)
         } catch {
             if case .system(_, let below) = error, below.isNoSuchFile { return nil }
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
+        }
+    }
+
+    private static func rendezvous(of locations: KeychainLocations) throws(DirectoryRefusal) -> Rendezvous? {
+        let data = try PrivateDirectory(locations.dataDirectory, creating: false)
+        do throws(SystemCallError) { return try Rendezvous.read(in: data) } catch {
+            throw DirectoryRefusal.system(path: locations.dataDirectory, error)
         }
     }
 
@@ -81,16 +98,57 @@ package struct DaemonFinder: Sendable {
             let socket = try PacketSocket.connect(to: Rendezvous.socketName, in: run.descriptor)
             // Another user's listener is not another store's: the hello says so.
             guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID else { return socket }
-            return try socket.isListenedOn(by: process) ? socket : nil
+            guard try socket.isListenedOn(by: process) else { return nil }
+            // A service manager holds the socket of one that has gone; which store
+            // the next one will serve is not known before it does.
+            // One beyond our pid namespace has no number here: the hello finds out.
+            return try socket.peerCredentials().pid != 0 && ProcessHandle.isGone(process) ? nil : socket
         } catch {
-            if error.isRefusedConnection { return nil }
+            if error.isRefusedConnection || error.isOtherSocketType { return nil }
             throw .system(path: run.path, error)
         }
     }
 
-    private static func reaching(
-        _ connect: () throws(SystemCallError) -> PacketSocket
-    ) throws(KeychainError) -> PacketSocket {
+    // MARK: Waking
+
+    /// Where a service manager may listen for a daemon that does not run yet.
+    private static func places(of locations: KeychainLocations) -> [String] {
+        var places = [locations.runDirectory]
+        do throws(DirectoryRefusal) {
+            if let last = try rendezvous(of: locations), last.runDirectory != locations.runDirectory {
+                places.insert(last.runDirectory, at: 0)
+            }
+        } catch {
+            // Nothing is known of a store that cannot be read; its daemon says so.
+        }
+        return places
+    }
+
+    /// Has a service manager start the daemon, by connecting to its socket, and
+    /// waits for the daemon's first word or its end; false where nobody listens.
+    ///
+    /// Only the lock file tells whether it was the daemon of this store, so what
+    /// came is not read. Less than the whole patience: where no word comes, a
+    /// daemon that we start ourselves finds out what is in the way.
+    private func knock(at places: [String]) -> Bool {
+        let deadline = Deadline(after: configuration.patience * 2 / 5, on: configuration.clock)
+        for place in places {
+            do throws(DirectoryRefusal) {
+                let run = try PrivateDirectory(place, creating: false)
+                do throws(SystemCallError) {
+                    let socket = try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
+                    guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID else { continue }
+                    _ = try KeychainPlatform.wait(for: socket.descriptor.raw, to: .receive, until: deadline)
+                    return true
+                } catch { continue }
+            } catch { continue }
+        }
+        return false
+    }
+
+    private static func reaching<R>(
+        _ connect: () throws(SystemCallError) -> R
+    ) throws(KeychainError) -> R {
         do throws(SystemCallError) { return try connect() } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }

@@ -1,5 +1,5 @@
 package import KeychainModel
-internal import KeychainPlatform
+package import KeychainPlatform
 package import KeychainProtocol
 internal import Synchronization
 
@@ -44,9 +44,15 @@ package final class ExplainedKeychain: KeychainTransport {
         do throws(KeychainError) { result = .success(try keychain.perform(request)) } catch { result = .failure(error) }
         switch request.operation {
         case .add, .copy, .update, .delete, .deleteGroups: tell(request, result)
-        case .status, .doctor, .census: break
+        case .addItems, .status, .doctor, .census, .changePosition, .changes: break
         }
         return try result.get()
+    }
+
+    package func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        try keychain.changes(after: position, in: scope, orUntil: cancelled)
     }
 
     private func tell(_ request: KeychainRequest, _ result: Result<KeychainAnswer, KeychainError>) {

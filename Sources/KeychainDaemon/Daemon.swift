@@ -5,7 +5,6 @@ package import KeychainService
 package import Logging
 internal import PeerIdentity
 internal import Synchronization
-internal import class Foundation.Thread
 
 /// The daemon: one epoll over the listener and all idle connections; a readable
 /// one is lent to one of a bounded number of workers for one request
@@ -24,6 +23,7 @@ package final class Daemon: Sendable {
     private let table: ConnectionTable
     private let shares: WorkShares
     private let reports: ProgressReports
+    private let observers: Observers
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
@@ -60,12 +60,13 @@ package final class Daemon: Sendable {
             epoll = try Epoll()
             stopped = try EventSignal()
             attention = try EventSignal()
+            observers = try Observers(engine, server, until: stopped)
             spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
-        let first = try Doorway.first(configuration.locations)
+        let first = try Doorway.first(configuration)
         doorway = Mutex(first)
         try openDoor(first)
     }
@@ -92,6 +93,7 @@ package final class Daemon: Sendable {
         isStopping.store(true, ordering: .releasing)
         stopped.signal()
         for worker in workers { worker.waitUntilDone() }
+        observers.waitUntilDone()
         doorway.withLock { $0.close() }
         logger.info("leaving")
     }
@@ -99,6 +101,8 @@ package final class Daemon: Sendable {
     package func stop() { stopped.signal() }
 
     package var connectionCount: Int { table.count }
+    /// Connections that wait for changes.
+    package var observerCount: Int { observers.count }
 
     private var missingFeatures: String {
         KernelFeature.allCases.filter { !configuration.features.present.contains($0) }.map(\.rawValue)
@@ -201,14 +205,41 @@ package final class Daemon: Sendable {
             lookAtNext(of: process)
         }
         do throws(Ending) {
-            if try serveOne(connection) {
-                do throws(SystemCallError) { try epoll.rearm(connection.descriptor, as: number) } catch {
-                    throw .closed
-                }
+            switch try serveOne(connection) {
+            case .nextRequest: try rearm(connection)
+            case .observing(let observer): try observe(observer)
             }
         } catch {
             end(connection, error)
         }
+    }
+
+    private func rearm(_ connection: ClientConnection) throws(Ending) {
+        do throws(SystemCallError) { try epoll.rearm(connection.descriptor, as: connection.number) } catch {
+            throw .closed
+        }
+    }
+
+    /// Watched for its end alone before the observers have it: they may answer, and
+    /// give it back, at once.
+    private func observe(_ observer: Observer) throws(Ending) {
+        do throws(SystemCallError) {
+            try epoll.rearmForEnd(observer.connection.descriptor, as: observer.connection.number)
+        } catch {
+            throw .closed
+        }
+        observers.add(observer) { [self] connection, ending in
+            // A malformed database is set aside by the next opening, so we leave.
+            defer { if engine.isMalformed { stop() } }
+            do throws(Ending) {
+                if let ending { throw ending }
+                try rearm(connection)
+            } catch {
+                end(connection, error)
+            }
+        }
+        // Its end may have been seen between the two.
+        if table[observer.connection.number] == nil { observers.forget(observer.connection) }
     }
 
     private func lookAtNext(of process: Int32) {
@@ -218,7 +249,7 @@ package final class Daemon: Sendable {
         do throws(SystemCallError) { try epoll.rearm(next.descriptor, as: number) } catch { end(next, .closed) }
     }
 
-    private func serveOne(_ connection: ClientConnection) throws(Ending) -> Bool {
+    private func serveOne(_ connection: ClientConnection) throws(Ending) -> RequestServer.Next {
         var admitted = 0
         defer { bytesInFlight.subtract(admitted, ordering: .relaxed) }
         let arrival: MessageChannel.Arrival?
@@ -231,12 +262,11 @@ package final class Daemon: Sendable {
         } catch {
             throw .malformed
         }
-        guard let arrival else { return true }
+        guard let arrival else { return .nextRequest }
         switch consume arrival {
         case .closed: throw .closed
-        case .frame(let frame): try take(frame, connection)
+        case .frame(let frame): return try take(frame, connection)
         }
-        return true
     }
 
     /// Counts the bytes of a large message before memory is taken for it. A hello
@@ -249,7 +279,9 @@ package final class Daemon: Sendable {
         return !isTooMuch
     }
 
-    private func take(_ frame: consuming Frame, _ connection: ClientConnection) throws(Ending) {
+    private func take(
+        _ frame: consuming Frame, _ connection: ClientConnection
+    ) throws(Ending) -> RequestServer.Next {
         switch connection.stage {
         case .greeting(let exchange):
             do throws(PeerRefusal) {
@@ -263,11 +295,12 @@ package final class Daemon: Sendable {
                     Deadline(after: .zero, on: configuration.clock))
                 throw .notThePeer
             }
+            return .nextRequest
         case .serving(let known):
             let rights = isDecidedAnew ? Authorization(greeter.rights(of: connection)) : known
             // A malformed database is set aside by the next opening, so we leave.
             defer { if engine.isMalformed { stop() } }
-            try server.serve(frame, of: connection, rights) { attention.signal() }
+            return try server.serve(frame, of: connection, rights) { attention.signal() }
         }
     }
 
@@ -277,6 +310,7 @@ package final class Daemon: Sendable {
 
     private func end(_ connection: ClientConnection, _ ending: Ending) {
         epoll.remove(connection.descriptor)
+        observers.forget(connection)
         // Before it is gone: who sees nobody connected sees when that began as well.
         lastDeparture.withLock { $0 = configuration.clock.monotonic }
         table.remove(connection.number)
@@ -381,36 +415,5 @@ extension Ending {
         case .programChanged: "the program has changed"
         case .unreachable(let error): "unreachable: \(error)"
         }
-    }
-}
-
-/// A thread with the stack that deep parsing needs, which can be waited for.
-private final class WorkerThread: @unchecked Sendable {
-    // @unchecked: `thread` is set once in init and only started and asked.
-    private let thread: Thread
-    private let done = Mutex(false)
-    private let finished: EventSignal?
-
-    init(_ body: @escaping @Sendable () -> Void) {
-        let signal: EventSignal?
-        do throws(SystemCallError) { signal = try EventSignal() } catch { signal = nil }
-        finished = signal
-        thread = Thread {
-            body()
-            signal?.signal()
-        }
-        thread.stackSize = 1 << 20
-    }
-
-    func start() { thread.start() }
-
-    /// Within five seconds: a worker that hangs in a system call must not keep
-    /// the process from leaving.
-    func waitUntilDone() {
-        guard let finished else { return }
-        do throws(SystemCallError) {
-            _ = try wait(
-                for: finished.descriptor.raw, to: .receive, until: Deadline(after: .seconds(5), on: SystemClock()))
-        } catch { return }
     }
 }

@@ -10,6 +10,8 @@ package struct DaemonConfiguration: Sendable {
     package var isTemporary = false
     /// Readable at its end once the starter of a temporary keychain is gone.
     package var parent: Descriptor?
+    /// The listening socket that a service manager holds and gave to us.
+    package var activation: PacketSocket?
     package var rights: ClientRights = .byIdentity
     package var features: KernelFeatures
     package var clock: any KeychainClock

@@ -30,7 +30,7 @@ package struct DaemonLog: LogHandler {
 /// Where lines go.
 package final class LogSink: Sendable {
     private static let largest = 1 << 20
-    private static let fileName = "latchkeyd.log"
+    static let fileName = "latchkeyd.log"
 
     private struct State {
         var file: Descriptor?

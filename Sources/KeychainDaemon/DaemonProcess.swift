@@ -36,6 +36,7 @@ package struct DaemonProcess {
             var turn: FileLock? = try takeTurn(data, until: patience)
             guard let engine = try openEngine(data, until: patience) else {
                 tellStarter(nil)
+                turnAway(nil)
                 return .notNeeded
             }
             let daemon = try Daemon(configuration, engine: engine, logger: logger)
@@ -47,7 +48,26 @@ package struct DaemonProcess {
         } catch {
             logger.error("cannot start", metadata: ["cause": "\(error)"])
             tellStarter(error)
+            turnAway(error)
             return .failed(error)
+        }
+    }
+
+    /// Whoever waits at a service manager's socket hears at once that nobody comes,
+    /// and why; the manager would start us again and again for them. Who hears
+    /// nothing but the end looks for the daemon that has the store.
+    private func turnAway(_ error: KeychainError?) {
+        guard let socket = configuration.activation else { return }
+        do throws(SystemCallError) {
+            while let waiting = try socket.accept() {
+                guard let error else { continue }
+                do throws(FrameError) {
+                    try StarterReport.send(
+                        error, on: waiting, until: Deadline(after: .zero, on: configuration.clock))
+                } catch { continue }
+            }
+        } catch {
+            logger.notice("nobody can be turned away", metadata: ["cause": "\(error)"])
         }
     }
 

@@ -27,16 +27,27 @@ struct RequestServer: Sendable {
         readers = SlowReaders(workers: configuration.limits.workers)
     }
 
+    /// What becomes of a connection after a request.
+    enum Next {
+        case nextRequest
+        /// It waits for changes; the observers have it.
+        case observing(Observer)
+    }
+
     /// - Parameter beginsToWork: called where the housekeeper has to watch over
     ///   requests from now on.
     func serve(
         _ frame: consuming Frame, of connection: ClientConnection, _ authorization: Authorization,
         beginsToWork: () -> Void
-    ) throws(Ending) {
+    ) throws(Ending) -> Next {
         guard connection.peer.accepts(frame.sender) else { throw .notThePeer }
         guard frame.descriptor == nil else { throw .malformed }
         let header = frame.header
         let withheld = frame.withheld
+        if let withheld {
+            try refuse(header, withheld, connection, beginsToWork)
+            return .nextRequest
+        }
         let decoded: (number: UInt64, request: KeychainRequest)
         do throws(WireFault) {
             decoded = try KeychainRequest.decode(header: header, tail: frame.takeTail())
@@ -45,21 +56,82 @@ struct RequestServer: Sendable {
         }
         if reports.begin(connection, decoded.number) { beginsToWork() }
         defer { reports.end(connection) }
-        if let withheld {
-            let refusal = EncodedMessage.failure(Self.refusal(withheld), number: decoded.number)
-            return try send(refusal, to: connection, carriesValue: false, isLast: true)
-        }
         // Doctor says by itself that it goes on, for as long as that takes.
         if case .doctor(let task) = decoded.request.operation {
             reports.end(connection)
-            return try serveDoctor(task, decoded.number, connection)
+            try serveDoctor(task, decoded.number, connection)
+            return .nextRequest
         }
         switch decoded.request.operation {
-        case .status: return try serveStatus(decoded.number, connection, authorization)
-        case .census: return try serveCensus(decoded.request, decoded.number, connection, authorization)
-        default: break
+        case .status: try serveStatus(decoded.number, connection, authorization)
+        case .census: try serveCensus(decoded.request, decoded.number, connection, authorization)
+        case .addItems: try serveItems(decoded.request.items, decoded.number, connection, authorization)
+        case .changePosition(let scope): try servePosition(scope, decoded.number, connection, authorization)
+        case .changes(let position, let scope):
+            // Looked at once it is known: nothing falls in between.
+            return .observing(
+                Observer(
+                    connection: connection, request: decoded.number, position: position, scope: scope,
+                    authorization: authorization))
+        default: try answer(decoded.request, decoded.number, connection, authorization)
         }
-        try answer(decoded.request, decoded.number, connection, authorization)
+        return .nextRequest
+    }
+
+    private func servePosition(
+        _ scope: ChangeScope, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
+    ) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) {
+            message = .changes(try engine.changePosition(in: scope, for: authorization), number: number)
+        } catch {
+            message = .failure(error, number: number)
+        }
+        try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    /// Answers an observer, if there is anything to tell.
+    ///
+    /// - Returns: where it is to be looked at from the next time; nil: it was answered.
+    func tell(_ observer: Observer, within patience: Duration) throws(Ending) -> ChangePosition? {
+        let message: EncodedMessage
+        do throws(KeychainError) {
+            let batch = try engine.changes(
+                after: observer.position, in: observer.scope, for: observer.authorization)
+            if batch.changes.isEmpty { return batch.position }
+            message = .changes(batch, number: observer.request)
+        } catch {
+            // The next daemon sets the database aside and tells of a new history.
+            if engine.isMalformed { throw .closed }
+            message = .failure(error.toAnObserver, number: observer.request)
+        }
+        // Long after the hello it may be another program.
+        try send(message, to: observer.connection, carriesValue: true, isLast: true, within: patience)
+        return nil
+    }
+
+    private func serveItems(
+        _ items: [NewItem], _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
+    ) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) {
+            message = .outcomes(try engine.addItems(items, for: authorization), number: number)
+        } catch {
+            message = .failure(error, number: number)
+        }
+        try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    /// What came without its bytes is known by its number alone.
+    private func refuse(
+        _ header: [UInt8], _ withheld: Frame.Withheld, _ connection: ClientConnection, _ beginsToWork: () -> Void
+    ) throws(Ending) {
+        guard let number = KeychainRequest.number(header: header) else { throw .malformed }
+        // No word that it waits may come behind its answer.
+        if reports.begin(connection, number) { beginsToWork() }
+        defer { reports.end(connection) }
+        let refusal = EncodedMessage.failure(Self.refusal(withheld), number: number)
+        try send(refusal, to: connection, carriesValue: false, isLast: true)
     }
 
     /// Why the bytes of a request were not read; nothing was done.
@@ -133,11 +205,12 @@ struct RequestServer: Sendable {
     /// Sends one message; one that carries a value only to a program that is
     /// still what it was when it was greeted.
     func send(
-        _ message: consuming EncodedMessage, to connection: ClientConnection, carriesValue: Bool, isLast: Bool
+        _ message: consuming EncodedMessage, to connection: ClientConnection, carriesValue: Bool, isLast: Bool,
+        within patience: Duration? = nil
     ) throws(Ending) {
         if carriesValue, !connection.peer.hasNotExeced() { throw .programChanged }
         if isLast { reports.end(connection) }
-        let deadline = Deadline(after: configuration.limits.patience, on: configuration.clock)
+        let deadline = Deadline(after: patience ?? configuration.limits.patience, on: configuration.clock)
         var hasWaited = false
         defer { if hasWaited { readers.end(connection) } }
         do throws(FrameError) {
@@ -196,5 +269,16 @@ struct AnswerWriter: ~Copyable {
             message = .failure(error, number: number)
         }
         try send(message, isLast: true)
+    }
+}
+
+extension KeychainError {
+    /// What says nothing of the question (no descriptor, a disk that failed once) is
+    /// worth another try.
+    fileprivate var toAnObserver: KeychainError {
+        switch reason {
+        case .noAccessGroups, .groupNotEntitled, .keychainDenied: self
+        default: KeychainError(.notAvailable, reason: .busy, underlying: "\(self)")
+        }
     }
 }

@@ -43,6 +43,8 @@ extension Secret {
     ///   - purpose: what it is for; another purpose gives another secret.
     ///   - salt: 16 bytes, random and different for each user; not secret. The
     ///     service keeps it.
+    ///   - cost: what one derivation costs, and so each guess; the service takes
+    ///     the same.
     /// - Returns: 32 bytes.
     /// - Throws: `errSecAllocate` where the memory is not to be had.
     public func derived(

@@ -85,6 +85,12 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// how many items match, in every group
   case census // = 8
+
+  /// what happened to items
+  case changes // = 9
+
+  /// several adds in one commit
+  case addItems // = 10
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -102,6 +108,8 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 6: self = .deleteGroups
     case 7: self = .doctor
     case 8: self = .census
+    case 9: self = .changes
+    case 10: self = .addItems
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -117,6 +125,8 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .deleteGroups: return 6
     case .doctor: return 7
     case .census: return 8
+    case .changes: return 9
+    case .addItems: return 10
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -132,6 +142,8 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .deleteGroups,
     .doctor,
     .census,
+    .changes,
+    .addItems,
   ]
 
 }
@@ -452,9 +464,205 @@ package nonisolated struct Latchkey_WireRequest: Sendable {
 
   package var doctorTask: Latchkey_DoctorTask = .unspecified
 
+  package var changeQuery: Latchkey_ChangeQuery {
+    get {_changeQuery ?? Latchkey_ChangeQuery()}
+    set {_changeQuery = newValue}
+  }
+  /// Returns true if `changeQuery` has been explicitly set.
+  package var hasChangeQuery: Bool {self._changeQuery != nil}
+  /// Clears the value of `changeQuery`. Subsequent reads from it will return its default value.
+  package mutating func clearChangeQuery() {self._changeQuery = nil}
+
+  package var items: [Latchkey_NewItem] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
+
+  fileprivate var _changeQuery: Latchkey_ChangeQuery? = nil
+}
+
+/// One add of several; the values stand one behind the other in the tail.
+package nonisolated struct Latchkey_NewItem: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var query: [Latchkey_WireEntry] = []
+
+  /// where the query has v_Data
+  package var valueLength: UInt64 = 0
+
+  /// seconds since 2001-01-01T00:00:00Z; missing: now
+  package var created: Double {
+    get {_created ?? 0}
+    set {_created = newValue}
+  }
+  /// Returns true if `created` has been explicitly set.
+  package var hasCreated: Bool {self._created != nil}
+  /// Clears the value of `created`. Subsequent reads from it will return its default value.
+  package mutating func clearCreated() {self._created = nil}
+
+  /// likewise
+  package var modified: Double {
+    get {_modified ?? 0}
+    set {_modified = newValue}
+  }
+  /// Returns true if `modified` has been explicitly set.
+  package var hasModified: Bool {self._modified != nil}
+  /// Clears the value of `modified`. Subsequent reads from it will return its default value.
+  package mutating func clearModified() {self._modified = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _created: Double? = nil
+  fileprivate var _modified: Double? = nil
+}
+
+package nonisolated struct Latchkey_ChangeQuery: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The answer comes when there is something to tell; missing: at once, with the
+  /// position of now and nothing else.
+  package var after: Latchkey_ChangePosition {
+    get {_after ?? Latchkey_ChangePosition()}
+    set {_after = newValue}
+  }
+  /// Returns true if `after` has been explicitly set.
+  package var hasAfter: Bool {self._after != nil}
+  /// Clears the value of `after`. Subsequent reads from it will return its default value.
+  package mutating func clearAfter() {self._after = nil}
+
+  package var groups: [String] = []
+
+  /// in place of groups: all that the program searches by itself
+  package var searched: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _after: Latchkey_ChangePosition? = nil
+}
+
+package nonisolated struct Latchkey_ChangePosition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes
+  package var history: Data = Data()
+
+  package var number: Int64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Latchkey_ChangeBatch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// where to go on
+  package var position: Latchkey_ChangePosition {
+    get {_position ?? Latchkey_ChangePosition()}
+    set {_position = newValue}
+  }
+  /// Returns true if `position` has been explicitly set.
+  package var hasPosition: Bool {self._position != nil}
+  /// Clears the value of `position`. Subsequent reads from it will return its default value.
+  package mutating func clearPosition() {self._position = nil}
+
+  package var changes: [Latchkey_ChangeBatch.Change] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated enum Kind: SwiftProtobuf.Enum, Swift.CaseIterable {
+    package typealias RawValue = Int
+
+    /// anything may have happened
+    case unknown // = 0
+    case added // = 1
+    case changed // = 2
+    case removed // = 3
+    case setAside // = 4
+    case UNRECOGNIZED(Int)
+
+    package init() {
+      self = .unknown
+    }
+
+    package init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unknown
+      case 1: self = .added
+      case 2: self = .changed
+      case 3: self = .removed
+      case 4: self = .setAside
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    package var rawValue: Int {
+      switch self {
+      case .unknown: return 0
+      case .added: return 1
+      case .changed: return 2
+      case .removed: return 3
+      case .setAside: return 4
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    package static let allCases: [Latchkey_ChangeBatch.Kind] = [
+      .unknown,
+      .added,
+      .changed,
+      .removed,
+      .setAside,
+    ]
+
+  }
+
+  package nonisolated struct Change: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var kind: Latchkey_ChangeBatch.Kind = .unknown
+
+    package var itemClass: String = String()
+
+    package var group: String {
+      get {_group ?? String()}
+      set {_group = newValue}
+    }
+    /// Returns true if `group` has been explicitly set.
+    package var hasGroup: Bool {self._group != nil}
+    /// Clears the value of `group`. Subsequent reads from it will return its default value.
+    package mutating func clearGroup() {self._group = nil}
+
+    package var items: UInt64 = 0
+
+    package var number: Int64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _group: String? = nil
+  }
+
+  package init() {}
+
+  fileprivate var _position: Latchkey_ChangePosition? = nil
 }
 
 package nonisolated struct Latchkey_WireRow: Sendable {
@@ -547,11 +755,48 @@ package nonisolated struct Latchkey_WireReply: @unchecked Sendable {
     set {_uniqueStorage()._census = newValue}
   }
 
+  package var changes: Latchkey_ChangeBatch {
+    get {_storage._changes ?? Latchkey_ChangeBatch()}
+    set {_uniqueStorage()._changes = newValue}
+  }
+  /// Returns true if `changes` has been explicitly set.
+  package var hasChanges: Bool {_storage._changes != nil}
+  /// Clears the value of `changes`. Subsequent reads from it will return its default value.
+  package mutating func clearChanges() {_uniqueStorage()._changes = nil}
+
+  /// one for each item, in order
+  package var outcomes: [Latchkey_NewItemOutcome] {
+    get {_storage._outcomes}
+    set {_uniqueStorage()._outcomes = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+package nonisolated struct Latchkey_NewItemOutcome: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// missing: the item was added
+  package var failure: Latchkey_Failure {
+    get {_failure ?? Latchkey_Failure()}
+    set {_failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  package var hasFailure: Bool {self._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  package mutating func clearFailure() {self._failure = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _failure: Latchkey_Failure? = nil
 }
 
 package nonisolated struct Latchkey_GroupCount: Sendable {
@@ -569,43 +814,54 @@ package nonisolated struct Latchkey_GroupCount: Sendable {
 }
 
 /// What a program tells `latchkey explain` of one call; never a value of an item.
-package nonisolated struct Latchkey_CallRecord: Sendable {
+package nonisolated struct Latchkey_CallRecord: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   package var request: Latchkey_WireRequest {
-    get {_request ?? Latchkey_WireRequest()}
-    set {_request = newValue}
+    get {_storage._request ?? Latchkey_WireRequest()}
+    set {_uniqueStorage()._request = newValue}
   }
   /// Returns true if `request` has been explicitly set.
-  package var hasRequest: Bool {self._request != nil}
+  package var hasRequest: Bool {_storage._request != nil}
   /// Clears the value of `request`. Subsequent reads from it will return its default value.
-  package mutating func clearRequest() {self._request = nil}
+  package mutating func clearRequest() {_uniqueStorage()._request = nil}
 
   package var failure: Latchkey_Failure {
-    get {_failure ?? Latchkey_Failure()}
-    set {_failure = newValue}
+    get {_storage._failure ?? Latchkey_Failure()}
+    set {_uniqueStorage()._failure = newValue}
   }
   /// Returns true if `failure` has been explicitly set.
-  package var hasFailure: Bool {self._failure != nil}
+  package var hasFailure: Bool {_storage._failure != nil}
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
-  package mutating func clearFailure() {self._failure = nil}
+  package mutating func clearFailure() {_uniqueStorage()._failure = nil}
 
-  package var rows: UInt64 = 0
+  package var rows: UInt64 {
+    get {_storage._rows}
+    set {_uniqueStorage()._rows = newValue}
+  }
 
-  package var groups: [String] = []
+  package var groups: [String] {
+    get {_storage._groups}
+    set {_uniqueStorage()._groups = newValue}
+  }
 
-  package var nameableGroups: [String] = []
+  package var nameableGroups: [String] {
+    get {_storage._nameableGroups}
+    set {_uniqueStorage()._nameableGroups = newValue}
+  }
 
-  package var program: String = String()
+  package var program: String {
+    get {_storage._program}
+    set {_uniqueStorage()._program = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _request: Latchkey_WireRequest? = nil
-  fileprivate var _failure: Latchkey_Failure? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// How the store is, over all groups: counts and file names, nothing of an item.
@@ -806,7 +1062,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0")
 }
 
 nonisolated extension Latchkey_DoctorTask: SwiftProtobuf._ProtoNameProviding {
@@ -1242,7 +1498,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1256,12 +1512,18 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
       case 5: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
       case 6: try { try decoder.decodeSingularEnumField(value: &self.doctorTask) }()
+      case 7: try { try decoder.decodeSingularMessageField(value: &self._changeQuery) }()
+      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.number != 0 {
       try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
     }
@@ -1280,6 +1542,12 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     if self.doctorTask != .unspecified {
       try visitor.visitSingularEnumField(value: self.doctorTask, fieldNumber: 6)
     }
+    try { if let v = self._changeQuery {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    } }()
+    if !self.items.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1290,6 +1558,233 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.changes != rhs.changes {return false}
     if lhs.groups != rhs.groups {return false}
     if lhs.doctorTask != rhs.doctorTask {return false}
+    if lhs._changeQuery != rhs._changeQuery {return false}
+    if lhs.items != rhs.items {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_NewItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NewItem"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{3}value_length\0\u{1}created\0\u{1}modified\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.query) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.valueLength) }()
+      case 3: try { try decoder.decodeSingularDoubleField(value: &self._created) }()
+      case 4: try { try decoder.decodeSingularDoubleField(value: &self._modified) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.query.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.query, fieldNumber: 1)
+    }
+    if self.valueLength != 0 {
+      try visitor.visitSingularUInt64Field(value: self.valueLength, fieldNumber: 2)
+    }
+    try { if let v = self._created {
+      try visitor.visitSingularDoubleField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._modified {
+      try visitor.visitSingularDoubleField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_NewItem, rhs: Latchkey_NewItem) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.valueLength != rhs.valueLength {return false}
+    if lhs._created != rhs._created {return false}
+    if lhs._modified != rhs._modified {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_ChangeQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ChangeQuery"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0\u{1}groups\0\u{1}searched\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.searched) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._after {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.groups.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.groups, fieldNumber: 2)
+    }
+    if self.searched != false {
+      try visitor.visitSingularBoolField(value: self.searched, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_ChangeQuery, rhs: Latchkey_ChangeQuery) -> Bool {
+    if lhs._after != rhs._after {return false}
+    if lhs.groups != rhs.groups {return false}
+    if lhs.searched != rhs.searched {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_ChangePosition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ChangePosition"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}history\0\u{1}number\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.history) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.history.isEmpty {
+      try visitor.visitSingularBytesField(value: self.history, fieldNumber: 1)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularInt64Field(value: self.number, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_ChangePosition, rhs: Latchkey_ChangePosition) -> Bool {
+    if lhs.history != rhs.history {return false}
+    if lhs.number != rhs.number {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_ChangeBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ChangeBatch"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}position\0\u{1}changes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._position) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._position {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.changes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.changes, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_ChangeBatch, rhs: Latchkey_ChangeBatch) -> Bool {
+    if lhs._position != rhs._position {return false}
+    if lhs.changes != rhs.changes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_ChangeBatch.Kind: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0KIND_UNKNOWN\0\u{1}KIND_ADDED\0\u{1}KIND_CHANGED\0\u{1}KIND_REMOVED\0\u{1}KIND_SET_ASIDE\0")
+}
+
+nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_ChangeBatch.protoMessageName + ".Change"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{3}item_class\0\u{1}group\0\u{1}items\0\u{1}number\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.itemClass) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._group) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.items) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.kind != .unknown {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.itemClass.isEmpty {
+      try visitor.visitSingularStringField(value: self.itemClass, fieldNumber: 2)
+    }
+    try { if let v = self._group {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.items != 0 {
+      try visitor.visitSingularUInt64Field(value: self.items, fieldNumber: 4)
+    }
+    if self.number != 0 {
+      try visitor.visitSingularInt64Field(value: self.number, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_ChangeBatch.Change, rhs: Latchkey_ChangeBatch.Change) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.itemClass != rhs.itemClass {return false}
+    if lhs._group != rhs._group {return false}
+    if lhs.items != rhs.items {return false}
+    if lhs.number != rhs.number {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1357,7 +1852,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1369,6 +1864,8 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
     var _status: Latchkey_StatusReport? = nil
     var _doctor: Latchkey_DoctorReport? = nil
     var _census: [Latchkey_GroupCount] = []
+    var _changes: Latchkey_ChangeBatch? = nil
+    var _outcomes: [Latchkey_NewItemOutcome] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1388,6 +1885,8 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       _status = source._status
       _doctor = source._doctor
       _census = source._census
+      _changes = source._changes
+      _outcomes = source._outcomes
     }
   }
 
@@ -1415,6 +1914,8 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         case 7: try { try decoder.decodeSingularMessageField(value: &_storage._status) }()
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._doctor) }()
         case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._census) }()
+        case 10: try { try decoder.decodeSingularMessageField(value: &_storage._changes) }()
+        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._outcomes) }()
         default: break
         }
       }
@@ -1454,6 +1955,12 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       if !_storage._census.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._census, fieldNumber: 9)
       }
+      try { if let v = _storage._changes {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      } }()
+      if !_storage._outcomes.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._outcomes, fieldNumber: 11)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1472,10 +1979,46 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._status != rhs_storage._status {return false}
         if _storage._doctor != rhs_storage._doctor {return false}
         if _storage._census != rhs_storage._census {return false}
+        if _storage._changes != rhs_storage._changes {return false}
+        if _storage._outcomes != rhs_storage._outcomes {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_NewItemOutcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".NewItemOutcome"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}failure\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._failure {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_NewItemOutcome, rhs: Latchkey_NewItemOutcome) -> Bool {
+    if lhs._failure != rhs._failure {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1520,56 +2063,102 @@ nonisolated extension Latchkey_CallRecord: SwiftProtobuf.Message, SwiftProtobuf.
   package static let protoMessageName: String = _protobuf_package + ".CallRecord"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failure\0\u{1}rows\0\u{1}groups\0\u{3}nameable_groups\0\u{1}program\0")
 
+  fileprivate class _StorageClass {
+    var _request: Latchkey_WireRequest? = nil
+    var _failure: Latchkey_Failure? = nil
+    var _rows: UInt64 = 0
+    var _groups: [String] = []
+    var _nameableGroups: [String] = []
+    var _program: String = String()
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _request = source._request
+      _failure = source._failure
+      _rows = source._rows
+      _groups = source._groups
+      _nameableGroups = source._nameableGroups
+      _program = source._program
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularMessageField(value: &self._request) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
-      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.rows) }()
-      case 4: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
-      case 5: try { try decoder.decodeRepeatedStringField(value: &self.nameableGroups) }()
-      case 6: try { try decoder.decodeSingularStringField(value: &self.program) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._request) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._rows) }()
+        case 4: try { try decoder.decodeRepeatedStringField(value: &_storage._groups) }()
+        case 5: try { try decoder.decodeRepeatedStringField(value: &_storage._nameableGroups) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._program) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._request {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-    } }()
-    try { if let v = self._failure {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    } }()
-    if self.rows != 0 {
-      try visitor.visitSingularUInt64Field(value: self.rows, fieldNumber: 3)
-    }
-    if !self.groups.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.groups, fieldNumber: 4)
-    }
-    if !self.nameableGroups.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.nameableGroups, fieldNumber: 5)
-    }
-    if !self.program.isEmpty {
-      try visitor.visitSingularStringField(value: self.program, fieldNumber: 6)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._request {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+      } }()
+      try { if let v = _storage._failure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      if _storage._rows != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._rows, fieldNumber: 3)
+      }
+      if !_storage._groups.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._groups, fieldNumber: 4)
+      }
+      if !_storage._nameableGroups.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._nameableGroups, fieldNumber: 5)
+      }
+      if !_storage._program.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._program, fieldNumber: 6)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_CallRecord, rhs: Latchkey_CallRecord) -> Bool {
-    if lhs._request != rhs._request {return false}
-    if lhs._failure != rhs._failure {return false}
-    if lhs.rows != rhs.rows {return false}
-    if lhs.groups != rhs.groups {return false}
-    if lhs.nameableGroups != rhs.nameableGroups {return false}
-    if lhs.program != rhs.program {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._request != rhs_storage._request {return false}
+        if _storage._failure != rhs_storage._failure {return false}
+        if _storage._rows != rhs_storage._rows {return false}
+        if _storage._groups != rhs_storage._groups {return false}
+        if _storage._nameableGroups != rhs_storage._nameableGroups {return false}
+        if _storage._program != rhs_storage._program {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,12 +1,17 @@
 /// The name of a group of programs that share items (kSecAttrAccessGroup).
 /// Compared byte by byte: no case folding, no prefixes, no wildcard.
 public struct AccessGroup: Hashable, Sendable {
+    /// The name as the keychain keeps it.
     public let name: String
 
+    /// The group of this name. Whether a program belongs to it, the keychain
+    /// decides at each call.
     public init(_ name: String) { self.name = name }
 
+    /// Whether the names have the same bytes.
     public static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.hasSameBytes(as: b.name) }
 
+    /// Hashes the bytes of the name.
     public func hash(into hasher: inout Hasher) {
         var text = name
         text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }

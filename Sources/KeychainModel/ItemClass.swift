@@ -1,9 +1,13 @@
 /// A class of items; the raw value is the class as it stands in dictionaries
 /// and in persistent references (spec section 1.1).
-package enum ItemClass: String, Sendable, CaseIterable {
+public enum ItemClass: String, Sendable, CaseIterable {
+    /// A password or any other secret of a program (kSecClassGenericPassword).
     case genericPassword = "genp"
+    /// A password for a server (kSecClassInternetPassword).
     case internetPassword = "inet"
+    /// kSecClassCertificate.
     case certificate = "cert"
+    /// kSecClassKey.
     case key = "keys"
     /// Not stored: the join of a certificate with its private key.
     case identity = "idnt"

@@ -11,21 +11,26 @@ public struct KeychainError: Error, Hashable, Sendable, CustomStringConvertible 
     /// What lies below: a system call with its errno, an SQLite code.
     public let underlying: String?
 
+    /// An error with this status and reason.
     public init(_ status: Status, reason: Reason, underlying: String? = nil) {
         self.status = status
         self.reason = reason
         self.underlying = underlying
     }
 
+    /// Whether status and reason are the same.
     public static func == (a: KeychainError, b: KeychainError) -> Bool {
         a.status == b.status && a.reason == b.reason
     }
 
+    /// Hashes status and reason.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(status)
         hasher.combine(reason)
     }
 
+    /// Status, what happened and what to do, and what lies below; no value of
+    /// an item.
     public var description: String {
         let below = underlying.map { " (\($0))" } ?? ""
         return "\(status): \(reason.explanation)\(below)"

@@ -3,49 +3,110 @@
 /// A reason may name keys of a dictionary, access groups and limits; it never
 /// holds what a query looked for.
 public enum Reason: Hashable, Sendable {
+    /// Nothing that this program may see matches the query
+    /// (`errSecItemNotFound`).
     case nothingMatches
+    /// An item with the same primary key is there (`errSecDuplicateItem`).
     case duplicate
+    /// The value of a key has the wrong type or form (`errSecParam`).
     case malformed(key: String)
+    /// No class has this attribute (`errSecNoSuchAttr`).
     case unknownAttribute(key: String)
+    /// Another class has this attribute, and the item's has not
+    /// (`errSecNoSuchAttr`).
     case attributeNotOfClass(key: String)
+    /// The dictionary names no class (`errSecParam`).
     case classMissing
+    /// The class is none of the keychain's (`errSecNoSuchClass`).
     case classUnknown
+    /// The persistent reference is of another class than the query names
+    /// (`errSecNoSuchClass`).
     case classDisagrees
+    /// The dictionary has more than 128 keys (`errSecParam`).
     case tooManyKeys
+    /// This call does not take the key (`errSecParam`).
     case notAllowedHere(key: String)
+    /// The class cannot be searched by this key (`errSecUnimplemented`).
     case matchUnsupported(key: String)
+    /// The program has no access group at all (`errSecMissingEntitlement`).
     case noAccessGroups
+    /// The program is not in the group that it names
+    /// (`errSecMissingEntitlement`).
     case groupNotEntitled(group: String)
+    /// The call needs an entitlement that the program does not have
+    /// (`errSecMissingEntitlement`).
     case entitlementMissing(name: String)
+    /// The program carries the entitlement `keychain-deny`
+    /// (`errSecNotAvailable`).
     case keychainDenied
+    /// The program is an app clip, which may use its own group alone
+    /// (`errSecRestrictedAPI`).
     case appClipRestriction
+    /// The class of protection, named by its tag, is locked
+    /// (`errSecInteractionNotAllowed`).
     case locked(class: String)
+    /// The class needs a passcode, and there is none (`errSecAuthFailed`).
     case passcodeNotSet
+    /// Nothing here can enforce the access control yet: nothing was stored
+    /// (`errSecUnimplemented`), or what was stored is not opened
+    /// (`errSecInteractionNotAllowed`).
     case constraintNotEnforceable
+    /// A value, an attribute or all attributes together are above their limit,
+    /// in bytes; nothing was written (`errSecDataTooLarge`).
     case tooLarge(what: String, limit: Int, size: Int)
+    /// Too many connections or requests at once, or no memory
+    /// (`errSecNotAvailable`, `errSecAllocate`).
     case busy
+    /// No answer came in time; where it may have happened all the same, look
+    /// before trying again (`errSecNotAvailable`).
     case noAnswer(mayHaveHappened: Bool)
+    /// The daemon that runs is of another version (`errSecNotAvailable`).
     case versionMismatch
+    /// More damaged items than chance explains: nothing is changed until
+    /// `latchkey doctor` has looked (`errSecNotAvailable`).
     case storeSuspect
+    /// A newer program wrote the store, in this format; nothing was touched
+    /// (`errSecNotAvailable`).
     case storeNewer(version: Int)
+    /// Database and keybag belong to different stores (`errSecNotAvailable`).
     case storeMismatch
+    /// The database cannot be read (`errSecNotAvailable`).
     case storeUnreadable
+    /// The folder is on a file system whose locks cannot be trusted, a
+    /// network's for example (`errSecNotAvailable`).
     case unsuitableFileSystem(name: String)
+    /// Another process has the store open (`errSecNotAvailable`).
     case storeInUse
+    /// The store cannot be written (`errSecReadOnly`).
     case readOnly
+    /// The disk, or a quota, is full; nothing was written (`errSecNotAvailable`).
     case diskFull
+    /// The disk reported an error (`errSecIO`).
     case inputOutput
+    /// Neither copy of the keybag opens (`errSecNotAvailable`).
     case keybagUnreadable
+    /// The process that holds the keys does not answer (`errSecNotAvailable`).
     case enclaveUnreachable
     /// It is there and says nothing: asking again at once would take as long again.
     case enclaveSilent
+    /// There is no daemon to start (`errSecNotAvailable`).
     case daemonNotInstalled
+    /// The daemon cannot be reached (`errSecNotAvailable`).
     case daemonUnreachable
+    /// What listens on the socket is not the user's own daemon; nothing was
+    /// sent to it (`errSecNotAvailable`).
     case serverUntrusted
+    /// The daemon could not establish who calls (`errSecNotAvailable`).
     case identityRefused(why: String)
+    /// It is not available here.
     case notImplemented(what: String)
+    /// KeychainTesting is linked and no keychain scope is active
+    /// (`errSecNotAvailable`).
     case outsideTestScope
+    /// A fault of Latchkey itself (`errSecInternalComponent`).
     case internalFault(what: String)
+    /// The database file is malformed: it is set aside whole, and a new one
+    /// takes in what still opens (`errSecNotAvailable`).
     case storeMalformed
     /// Nothing that is left matches, and not everything is.
     case mayBeSetAside

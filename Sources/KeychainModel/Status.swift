@@ -10,6 +10,7 @@ public struct Status: RawRepresentable, Hashable, Sendable {
     /// Apple's number for the result: 0 for success, otherwise negative.
     public let rawValue: Int32
 
+    /// The status with this number, known or not.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }

@@ -20,6 +20,7 @@ package struct ChildProcess: Sendable {
 
     /// Waits for its end, then its status as a shell shows it; where the time is
     /// over it is killed.
+    @discardableResult
     package func status(until deadline: Deadline) throws(SystemCallError) -> Int32 {
         let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
         if try wait(for: gone.raw, to: .receive, until: deadline) == .timedOut { _ = lk_kill(processID) }
@@ -28,11 +29,7 @@ package struct ChildProcess: Sendable {
 
     /// Waits for its end; where the time is over it is killed.
     package func end(within allowed: Duration, on clock: any KeychainClock) throws(SystemCallError) {
-        let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
-        if try wait(for: gone.raw, to: .receive, until: Deadline(after: allowed, on: clock)) == .timedOut {
-            _ = lk_kill(processID)
-        }
-        _ = try checked("waitpid", lk_reap(processID))
+        try status(until: Deadline(after: allowed, on: clock))
     }
 }
 

@@ -39,7 +39,8 @@ package final class PrivateDirectory: Sendable {
         guard status.st_mode & 0o777 == 0o700 else { throw .open(path: path, mode: status.st_mode & 0o777) }
     }
 
-    private static func make(_ path: String) throws(DirectoryRefusal) {
+    /// Makes a folder, and those above it, where they are not there (mode 0700).
+    package static func make(_ path: String) throws(DirectoryRefusal) {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             throw .system(path: path, SystemCallError("mkdir", errno: errno))

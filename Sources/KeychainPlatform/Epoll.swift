@@ -18,6 +18,11 @@ package final class Epoll: Sendable {
         _ = try checked("epoll_ctl", lk_epoll_rearm(descriptor.raw, fd.raw, number))
     }
 
+    /// Reports the end of the connection alone.
+    package func rearmForEnd(_ fd: Descriptor, as number: UInt64) throws(SystemCallError) {
+        _ = try checked("epoll_ctl", lk_epoll_rearm_for_end(descriptor.raw, fd.raw, number))
+    }
+
     package func remove(_ fd: Descriptor) { _ = lk_epoll_remove(descriptor.raw, fd.raw) }
 
     /// The number of a readable descriptor, or nil when `limit` (nil: none) is over.

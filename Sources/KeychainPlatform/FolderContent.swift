@@ -5,9 +5,13 @@ internal import Glibc
 package enum FolderContent {
     /// The names in a folder; none where it cannot be read.
     package static func names(at path: String) -> [String] {
+        readableNames(at: path) ?? []
+    }
+
+    /// The names in a folder; nil where it cannot be read.
+    package static func readableNames(at path: String) -> [String]? {
         let raw = unsafe lk_open(path, O_RDONLY | O_DIRECTORY, 0)
-        guard raw >= 0 else { return [] }
-        return names(owning: raw)
+        return raw >= 0 ? names(owning: raw) : nil
     }
 
     private static func names(owning raw: Int32) -> [String] {

@@ -89,6 +89,14 @@ package func waitForAny(of descriptors: [Descriptor], until deadline: Deadline) 
     }
 }
 
+/// Waits, however long that takes, until one of several descriptors is readable.
+package func waitForAny(of descriptors: [Descriptor]) throws(SystemCallError) -> Int {
+    let result = withExtendedLifetime(descriptors) {
+        unsafe lk_wait_any(descriptors.map(\.raw), Int32(descriptors.count), -1)
+    }
+    return Int(try checked("ppoll", result))
+}
+
 package enum WaitDirection: Int32, Sendable {
     case receive = 1
     case send = 2

@@ -80,7 +80,7 @@ package final class OutputFile: Sendable {
         let raw = unsafe content.withCString {
             unsafe lk_openat(folder.raw, $0, O_WRONLY | O_APPEND | O_NOFOLLOW, 0)
         }
-        try append(secret, to: Descriptor(owning: try checked("open", raw)))
+        try Descriptor(owning: try checked("open", raw)).write(secret)
     }
 
     /// Makes the content durable and gives it its name.

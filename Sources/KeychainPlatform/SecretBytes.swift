@@ -129,6 +129,24 @@
         return difference == 0
     }
 
+    /// All parts, one behind the other.
+    ///
+    /// - Throws: ENOMEM.
+    package static func joined(_ parts: [SharedSecret]) throws(SystemCallError) -> SecretBytes {
+        var byteCount = 0
+        for part in parts { byteCount += part.bytes.count }
+        let out = try SecretBytes(allocating: byteCount)
+        var at = 0
+        for part in parts {
+            unsafe part.bytes.withUnsafeBytes { source in
+                guard let start = source.baseAddress else { return }
+                unsafe (out.base + at).copyMemory(from: start, byteCount: source.count)
+            }
+            at += part.bytes.count
+        }
+        return out
+    }
+
     /// The bytes as an array, which nothing wipes.
     ///
     /// - Warning: only for what leaves our hands in this form anyway (the data

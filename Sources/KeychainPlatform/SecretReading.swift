@@ -3,7 +3,11 @@ internal import Glibc
 
 /// Everything that a descriptor gives up to its end, straight into memory that
 /// is wiped; nil where that is more than `limit` bytes.
-func readSecret(_ descriptor: Int32, atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
+///
+/// - Parameter beforeEach: called before each read, which may wait there.
+func readSecret(
+    _ descriptor: Int32, atMost limit: Int, beforeEach: () throws(SystemCallError) -> Void = {}
+) throws(SystemCallError) -> SecretBytes? {
     var secret = SecretBytes(count: min(limit + 1, 64 * 1024))
     var count = 0
     while true {
@@ -11,6 +15,7 @@ func readSecret(_ descriptor: Int32, atMost limit: Int) throws(SystemCallError) 
             if count > limit { return nil }
             secret = try secret.enlarged(to: min(limit + 1, 2 * count))
         }
+        try beforeEach()
         let got = unsafe secret.withUnsafeMutableBytes { space in
             unsafe read(descriptor, space.baseAddress! + count, space.count - count)
         }

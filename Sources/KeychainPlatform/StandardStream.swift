@@ -33,15 +33,7 @@ package enum StandardStream: Int32, Sendable {
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemCallError) {
-        var done = 0
-        while done < bytes.count {
-            let put = unsafe Glibc.write(rawValue, bytes.baseAddress! + done, bytes.count - done)
-            if put < 0 {
-                if errno == EINTR { continue }
-                throw SystemCallError("write", errno: errno)
-            }
-            done += put
-        }
+        try unsafe writeAll(bytes, to: rawValue)
     }
 
     /// Everything up to the end, or nil where that is more than `limit` bytes.

@@ -31,6 +31,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package var isBrokenConnection: Bool { errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN }
     package var isNoSuchFile: Bool { errno == ENOENT }
     package var isRefusedConnection: Bool { errno == ECONNREFUSED || errno == ENOENT }
+    /// A socket of another type listens there (connect(2)).
+    package var isOtherSocketType: Bool { errno == EPROTOTYPE }
     package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
     package var isPermissionDenied: Bool { errno == EACCES || errno == EPERM }
     package var isAlreadyThere: Bool { errno == EEXIST }

@@ -54,7 +54,7 @@ package final class UnnamedFile: Sendable {
     package func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {
         switch backing {
         case .named(let file): try file.write(secret)
-        case .unnamed(let file): try append(secret, to: file)
+        case .unnamed(let file): try file.write(secret)
         }
     }
 
@@ -91,19 +91,6 @@ package final class UnnamedFile: Sendable {
     private func link(_ file: Descriptor, as name: String) throws(SystemCallError) {
         guard unsafe linkat(AT_FDCWD, "/proc/self/fd/\(file.raw)", folder.raw, name, AT_SYMLINK_FOLLOW) == 0 else {
             throw SystemCallError("link", errno: errno)
-        }
-    }
-}
-
-/// Writes all of it.
-func append(_ secret: borrowing SecretBytes, to file: Descriptor) throws(SystemCallError) {
-    try unsafe secret.withUnsafeBytes { bytes throws(SystemCallError) in
-        var done = 0
-        while done < bytes.count {
-            let put = unsafe Glibc.write(file.raw, bytes.baseAddress! + done, bytes.count - done)
-            if put < 0 && errno == EINTR { continue }
-            guard put >= 0 else { throw SystemCallError("write", errno: errno) }
-            done += put
         }
     }
 }

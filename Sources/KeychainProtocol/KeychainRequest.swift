@@ -18,6 +18,14 @@ package struct KeychainRequest: Sendable {
         /// How many items match the query in each group, whoever's it is
         /// (`latchkey explain`). The query's own group is not looked at.
         case census
+        /// Where the history of items stands now.
+        case changePosition(ChangeScope)
+        /// What happened to items after a position. A daemon answers when there is
+        /// something to tell (``KeychainTransport/changes(after:in:orUntil:)``).
+        case changes(after: ChangePosition, in: ChangeScope)
+        /// Several adds that become durable together; each succeeds or fails by
+        /// itself (`latchkey import`).
+        case addItems
     }
 
     package let operation: Operation
@@ -26,27 +34,52 @@ package struct KeychainRequest: Sendable {
     package let changes: QueryDictionary
     /// The bytes of kSecValueData, on add and update.
     package let value: SharedSecret?
+    /// What is to be added together.
+    package let items: [NewItem]
 
     package init(
         _ operation: Operation, query: QueryDictionary = QueryDictionary(),
-        changes: QueryDictionary = QueryDictionary(),
-        value: SharedSecret? = nil
+        changes: QueryDictionary = QueryDictionary(), value: SharedSecret? = nil, items: [NewItem] = []
     ) {
         self.operation = operation
         self.query = query
         self.changes = changes
         self.value = value
+        self.items = items
     }
 
     /// Whether it can change the store (an answer that did not come leaves that open).
     package var isWrite: Bool {
         switch operation {
-        case .add, .update, .delete, .deleteGroups: true
+        case .add, .addItems, .update, .delete, .deleteGroups: true
         case .copy, .status: false
         // Whatever it does, doing it again does no more.
-        case .doctor, .census: false
+        case .doctor, .census, .changePosition, .changes: false
         }
     }
+}
+
+/// One of several items to be added.
+package struct NewItem: Sendable {
+    package let query: QueryDictionary
+    package let value: SharedSecret?
+    /// When the item came into being elsewhere, in seconds since
+    /// 2001-01-01T00:00:00Z; nil: now.
+    package let created: Double?
+    /// When it was changed last; nil: now.
+    package let modified: Double?
+
+    package init(_ query: QueryDictionary, value: SharedSecret?, created: Double? = nil, modified: Double? = nil) {
+        self.query = query
+        self.value = value
+        self.created = created
+        self.modified = modified
+    }
+
+    /// Items in one request at the most.
+    package static let mostTogether = 128
+    /// Bytes of values after which a client begins another request; one item may have more.
+    package static let mostBytesTogether = 1 << 20
 }
 
 /// What a call found: rows, and the shape in which the caller asked for them.
@@ -58,6 +91,9 @@ package struct KeychainAnswer: Sendable {
     package var status: KeychainStatus?
     package var doctor: DoctorReport?
     package var census: [GroupCount] = []
+    package var changes: ChangeBatch?
+    /// Of each item to be added why it was not; nil: it was.
+    package var outcomes: [KeychainError?] = []
 
     package init(
         returns: ReturnTypes = [], many: Bool = false, rows: [AnswerRow] = [], status: KeychainStatus? = nil,
@@ -127,6 +163,13 @@ package protocol KeychainTransport: Sendable {
     /// - Throws: what the keychain answered, or `errSecNotAvailable` with a
     ///   reason that says why nothing answered. Never blocks beyond its deadline.
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer
+    /// What happened to items after a position, as soon as there is anything to tell;
+    /// nil where `cancelled` was signalled first.
+    ///
+    /// No change is left out, also where the daemon ended meanwhile.
+    func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch?
     /// What the keychain knows of this program: its groups and what they are worth.
     func session() throws(KeychainError) -> SessionInformation
 }

@@ -1,5 +1,6 @@
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainPlatform
 
 /// What a request's header says (Protos/latchkey_wire.proto, WireRequest).
 struct RequestFields {
@@ -7,6 +8,7 @@ struct RequestFields {
     var operation: KeychainRequest.Operation
     var query = QueryDictionary()
     var changes = QueryDictionary()
+    var items: [ItemFields] = []
 
     /// By the general decoder, which reads every request.
     init(_ message: Latchkey_WireRequest) throws(WireFault) {
@@ -19,14 +21,22 @@ struct RequestFields {
         case .census: operation = .census
         case .doctor: operation = .doctor(try message.doctorTask.task())
         case .deleteGroups: operation = .deleteGroups(message.groups)
+        case .changes: operation = try message.changeQuery.operation()
+        case .addItems: operation = .addItems
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }
         number = message.number
         query = try QueryDictionary(wire: message.query)
         changes = try QueryDictionary(wire: message.changes)
+        for item in message.items {
+            items.append(
+                ItemFields(
+                    query: try QueryDictionary(wire: item.query), valueLength: item.valueLength,
+                    created: item.hasCreated ? item.created : nil, modified: item.hasModified ? item.modified : nil))
+        }
     }
 
-    /// The four calls of programs with plain values, without the general decoder;
+    /// The calls of programs with plain values, without the general decoder;
     /// nil for whatever else there is, which is the general decoder's to judge.
     init?(plain header: [UInt8]) {
         operation = .status
@@ -46,6 +56,9 @@ struct RequestFields {
                 guard Self.take(reader.bytes(), into: &query) else { return nil }
             case FieldType.bytes.tag(4):
                 guard Self.take(reader.bytes(), into: &changes) else { return nil }
+            case FieldType.bytes.tag(8):
+                guard let message = reader.bytes(), let item = Self.item(message) else { return nil }
+                items.append(item)
             default: return nil
             }
         }
@@ -58,8 +71,31 @@ struct RequestFields {
         case 2: .copy
         case 3: .update
         case 4: .delete
+        case 10: .addItems
         default: nil
         }
+    }
+
+    private static func item(_ message: ArraySlice<UInt8>) -> ItemFields? {
+        var reader = FieldReader(message)
+        var item = ItemFields()
+        while !reader.isAtEnd {
+            switch reader.varint() {
+            case FieldType.bytes.tag(1):
+                guard take(reader.bytes(), into: &item.query) else { return nil }
+            case FieldType.varint.tag(2):
+                guard let length = reader.varint() else { return nil }
+                item.valueLength = length
+            case FieldType.fixed64.tag(3):
+                guard let seconds = reader.double() else { return nil }
+                item.created = seconds
+            case FieldType.fixed64.tag(4):
+                guard let seconds = reader.double() else { return nil }
+                item.modified = seconds
+            default: return nil
+            }
+        }
+        return item
     }
 
     private static func take(_ entry: ArraySlice<UInt8>?, into dictionary: inout QueryDictionary) -> Bool {
@@ -104,8 +140,16 @@ struct RequestFields {
     }
 }
 
+/// One of several items, its value still a place in the tail.
+struct ItemFields {
+    var query = QueryDictionary()
+    var valueLength: UInt64 = 0
+    var created: Double?
+    var modified: Double?
+}
+
 extension FieldWriter {
-    /// The four calls of programs; the others' headers are the general encoder's.
+    /// The calls of programs; the others' headers are the general encoder's.
     init?(_ request: KeychainRequest, number: UInt64) {
         let call: UInt64
         switch request.operation {
@@ -113,13 +157,24 @@ extension FieldWriter {
         case .copy: call = 2
         case .update: call = 3
         case .delete: call = 4
-        case .status, .deleteGroups, .doctor, .census: return nil
+        case .addItems: call = 10
+        case .status, .deleteGroups, .doctor, .census, .changePosition, .changes: return nil
         }
         self.init()
         self.number(1, number)
         presentNumber(2, call)
         for entry in request.query.entries { self.entry(3, entry) }
         for entry in request.changes.entries { self.entry(4, entry) }
+        for item in request.items { self.item(8, item) }
+    }
+
+    private mutating func item(_ field: UInt64, _ item: NewItem) {
+        message(field) { writer in
+            for entry in item.query.entries { writer.entry(1, entry) }
+            writer.number(2, UInt64(item.value?.bytes.count ?? 0))
+            if let created = item.created { writer.presentDouble(3, created) }
+            if let modified = item.modified { writer.presentDouble(4, modified) }
+        }
     }
 
     private mutating func entry(_ field: UInt64, _ entry: QueryDictionary.Entry) {

@@ -61,33 +61,16 @@ package struct AnswerEncoder: ~Copyable {
         header.number(4, UInt64(returns.rawValue))
         header.number(5, many ? 1 : 0)
         header.append(rows)
-        let (parts, byteCount) = (values, Int(valueBytes))
+        let parts = values
         rows = FieldWriter()
         rowCount = 0
         values = []
         valueBytes = 0
         do throws(SystemCallError) {
-            return EncodedMessage(header: header.bytes, tail: try Self.concatenate(parts, byteCount: byteCount))
+            return EncodedMessage(header: header.bytes, tail: try SecretBytes.joined(parts))
         } catch {
             throw .noMemory(for: "the values of an answer")
         }
-    }
-
-    private static func concatenate(
-        _ parts: [SharedSecret], byteCount: Int
-    ) throws(SystemCallError) -> SecretBytes {
-        var out = try SecretBytes(allocating: byteCount)
-        var at = 0
-        for part in parts {
-            unsafe out.withUnsafeMutableBytes { place in
-                unsafe part.bytes.withUnsafeBytes { source in
-                    guard source.count > 0 else { return }
-                    unsafe UnsafeMutableRawBufferPointer(rebasing: place[at...]).copyMemory(from: source)
-                }
-            }
-            at += part.bytes.count
-        }
-        return out
     }
 }
 
@@ -134,6 +117,24 @@ extension EncodedMessage {
             out.items = UInt64(count.items)
             return out
         }
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
+    package static func outcomes(_ outcomes: [KeychainError?], number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.outcomes = outcomes.map { error in
+            var out = Latchkey_NewItemOutcome()
+            if let error { out.failure = Latchkey_Failure(error) }
+            return out
+        }
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
+    package static func changes(_ batch: ChangeBatch, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.changes = Latchkey_ChangeBatch(batch)
         return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
     }
 
@@ -188,11 +189,13 @@ package struct AnswerDecoder {
         let rows: ReplyFields
         do throws(WireFault) {
             if message.hasStatus { answer.status = try message.status.keychainStatus() }
+            if message.hasChanges { answer.changes = try message.changes.batch() }
             if message.hasDoctor { answer.doctor = try message.doctor.report() }
             rows = try ReplyFields(message)
         } catch {
             throw .malformed
         }
+        answer.outcomes = message.outcomes.map { $0.hasFailure ? $0.failure.keychainError : nil }
         answer.census = message.census.map {
             GroupCount(group: AccessGroup($0.group), items: Int(clamping: $0.items))
         }

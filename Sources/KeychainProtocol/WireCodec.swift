@@ -138,6 +138,22 @@ extension KeychainRequest {
         case .deleteGroups(let groups):
             message.operation = .deleteGroups
             message.groups = groups
+        case .addItems:
+            message.operation = .addItems
+            message.items = items.map { item in
+                var out = Latchkey_NewItem()
+                out.query = item.query.wire
+                out.valueLength = UInt64(item.value?.bytes.count ?? 0)
+                if let created = item.created { out.created = created }
+                if let modified = item.modified { out.modified = modified }
+                return out
+            }
+        case .changePosition(let scope):
+            message.operation = .changes
+            message.changeQuery = Latchkey_ChangeQuery(after: nil, in: scope)
+        case .changes(let position, let scope):
+            message.operation = .changes
+            message.changeQuery = Latchkey_ChangeQuery(after: position, in: scope)
         }
         return message
     }
@@ -163,6 +179,8 @@ extension KeychainRequest {
         } else {
             fields = try RequestFields(decodeMessage(header))
         }
+        if fields.operation == .addItems { return (fields.number, try items(fields, tail: tail)) }
+        guard fields.items.isEmpty else { throw WireFault() }
         let (operation, query, changes) = (fields.operation, fields.query, fields.changes)
         // A dictionary has each key once: a second one could say another thing to
         // one check than to the next.
@@ -173,6 +191,34 @@ extension KeychainRequest {
         let value = carriesValue ? SharedSecret(tail) : nil
         return (fields.number, KeychainRequest(operation, query: query, changes: changes, value: value))
     }
+
+    /// Several adds; the tail is their values and nothing else.
+    private static func items(
+        _ fields: RequestFields, tail: consuming SecretBytes
+    ) throws(WireFault) -> KeychainRequest {
+        guard fields.query.entries.isEmpty, fields.changes.entries.isEmpty, !fields.items.isEmpty,
+            fields.items.count <= NewItem.mostTogether
+        else { throw WireFault() }
+        var items: [NewItem] = []
+        var at = 0
+        for item in fields.items {
+            let carriesValue = item.query["v_Data"] == .secret
+            guard !item.query.repeatsAKey, carriesValue || item.valueLength == 0,
+                item.valueLength <= UInt64(tail.count - at)
+            else { throw WireFault() }
+            let end = at + Int(item.valueLength)
+            do throws(SystemCallError) {
+                let value = carriesValue ? SharedSecret(try tail.copy(allocating: at..<end)) : nil
+                items.append(NewItem(item.query, value: value, created: item.created, modified: item.modified))
+            } catch {
+                throw WireFault()
+            }
+            at = end
+        }
+        guard at == tail.count else { throw WireFault() }
+        return KeychainRequest(.addItems, items: items)
+    }
+
 }
 
 extension SwiftProtobuf.Message {

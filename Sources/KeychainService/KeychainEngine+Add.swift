@@ -9,11 +9,7 @@ extension KeychainEngine {
         _ request: KeychainRequest, _ authorization: Authorization,
         _ shape: (AnswerShape) throws(KeychainError) -> Void, _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        let query = try QueryParser.parse(request.query, for: .add, entitlements: authorization.entitlements)
-        let group = try authorization.groupForAdd(query, raw: request)
-        try query.checkKeys(for: .add)
-        guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
-        let draft = try draft(query, group, request)
+        let (query, draft) = try draft(for: request, authorization)
         let protectionClass = try protectionClass(of: draft)
         try brake.refuseIfOn()
         let key = try keys.forWriting(protectionClass, at: clock.wallClock)
@@ -23,6 +19,17 @@ extension KeychainEngine {
         }
         try shape(AnswerShape(returns: query.returns, many: false))
         if !query.returns.isEmpty { try emit(answer(for: added, returns: query.returns)) }
+    }
+
+    /// The item as it is to be, from the caller's dictionary.
+    func draft(
+        for request: KeychainRequest, _ authorization: Authorization
+    ) throws(KeychainError) -> (query: Query, draft: ItemDraft) {
+        let query = try QueryParser.parse(request.query, for: .add, entitlements: authorization.entitlements)
+        let group = try authorization.groupForAdd(query, raw: request)
+        try query.checkKeys(for: .add)
+        guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
+        return (query, try draft(query, group, request))
     }
 
     func protectionClass(of draft: ItemDraft) throws(KeychainError) -> ProtectionClass {
@@ -96,7 +103,7 @@ extension KeychainEngine {
     /// Inserts, or finds out what is in the way: a damaged row is set aside, a
     /// tombstone replaced (its uuid and reference live on), anything else is a
     /// duplicate. Returns the item as it was stored.
-    private func insert(
+    func insert(
         _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
         _ seen: DamageSeen
     ) throws(KeychainError) -> ItemDraft {

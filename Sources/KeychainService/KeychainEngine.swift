@@ -128,6 +128,7 @@ package final class KeychainEngine: Sendable {
     /// A doctor that nobody waits for any more breaks off after its batch.
     package func close() throws(KeychainError) {
         isClosing.store(true, ordering: .releasing)
+        store.bell.ring()
         doctoring.withLock { _ in }
         enclave.close()
         keys.forget()
@@ -162,7 +163,7 @@ package final class KeychainEngine: Sendable {
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {
-        case .status, .doctor, .census: return
+        case .status, .doctor, .census, .changePosition, .changes, .addItems: return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
             try authorization.checkUnparsed(request)
@@ -185,6 +186,18 @@ package final class KeychainEngine: Sendable {
         case .census:
             var answer = KeychainAnswer()
             answer.census = try census(request, for: authorization, telling: .everyGroup)
+            return answer
+        case .changePosition(let scope):
+            var answer = KeychainAnswer()
+            answer.changes = try changePosition(in: scope, for: authorization)
+            return answer
+        case .changes(let position, let scope):
+            var answer = KeychainAnswer()
+            answer.changes = try changes(after: position, in: scope, for: authorization)
+            return answer
+        case .addItems:
+            var answer = KeychainAnswer()
+            answer.outcomes = try addItems(request.items, for: authorization)
             return answer
         default: return try answerCall(request, for: authorization)
         }
@@ -222,6 +235,12 @@ package final class EmbeddedKeychain: KeychainTransport {
 
     package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         try engine.answer(request, for: authorization)
+    }
+
+    package func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        try engine.changes(after: position, in: scope, for: authorization, orUntil: cancelled)
     }
 
     package func session() throws(KeychainError) -> SessionInformation {

@@ -77,7 +77,14 @@ package struct Restoration {
             try InProcessEnclave(dataDirectory: path, expecting: expected)
         }
         let report: Result<DoctorReport, KeychainError>
-        do throws(KeychainError) { report = .success(try engine.doctor(.verify)) } catch { report = .failure(error) }
+        do throws(KeychainError) {
+            let found = try engine.doctor(.verify)
+            // Observers of the store that it replaces know nothing of this one.
+            try engine.store.write { transaction throws(KeychainError) in try transaction.beginNewHistory() }
+            report = .success(found)
+        } catch {
+            report = .failure(error)
+        }
         try engine.close()
         let counts = try report.get().inspection ?? InspectionCounts()
         // A keybag that opens none of them is not theirs.

@@ -34,9 +34,19 @@ struct RowMaker: Sendable {
     /// - Throws: -25308 where the class is locked, -25293 where it needs a
     ///   passcode that does not exist.
     func seal(_ draft: ItemDraft, under key: MetadataKey) throws(KeychainError) -> RowToStore {
+        guard draft.hasSecret else { return try seal(draft, under: key, with: nil) }
+        let bindings = [try binding(draft)]
+        let outcomes = try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: bindings) }
+        return try seal(draft, under: key, with: outcomes.first)
+    }
+
+    /// With the row key that the enclave made, where there is something secret.
+    func seal(
+        _ draft: ItemDraft, under key: MetadataKey, with outcome: KeyOutcome?
+    ) throws(KeychainError) -> RowToStore {
         var row = emptyRow(draft)
         let metadata = metadata(draft, sealID: Random.bytes(16))
-        if draft.hasSecret { try sealSecret(of: &row, draft, metadata) }
+        if draft.hasSecret { try sealSecret(of: &row, draft, metadata, outcome) }
         row.metadata = sealer.seal(metadata: metadata, of: row, draft.itemClass, under: key.key)
         return store(row, metadata.attributes, draft.itemClass)
     }
@@ -69,23 +79,30 @@ struct RowMaker: Sendable {
             attributes: attributes, accessControl: draft.accessControl, sealID: sealID, dataCode: draft.dataCode)
     }
 
-    private func sealSecret(
-        of row: inout SealedRow, _ draft: ItemDraft, _ metadata: ItemMetadata
-    ) throws(KeychainError) {
+    /// What the enclave binds a row key to.
+    func binding(_ draft: ItemDraft) throws(KeychainError) -> RowBinding {
+        RowBinding(
+            uuid: draft.uuid, protectionClass: try protectionClass(draft), accessControl: draft.accessControlEncoding)
+    }
+
+    private func protectionClass(_ draft: ItemDraft) throws(KeychainError) -> ProtectionClass {
         guard let protectionClass = ProtectionClass(rawValue: draft.protection) else {
             throw .parameter(.malformed(key: "kSecAttrAccessible"))
         }
-        let binding = RowBinding(
-            uuid: draft.uuid, protectionClass: protectionClass, accessControl: draft.accessControlEncoding)
-        let outcomes = try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: [binding]) }
-        switch outcomes.first {
+        return protectionClass
+    }
+
+    private func sealSecret(
+        of row: inout SealedRow, _ draft: ItemDraft, _ metadata: ItemMetadata, _ outcome: KeyOutcome?
+    ) throws(KeychainError) {
+        switch outcome {
         case .key(let secret, let wrapped):
             row.generation = wrapped.generation
             row.wrappedKey = wrapped.box
             row.secret = sealer.seal(
                 secret: try SecretPayload(extras: draft.extras, value: draft.value).encoded(), metadata: metadata,
                 of: row, draft.itemClass, under: SealingKey(secret.bytes.copy()))
-        case .locked: throw MetadataKeys.lockedError(protectionClass)
+        case .locked: throw MetadataKeys.lockedError(try protectionClass(draft))
         case .noClassKey: throw KeychainError(.authFailed, reason: .passcodeNotSet)
         case .needsAuthentication: throw KeychainError(.unimplemented, reason: .constraintNotEnforceable)
         case .damaged, nil:

@@ -6,21 +6,28 @@ public import Foundation
 
 // MARK: Every class
 
-/// When the item can be opened: one of the `kSecAttrAccessible…` values
-/// (`pdmn`).
+/// When the item can be opened: one of the `kSecAttrAccessible…` values, as a
+/// string (`pdmn`). Without it `kSecAttrAccessibleWhenUnlocked`; beside
+/// `kSecAttrAccessControl` `errSecParam`.
 @safe nonisolated(unsafe) public let kSecAttrAccessible: CFString = "pdmn"
 
 /// The access list of macOS's file keychain (`SecAccess`); not an attribute of
 /// ours (`acls`).
 @safe nonisolated(unsafe) public let kSecAttrAccess: CFString = "acls"
 
-/// What must be met before the item opens: a `SecAccessControl` (`accc`).
+/// What must be met before the item opens: a `SecAccessControl` (`accc`). One
+/// with a constraint is refused with `errSecUnimplemented` until something can
+/// enforce it.
 @safe nonisolated(unsafe) public let kSecAttrAccessControl: CFString = "accc"
 
-/// The access group the item belongs to: a string (`agrp`).
+/// The access group the item belongs to: a string (`agrp`). Part of what makes
+/// an item unique. Without it an add takes the program's first group and a
+/// query looks in all; a group of others is `errSecMissingEntitlement`.
 @safe nonisolated(unsafe) public let kSecAttrAccessGroup: CFString = "agrp"
 
 /// Whether the item may leave the machine through sync: a Boolean (`sync`).
+/// Part of what makes an item unique; a query without it sees items of this
+/// machine alone. Nothing synchronizes yet.
 @safe nonisolated(unsafe) public let kSecAttrSynchronizable: CFString = "sync"
 
 /// In a query: items that sync and items that do not (`syna`).
@@ -29,7 +36,8 @@ public import Foundation
 /// The sync view the item is meant for: a string (`vwht`).
 @safe nonisolated(unsafe) public let kSecAttrSyncViewHint: CFString = "vwht"
 
-/// The token that holds the item: a string (`tkid`).
+/// The token that holds the item: a string (`tkid`). There are no tokens yet:
+/// an add is `errSecItemNotFound`, and a query matches nothing.
 @safe nonisolated(unsafe) public let kSecAttrTokenID: CFString = "tkid"
 
 /// Value of `kSecAttrTokenID`: the enclave (`com.apple.setoken`).

@@ -19,6 +19,7 @@ public final class SecAccessControl: NSObject, Sendable, TypeNumbered {
         (object as? SecAccessControl)?.accessControl == accessControl
     }
 
+    /// Equal for objects made alike.
     public override var hash: Int { accessControl.hashValue }
 
     /// The protection and nothing else: constraints say how a person is asked,
@@ -41,7 +42,8 @@ public func SecAccessControlCreateWithFlags(
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecAccessControl? {
     if let tag = (protection as? NSString).map({ $0 as String }),
-        let made = AccessControl(protection: tag, flags: AccessControlFlags(rawValue: UInt64(flags.rawValue))) {
+        let made = AccessControl(protection: tag, flags: AccessControlFlags(rawValue: UInt64(flags.rawValue)))
+    {
         return SecAccessControl(made)
     }
     let failure = NSError(

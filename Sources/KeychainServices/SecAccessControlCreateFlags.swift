@@ -9,6 +9,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     /// One bit for each flag, in Apple's places.
     public let rawValue: CFOptionFlags
 
+    /// The set with these bits, whether they have names here or not.
     public init(rawValue: CFOptionFlags) {
         self.rawValue = rawValue
     }

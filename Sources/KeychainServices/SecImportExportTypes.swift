@@ -55,6 +55,7 @@ public struct SecItemImportExportFlags: OptionSet, Sendable {
     /// One bit for each flag, in Apple's places.
     public let rawValue: UInt32
 
+    /// The set with these bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -68,6 +69,7 @@ public struct SecKeyImportExportFlags: OptionSet, Sendable {
     /// One bit for each flag, in Apple's places.
     public let rawValue: UInt32
 
+    /// The set with these bits.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

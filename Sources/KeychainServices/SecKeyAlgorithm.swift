@@ -11,6 +11,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
     /// `algid:sign:ECDSA:message-X962:SHA256`.
     public var rawValue: CFString { NSString(string: name) }
 
+    /// The algorithm that this text names, known or not.
     public init(rawValue: CFString) {
         name = rawValue as String
     }

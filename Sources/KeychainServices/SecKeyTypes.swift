@@ -2,10 +2,15 @@ public import Foundation
 
 /// What a key is asked to do; see ``SecKeyIsAlgorithmSupported(_:_:_:)``.
 public enum SecKeyOperationType: CFIndex, Sendable {
+    /// Making a signature with a private key.
     case sign = 0
+    /// Checking a signature with a public key.
     case verify = 1
+    /// Encrypting to a public key.
     case encrypt = 2
+    /// Decrypting with a private key.
     case decrypt = 3
+    /// Agreeing on a secret with another's public key.
     case keyExchange = 4
 }
 
@@ -17,6 +22,7 @@ public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
     /// The string that stands in the dictionary.
     public var rawValue: CFString { NSString(string: name) }
 
+    /// The parameter of this name.
     public init(rawValue: CFString) {
         name = rawValue as String
     }
@@ -35,6 +41,7 @@ public struct SecPadding: OptionSet, Sendable {
     /// Apple's number for the padding.
     public let rawValue: UInt32
 
+    /// The padding with this number.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }

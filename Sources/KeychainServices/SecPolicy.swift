@@ -26,12 +26,14 @@ public final class SecPolicy: NSObject, @unchecked Sendable {
         self.revocationFlags = revocationFlags
     }
 
+    /// Equal identifier, host, side and way to check revocation.
     override public func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? SecPolicy else { return false }
         return identifier == other.identifier && hostName == other.hostName
             && isForClient == other.isForClient && revocationFlags == other.revocationFlags
     }
 
+    /// Equal for policies made alike.
     override public var hash: Int {
         var hasher = Hasher()
         hasher.combine(identifier)

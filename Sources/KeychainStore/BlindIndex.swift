@@ -52,7 +52,7 @@ package final class BlindIndex: Sendable {
 
     /// The blind value of an access group's name, which every search compares
     /// with. Kept: a daemon meets few groups, and each with every call.
-    func blind(_ group: AccessGroup, in itemClass: ItemClass) -> [UInt8]? {
+    package func blind(_ group: AccessGroup, in itemClass: ItemClass) -> [UInt8]? {
         if let known = groups.withLock({ $0[itemClass]?[group] }) { return known }
         guard let attribute = Schema.of(itemClass)[.accessGroup],
             let made = blind(.string(group.name), of: attribute, in: itemClass)

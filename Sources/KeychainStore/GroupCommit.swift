@@ -13,13 +13,18 @@ final class GroupCommit: Sendable {
     private let writer: DatabaseQueue
     /// Throws where what is written now would go into a file that nobody finds again.
     private let checkPlace: @Sendable () throws(KeychainError) -> Void
+    private let bell: ChangeBell
     private let condition = Condition()
 
     /// Pieces in one commit at the most: bounds how long the first one waits.
     private static let mostInOneCommit = 64
 
-    init(_ writer: DatabaseQueue, checkPlace: @escaping @Sendable () throws(KeychainError) -> Void) {
+    init(
+        _ writer: DatabaseQueue, telling bell: ChangeBell,
+        checkPlace: @escaping @Sendable () throws(KeychainError) -> Void
+    ) {
         self.writer = writer
+        self.bell = bell
         self.checkPlace = checkPlace
     }
 
@@ -44,6 +49,7 @@ final class GroupCommit: Sendable {
     private func run(_ batch: [Piece]) {
         var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
         var failure: KeychainError?
+        var hasNews = false
         do throws(KeychainError) {
             try checkPlace()
             try translating {
@@ -51,8 +57,9 @@ final class GroupCommit: Sendable {
                     do {
                         try Self.execute("BEGIN IMMEDIATE", db)
                         for piece in batch {
-                            if let finish = try runOne(piece, isAlone: batch.count == 1, db) {
+                            if let (finish, news) = try runOne(piece, isAlone: batch.count == 1, db) {
                                 finishers.append((piece, finish))
+                                hasNews = hasNews || news
                             }
                         }
                         if db.isInsideTransaction { try Self.execute("COMMIT", db) }
@@ -71,18 +78,22 @@ final class GroupCommit: Sendable {
         // A round that broke off before a piece had its turn fails that piece too.
         if let failure { for piece in batch where !finished.contains(ObjectIdentifier(piece)) { piece.failIfOpen(failure) } }
         condition.finish(batch)
+        // After the writers: observers come second.
+        if hasNews && failure == nil { bell.ring() }
     }
 
     /// nil where the piece failed by itself: its savepoint is gone, the round goes
     /// on. A piece that is alone needs none: the whole round is its savepoint.
     private func runOne(
         _ piece: Piece, isAlone: Bool, _ db: Database
-    ) throws -> (@Sendable (KeychainError?) -> Void)? {
+    ) throws -> (finish: @Sendable (KeychainError?) -> Void, hasNews: Bool)? {
         if !isAlone { try Self.execute("SAVEPOINT piece", db) }
         do throws(KeychainError) {
-            let finish = try piece.body(StoreTransaction(db))
+            let transaction = StoreTransaction(db)
+            let finish = try piece.body(transaction)
+            let hasNews = try translating { try transaction.notes.write(to: db) }
             if !isAlone { try translating { try Self.execute("RELEASE piece", db) } }
-            return finish
+            return (finish, hasNews)
         } catch {
             let cause = error.lookingAtErrno(of: db)
             // Some errors (disk full) have already rolled everything back.

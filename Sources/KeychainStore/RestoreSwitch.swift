@@ -10,9 +10,9 @@ package import KeychainPlatform
 package struct RestoreSwitch: Sendable {
     package static let stagingName = "restore.new"
     package static let readyName = "restore.ready"
-    private static let asidePrefix = "replaced-"
+    package static let asidePrefix = "replaced-"
     /// In the new store's folder: where the present one is to go.
-    private static let asideFile = "aside"
+    package static let asideFile = "aside"
     private static let keybagFolder = "enclave"
 
     private let data: PrivateDirectory

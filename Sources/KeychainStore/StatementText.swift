@@ -9,6 +9,9 @@ struct StatementText: Sendable {
     let insertIfFree: String
     let replace: String
     let replaceMetadata: String
+    let delete: String
+    /// Where an item is seen: its group, and whether it is a tombstone.
+    let standing: String
 
     private init(_ itemClass: ItemClass) {
         let columns = StoreSchema.columnsToStore(itemClass)
@@ -23,6 +26,8 @@ struct StatementText: Sendable {
         replace = "UPDATE \(name) SET \(settings) WHERE rowid = ?"
         let kept = columns.filter { !StoreSchema.secretParts.contains($0) }.map { "\($0) = ?" }.joined(separator: ", ")
         replaceMetadata = "UPDATE \(name) SET \(kept) WHERE rowid = ?"
+        delete = "DELETE FROM \(name) WHERE rowid = ?"
+        standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
     }
 
     private static let genericPassword = StatementText(.genericPassword)

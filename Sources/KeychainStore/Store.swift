@@ -17,6 +17,8 @@ package final class Store: Sendable {
     private let writer: DatabaseQueue
     private let readers = Mutex<[DatabaseQueue]>([])
     private let commits: GroupCommit
+    /// Rings after each commit that changed items.
+    package let bell = ChangeBell()
     package let isNew: Bool
 
     /// Opens the database in a folder, making it where there is none.
@@ -31,7 +33,7 @@ package final class Store: Sendable {
         let path = path
         writer = try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: false)) }
         let place = try Self.identity(path)
-        commits = GroupCommit(writer) { () throws(KeychainError) in
+        commits = GroupCommit(writer, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
         }
         isNew = try Self.prepare(writer)

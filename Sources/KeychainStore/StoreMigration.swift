@@ -2,7 +2,7 @@ internal import GRDB
 internal import KeychainModel
 
 /// One step from a format of the database to the next: SQL and nothing else, so
-/// that it needs no key and does the same every time.
+/// that it needs no key.
 ///
 /// A step that has to open rows would run per protection class, once that class
 /// is open (ARCHITECTURE.md, "Migrations"); none does yet.
@@ -17,7 +17,9 @@ package struct StoreMigration: Sendable {
     }
 
     /// Every step there is, in order.
-    package static let all = [StoreMigration(to: 2, StoreSchema.damageRecords)]
+    package static let all = [
+        StoreMigration(to: 2, StoreSchema.damageRecords), StoreMigration(to: 3, StoreSchema.changeLog),
+    ]
 
     /// Runs what a database lacks in one transaction: after a failure or a crash
     /// it is of its old format, whole.

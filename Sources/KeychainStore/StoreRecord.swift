@@ -17,6 +17,8 @@ package enum StoreRecord: String, Sendable {
     /// There where something of a predecessor did not come back and nobody has
     /// accepted that.
     case incomplete
+    /// The name of the history that the table `changes` holds.
+    case history
 
     /// File names, a line each.
     package static func bytes(of names: [String]) -> [UInt8] { Array(names.joined(separator: "\n").utf8) }

@@ -4,7 +4,7 @@ package import KeychainModel
 /// Names and order are promises on disk: a change is a numbered migration.
 package enum StoreSchema {
     /// `PRAGMA user_version` of what this program writes.
-    package static let format = 2
+    package static let format = 3
     /// `PRAGMA application_id`: "LKEY".
     package static let applicationID: Int32 = 0x4C4B_4559
     /// The format of a row's seals.
@@ -46,7 +46,7 @@ package enum StoreSchema {
             moved REAL NOT NULL, rowid_was INTEGER, uuid BLOB, persistref BLOB, fmt INTEGER, gen INTEGER, pdmn TEXT, \
             sync INTEGER, tomb INTEGER, pkey BLOB, blind BLOB, metadata BLOB, wrapped_key BLOB, secret BLOB)
             """,
-        ] + damageRecords
+        ] + damageRecords + changeLog
     }
 
     /// What format 2 has and format 1 had not: metadata keys that did not open,
@@ -60,6 +60,16 @@ package enum StoreSchema {
         CREATE TABLE salvaged (file TEXT NOT NULL, class TEXT NOT NULL, rowid_was INTEGER NOT NULL, \
         PRIMARY KEY (file, class, rowid_was)) WITHOUT ROWID
         """,
+    ]
+
+    /// What format 3 has besides: what happened to items, for observers, and the
+    /// name of this history (``ChangePosition``).
+    static let changeLog = [
+        """
+        CREATE TABLE changes (number INTEGER PRIMARY KEY, class TEXT NOT NULL, agrp BLOB, kind INTEGER NOT NULL, \
+        items INTEGER NOT NULL)
+        """,
+        "INSERT INTO store (name, value) VALUES ('history', randomblob(16))",
     ]
 
     private static func table(_ itemClass: ItemClass) -> [String] {

@@ -8,7 +8,7 @@ package import KeychainPlatform
 /// renames is carried on by the next opening (FORMATS.md, "Set aside").
 package struct StoreSetAside: Sendable, Hashable {
     package static let markerName = Store.fileName + ".malformed"
-    private static let prefix = Store.fileName + ".damaged-"
+    package static let prefix = Store.fileName + ".damaged-"
     private static let companions = ["-wal", "-shm"]
 
     /// The database's new name.

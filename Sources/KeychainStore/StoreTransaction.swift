@@ -7,6 +7,8 @@ package import KeychainModel
 package struct StoreTransaction {
     let db: Database
     package let reader: StoreReader
+    /// What observers will hear of.
+    let notes = ChangeNotes()
 
     init(_ db: Database) {
         self.db = db
@@ -21,7 +23,9 @@ package struct StoreTransaction {
             var statement = try PreparedStatement(db, StatementText.of(itemClass).insert)
             try Self.bind(stored, to: &statement)
             try statement.run()
-            return db.lastInsertedRowID
+            let rowid = db.lastInsertedRowID
+            notes.add(from: nil, to: stored.standing(in: itemClass), itemClass)
+            return rowid
         }
     }
 
@@ -33,7 +37,9 @@ package struct StoreTransaction {
             var statement = try PreparedStatement(db, StatementText.of(itemClass).insertIfFree)
             try Self.bind(stored, to: &statement)
             try statement.run()
-            return db.changesCount > 0
+            guard db.changesCount > 0 else { return false }
+            notes.add(from: nil, to: stored.standing(in: itemClass), itemClass)
+            return true
         }
     }
 
@@ -42,15 +48,18 @@ package struct StoreTransaction {
     /// - Throws: `errSecDuplicateItem` where the new primary key is taken.
     package func replace(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
         try translating {
+            let old = try standing(of: stored.row.rowid, in: itemClass)
             var statement = try PreparedStatement(db, StatementText.of(itemClass).replace)
             try Self.bind(stored, to: &statement)
             try statement.bind(stored.row.rowid)
             try statement.run()
+            notes.add(from: old, to: stored.standing(in: itemClass), itemClass)
         }
     }
 
     /// Replaces everything of a row but its number and what its secret's seal
-    /// lies in, which is not read for that (a value may have 64 MiB).
+    /// lies in, which is not read for that (a value may have 64 MiB). The group is
+    /// one of those things.
     ///
     /// - Throws: `errSecDuplicateItem` where the new primary key is taken.
     package func replaceMetadata(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
@@ -59,15 +68,27 @@ package struct StoreTransaction {
             try Self.bind(stored, to: &statement, withSecret: false)
             try statement.bind(stored.row.rowid)
             try statement.run()
+            let standing = stored.standing(in: itemClass)
+            notes.add(from: standing, to: standing, itemClass)
         }
     }
 
     package func delete(_ rowid: Int64, in itemClass: ItemClass) throws(KeychainError) {
         try translating {
-            var statement = try PreparedStatement(db, "DELETE FROM \(itemClass.rawValue) WHERE rowid = ?")
+            let old = try standing(of: rowid, in: itemClass)
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).delete)
             try statement.bind(rowid)
             try statement.run()
+            notes.add(from: old, to: nil, itemClass)
         }
+    }
+
+    /// By the columns alone: a locked row has them too.
+    private func standing(of rowid: Int64, in itemClass: ItemClass) throws -> ChangeLog.Standing? {
+        var statement = try PreparedStatement(db, StatementText.of(itemClass).standing)
+        try statement.bind(rowid)
+        guard try statement.step() else { return nil }
+        return ChangeLog.Standing(group: statement.bytes(0), isTombstone: statement.number(1) != 0)
     }
 
     /// Why a row was set aside.
@@ -97,6 +118,9 @@ package struct StoreTransaction {
                     """,
                 arguments: [itemClass.rawValue, cause.rawValue, moment, rowid])
             let moved = db.changesCount > 0
+            if let old = try standing(of: rowid, in: itemClass)?.visible {
+                notes.add(.setAside, itemClass, group: old.group)
+            }
             try db.execute(sql: "DELETE FROM \(itemClass.rawValue) WHERE rowid = ?", arguments: [rowid])
             return moved
         }

@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainService
 
@@ -17,6 +18,13 @@ final class ProgramKeychain: KeychainTransport {
         try machine.log.perform(request) { () throws(KeychainError) in
             try EmbeddedKeychain(machine.engine(), entitlements: entitlements).perform(request)
         }
+    }
+
+    func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        try EmbeddedKeychain(machine.engine(), entitlements: entitlements)
+            .changes(after: position, in: scope, orUntil: cancelled)
     }
 
     func session() throws(KeychainError) -> SessionInformation {

@@ -14,14 +14,22 @@ public import KeychainServices
 ///
 /// The bytes of kSecValueData are not kept: a test that wants them reads the item.
 public struct RecordedCall: Sendable, CustomStringConvertible {
+    /// The function that was called; the raw value is its name in C.
     public enum Function: String, Sendable, Hashable {
+        /// `SecItemAdd`.
         case add = "SecItemAdd"
+        /// `SecItemCopyMatching`.
         case copyMatching = "SecItemCopyMatching"
+        /// `SecItemUpdate`.
         case update = "SecItemUpdate"
+        /// `SecItemDelete`.
         case delete = "SecItemDelete"
+        /// `SecItemDeleteAllWithAccessGroups`, which the door does not have
+        /// yet.
         case deleteAllWithAccessGroups = "SecItemDeleteAllWithAccessGroups"
     }
 
+    /// Which of the functions it was.
     public let function: Function
     /// What the call answered; errSecSuccess while ``TestKeychain/intercept(_:)``
     /// is being asked.
@@ -74,7 +82,7 @@ extension RecordedCall {
         case .update: function = .update
         case .delete: function = .delete
         case .deleteGroups: function = .deleteAllWithAccessGroups
-        case .status, .doctor, .census: return nil
+        case .addItems, .changePosition, .changes, .status, .doctor, .census: return nil
         }
         self.status = status
         query = request.query

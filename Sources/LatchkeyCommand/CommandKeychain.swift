@@ -116,6 +116,9 @@ package struct CommandKeychain: Sendable {
         return query
     }
 
+    /// The groups whose items the command line shows.
+    var observed: ChangeScope { group.map { .named([AccessGroup($0)]) } ?? .searched }
+
     /// A generic password with its value in one call, which is what scripts wait
     /// for; nil where ``find(_:)`` has to tell what there is.
     ///

@@ -99,10 +99,10 @@ struct Latchkey: ParsableCommand {
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
-            RemoveCommand.self, StatusCommand.self,
-            DoctorCommand.self,
+            RemoveCommand.self, StatusCommand.self, WatchCommand.self, DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
-            AppCommand.self, TempCommand.self, CompletionCommand.self, ClearClipboardCommand.self,
+            AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self, CompletionCommand.self,
+            ClearClipboardCommand.self,
             CompleteCommand.self,
         ])
 

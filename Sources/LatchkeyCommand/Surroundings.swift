@@ -1,5 +1,5 @@
 package import KeychainClient
-internal import KeychainPlatform
+package import KeychainPlatform
 package import KeychainProtocol
 
 /// What a command finds around it; a test passes its own.
@@ -14,6 +14,10 @@ package struct Surroundings: Sendable {
     package var configuration: ClientConfiguration
     /// What `import` and `export` are done by.
     package var transfer: any Transfer
+    /// Signalled when `watch` is to end; nil: by SIGINT, SIGTERM or SIGHUP.
+    package var watchEnding: EventSignal?
+    /// What `install` and `uninstall` write and ask.
+    package var userManager = UserManager(units: .usersOwn)
 
     package init(
         console: any Console, keychain: @escaping @Sendable (String?) -> any KeychainTransport, shield: Shield,
@@ -35,6 +39,17 @@ package struct Surroundings: Sendable {
             keychain: { ExplainedKeychain.around(DaemonConnectionPool(configuration.looking(in: $0))) },
             shield: .process, currentDirectory: ProcessEnvironment.currentDirectory ?? "/",
             configuration: configuration, transfer: transfer)
+    }
+
+    func endOfWatch() throws(CommandFailure) -> EventSignal {
+        if let watchEnding { return watchEnding }
+        do throws(SystemCallError) {
+            let signal = try EventSignal()
+            try TerminationSignals.notify(signal)
+            return signal
+        } catch {
+            throw CommandFailure(.fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
+        }
     }
 
     /// The way to a keychain that runs already; none is started.

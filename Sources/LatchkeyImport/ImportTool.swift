@@ -25,13 +25,15 @@ struct ImportTool {
         _ arguments: [String], input: borrowing SecretBytes = SecretBytes(count: 0), outputLimit: Int
     ) throws(ImportFailure) -> ToolRun {
         do throws(ToolRun.Failure) {
-            return try ToolRun.run(path, arguments, environment: environment, input: input, outputLimit: outputLimit)
+            return try ToolRun.run(path, arguments, environment: environment, input: input, output: .upTo(outputLimit))
         } catch {
             switch error {
             case .tooMuchOutput:
                 throw ImportFailure(
                     .wrongSource, "what \(path) unpacks is larger than \(outputLimit >> 20) MiB",
                     "Import it in parts.")
+            case .tooLate:
+                throw ImportFailure(.unavailable, "\(path) did not end", "Check the program, then try again.")
             case .system(let below):
                 throw ImportFailure(
                     .unavailable, "\(path) cannot be run (\(below))", "Check the program, then try again.")

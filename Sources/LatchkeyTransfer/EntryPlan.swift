@@ -93,7 +93,8 @@ struct EntryPlan {
         _ kind: PasswordKind, _ attributes: AttributeMap, _ role: PlannedItem.Role, _ value: SecretText
     ) -> PlannedItem {
         PlannedItem(
-            kind: kind, attributes: attributes, value: value, role: role, origin: entry.place, created: entry.created)
+            kind: kind, attributes: attributes, value: value, role: role, origin: entry.place, created: entry.created,
+            modified: nil)
     }
 }
 

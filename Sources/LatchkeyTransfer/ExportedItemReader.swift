@@ -94,12 +94,9 @@ package struct ExportReader {
             guard case .string(let slice) = written, let data = slice.base64 else { return nil }
             value = SecretText(data)
         }
-        if node["modified"] != nil {
-            ledger.note("modified", .notStored(why: "the keychain sets the date of change itself"))
-        }
         return PlannedItem(
             kind: kind, attributes: attributes, value: value, role: .value, origin: place,
-            created: node["created"].flatMap(Self.date))
+            created: node["created"].flatMap(Self.date), modified: node["modified"].flatMap(Self.date))
     }
 
     private static func date(_ node: JSONNode) -> Double? {

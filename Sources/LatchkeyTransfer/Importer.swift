@@ -1,5 +1,6 @@
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import LatchkeyCommand
 internal import LatchkeyImport
 internal import Synchronization
@@ -20,8 +21,8 @@ final class Importer: Sendable {
         case failed(KeychainError)
     }
 
-    /// As many as the daemon works on for one process, and as many again on their way.
-    static let workers = 8
+    /// One group of items is made ready while another is stored.
+    static let workers = 3
 
     /// One for each thread.
     private let shelves: [ItemShelf]
@@ -59,9 +60,9 @@ final class Importer: Sendable {
         }
         let (first, later) = (leaders.values.sorted(), places.indices.filter { leaders[places[$0]] != $0 })
         let done = Tally()
-        Crew.run(shelves.count, over: first.count) { [self] step, worker in
-            settle(first[step], outcome: firstOutcome(items[first[step]], places[first[step]], shelves[worker]))
-            progress(done.next())
+        let groups = grouped(first)
+        Crew.run(shelves.count, over: groups.count) { [self] step, worker in
+            store(groups[step], shelves[worker]) { progress(done.next()) }
         }
         // Those that wait for others: conflicts met above, and rows for a place that is taken by the source itself.
         let waiting = first.filter { outcome($0) == nil } + later
@@ -79,6 +80,69 @@ final class Importer: Sendable {
 
     private func outcome(_ index: Int) -> Outcome? { outcomes.withLock { $0[index] } }
     private func settle(_ index: Int, outcome: Outcome?) { outcomes.withLock { $0[index] = outcome } }
+
+    // MARK: Several at a time
+
+    /// Items that are new go together, as many as one request takes; any other is
+    /// alone.
+    private func grouped(_ indices: [Int]) -> [[Int]] {
+        var groups: [[Int]] = []
+        var open: [Int] = []
+        var bytes = 0
+        for index in indices {
+            guard isNewAndSmall(items[index]) else {
+                groups.append([index])
+                continue
+            }
+            let size = items[index].byteCount
+            if open.count == NewItem.mostTogether || bytes + size > NewItem.mostBytesTogether {
+                groups.append(open)
+                (open, bytes) = ([], 0)
+            }
+            open.append(index)
+            bytes += size
+        }
+        return open.isEmpty ? groups : groups + [open]
+    }
+
+    private func isNewAndSmall(_ item: PlannedItem) -> Bool {
+        !job.isDryRun && item.isSmall && taken.withLock { $0[item.place] } == nil
+    }
+
+    private func store(_ group: [Int], _ shelf: ItemShelf, settled: () -> Void) {
+        var left = group
+        if group.count > 1 {
+            let members = group.map { items[$0] }
+            do throws(KeychainError) {
+                left = []
+                for (index, refusal) in zip(group, try shelf.addTogether(members)) {
+                    switch refusal {
+                    case nil: settleAsAdded(index, settled)
+                    // Another program was faster: it is looked at as if it had been there.
+                    case let error? where error.status == .duplicateItem: left.append(index)
+                    case let error?:
+                        settle(index, outcome: .failed(error))
+                        settled()
+                    }
+                }
+            } catch {
+                for index in group {
+                    settle(index, outcome: .failed(error))
+                    settled()
+                }
+            }
+        }
+        for index in left {
+            settle(index, outcome: firstOutcome(items[index], items[index].place, shelf))
+            settled()
+        }
+    }
+
+    private func settleAsAdded(_ index: Int, _ settled: () -> Void) {
+        taken.withLock { $0[items[index].place] = .ours(items[index]) }
+        settle(index, outcome: .added)
+        settled()
+    }
 
     // MARK: Places that one item wants
 

@@ -43,17 +43,33 @@ struct ItemShelf: Sendable {
 
     /// False where something has the place already.
     func add(_ item: PlannedItem) throws(KeychainError) -> Bool {
-        let given = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }
-        let value = item.value.map { SharedSecret($0.secret()) }
-        let data: [(String, RawValue)] = value == nil ? [] : [("v_Data", .secret)]
         do throws(KeychainError) {
-            _ = try perform(.add, keychain.base(item.kind) + given + data, value: value)
+            if let refusal = try addTogether([item])[0] { throw refusal }
         } catch {
             guard error.status == .duplicateItem else { throw error }
             return false
         }
-        try date(item)
         return true
+    }
+
+    /// Adds several in one commit; of each why it was not added, or nil.
+    func addTogether(_ items: [PlannedItem]) throws(KeychainError) -> [KeychainError?] {
+        let new = items.map { item in
+            let (query, value) = asNew(item)
+            return NewItem(QueryDictionary(query), value: value, created: item.created, modified: item.modified)
+        }
+        let outcomes = try keychain.transport.perform(KeychainRequest(.addItems, items: new)).outcomes
+        guard outcomes.count == items.count else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "an answer lacks items"))
+        }
+        return outcomes
+    }
+
+    private func asNew(_ item: PlannedItem) -> (query: [(String, RawValue)], value: SharedSecret?) {
+        let given = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }
+        let value = item.value.map { SharedSecret($0.secret()) }
+        let data: [(String, RawValue)] = value == nil ? [] : [("v_Data", .secret)]
+        return (keychain.base(item.kind) + given + data, value)
     }
 
     /// Gives the item at this place the value and the attributes of `item`.
@@ -65,12 +81,6 @@ struct ItemShelf: Sendable {
         }
         if value != nil { changes.append(("v_Data", .secret)) }
         _ = try perform(.update, address(item), changes: changes, value: value)
-    }
-
-    /// The keychain dates an item itself; the date of the source is a change.
-    private func date(_ item: PlannedItem) throws(KeychainError) {
-        guard let created = item.created else { return }
-        _ = try perform(.update, address(item), changes: [("cdat", .date(created))])
     }
 
     private func address(_ item: PlannedItem) -> [(String, RawValue)] {

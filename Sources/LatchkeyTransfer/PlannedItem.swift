@@ -1,4 +1,5 @@
 package import KeychainModel
+internal import KeychainProtocol
 package import LatchkeyCommand
 package import LatchkeyImport
 
@@ -21,6 +22,17 @@ package struct PlannedItem: Sendable {
     package let origin: SourcePlace
     /// Seconds since 2001-01-01T00:00:00Z; nil: now.
     package let created: Double?
+    /// Likewise; of an export of ours alone.
+    package let modified: Double?
+
+    /// Whether it can be added together with others.
+    var isSmall: Bool { byteCount <= NewItem.mostBytesTogether / 4 }
+    /// An upper bound of value and attributes.
+    var byteCount: Int {
+        var count = value?.longestCount ?? 0
+        for (_, attribute) in attributes.entries { count += attribute.byteCount + 16 }
+        return count
+    }
 
     package var place: ItemPlace { ItemPlace(kind, attributes) }
 

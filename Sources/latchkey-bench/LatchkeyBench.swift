@@ -69,6 +69,7 @@ struct LatchkeyBench {
             if items == options.sizes.first {
                 rows += try ProgramRows(size.store).rows()
                 rows += try ImportRows(size.floor).rows()
+                rows += FinderRows().rows()
             }
         }
         if options.withPeers { rows += try PeerRows(groups, oneHop, twoHops).rows() }

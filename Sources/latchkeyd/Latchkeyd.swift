@@ -46,6 +46,9 @@ struct Latchkeyd: ParsableCommand {
     @Option(help: "Restore the store from this backup and leave; `latchkey restore` is the way to ask for it.")
     var restore: String?
 
+    @Flag(help: "Delete the store and leave; `latchkey uninstall --delete-keychain` asks first.")
+    var erase = false
+
     @Flag(help: "With --backup: over a file that is there. With --restore: in place of a store with items.")
     var replace = false
 
@@ -81,12 +84,15 @@ struct Latchkeyd: ParsableCommand {
     }
 
     func run() throws {
+        // First: the next descriptor that is opened must not be taken for it.
+        let handedOver = Result { () throws(ActivationSocket.Refusal) in try ActivationSocket.take() }
         Hardening.ignoreBrokenPipes()
         Hardening.ignoreFileSizeSignal()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
         if let status = try upkeep() { throw ExitCode(status) }
-        let configuration = try daemonConfiguration()
+        var configuration = try daemonConfiguration()
+        configuration.activation = try activation(handedOver)
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
         let sink = logSink(configuration.locations)
         let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }
@@ -98,13 +104,30 @@ struct Latchkeyd: ParsableCommand {
         }
     }
 
+    /// The socket that a service manager gave us, nil where a program started us.
+    private func activation(
+        _ handedOver: Result<PacketSocket?, ActivationSocket.Refusal>
+    ) throws -> PacketSocket? {
+        let socket: PacketSocket?
+        do throws(ActivationSocket.Refusal) { socket = try handedOver.get() } catch {
+            StandardError.write("latchkeyd: \(error)\n")
+            throw ExitCode(69)  // sysexits.h EX_UNAVAILABLE
+        }
+        guard socket == nil || !report && !temporary else {
+            throw ValidationError("--report and --temporary do not go with a socket from LISTEN_FDS")
+        }
+        return socket
+    }
+
     /// Nil where this is to be a daemon.
     private func upkeep() throws -> Int32? {
-        guard backup != nil || restore != nil else { return nil }
-        guard backup == nil || restore == nil, !temporary, !report else {
-            throw ValidationError("--backup and --restore stand alone")
+        let tasks = [backup != nil, restore != nil, erase].filter { $0 }.count
+        guard tasks > 0 else { return nil }
+        guard tasks == 1, !temporary, !report else {
+            throw ValidationError("--backup, --restore and --erase stand alone")
         }
         let upkeep = Upkeep(configuration: try daemonConfiguration(), replacing: replace, json: json)
+        if erase { return upkeep.erase() }
         if let backup { return upkeep.backup(to: backup) }
         return restore.map { upkeep.restore(from: $0) }
     }

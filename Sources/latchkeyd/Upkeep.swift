@@ -57,6 +57,22 @@ struct Upkeep {
         )
     }
 
+    func erase() -> Int32 {
+        let folder = configuration.locations.dataDirectory
+        do throws(Erasure.Failure) { try Erasure(configuration).run() } catch {
+            switch error {
+            case .foreign(let names):
+                let shown = names.prefix(8).map { "  \($0.debugDescription)" } + (names.count > 8 ? ["  …"] : [])
+                return fail(
+                    2,
+                    ["\(folder) holds what is not the keychain's:"] + shown
+                        + ["Nothing was deleted. Move these elsewhere and try again."])
+            case .keychain(let error): return fail(error, "The keychain is not deleted, or not all of it.")
+            }
+        }
+        return 0
+    }
+
     // MARK: Saying
 
     private func say(_ text: String, _ object: String) -> Int32 {
@@ -76,7 +92,9 @@ struct Upkeep {
     }
 
     /// The statuses of `latchkey` (its --help).
-    private func fail(_ status: Int32, _ lines: String...) -> Int32 {
+    private func fail(_ status: Int32, _ lines: String...) -> Int32 { fail(status, lines) }
+
+    private func fail(_ status: Int32, _ lines: [String]) -> Int32 {
         for line in lines { StandardError.write("latchkey: \(line)\n") }
         return status
     }

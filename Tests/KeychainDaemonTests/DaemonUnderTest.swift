@@ -71,6 +71,7 @@ final class DaemonUnderTest: Sendable {
 
     var configuration: ClientConfiguration { ClientConfiguration(target: .store(locations, autostart: false)) }
     var connectionCount: Int { daemon.connectionCount }
+    var observerCount: Int { daemon.observerCount }
 
     /// A bare connection, for conversations that no client of ours would hold.
     func rawConnection() throws -> PacketSocket {

@@ -24,6 +24,19 @@ import Testing
             changes: dictionary(&random, kinds))
     }
 
+    /// Several adds, which have fields of their own.
+    private static func items(_ random: inout Random, of kinds: Range<Int>) -> KeychainRequest {
+        KeychainRequest(
+            .addItems,
+            items: (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                let value = Bool.random(using: &random) ? bytes(&random, atMost: 300) : nil
+                return NewItem(
+                    dictionary(&random, kinds), value: value.map { SharedSecret(SecretBytes(copying: $0)) },
+                    created: Bool.random(using: &random) ? 0 : nil,
+                    modified: Bool.random(using: &random) ? -1.5 : nil)
+            })
+    }
+
     private static func dictionary(_ random: inout Random, _ kinds: Range<Int>) -> QueryDictionary {
         var out = QueryDictionary()
         for index in 0..<Int.random(in: 0...9, using: &random) {
@@ -58,14 +71,23 @@ import Testing
 
     /// What a request says, in the general encoder's words.
     private static func words(_ fields: RequestFields) -> [UInt8] {
-        KeychainRequest(fields.operation, query: fields.query, changes: fields.changes)
-            .message(number: fields.number).wireBytes
+        var message = KeychainRequest(fields.operation, query: fields.query, changes: fields.changes)
+            .message(number: fields.number)
+        message.items = fields.items.map { item in
+            var out = Latchkey_NewItem()
+            out.query = item.query.wire
+            out.valueLength = item.valueLength
+            if let created = item.created { out.created = created }
+            if let modified = item.modified { out.modified = modified }
+            return out
+        }
+        return message.wireBytes
     }
 
     @Test func aRequestIsWrittenAsTheGeneralEncoderWritesIt() {
         var random = Random()
         for _ in 0..<500 {
-            let request = Self.request(&random)
+            let request = Bool.random(using: &random) ? Self.request(&random) : Self.items(&random, of: Self.allKinds)
             let number = [0, 1, 127, 128, UInt64.max].randomElement(using: &random)!
             #expect(request.encoded(number: number) == request.message(number: number).wireBytes)
         }
@@ -76,7 +98,9 @@ import Testing
         var accepted = 0
         for _ in 0..<400 {
             let kinds = Bool.random(using: &random) ? Self.ordinaryKinds : Self.allKinds
-            let whole = Self.request(&random, of: kinds).encoded(number: .random(in: 0...300, using: &random))
+            let request =
+                Bool.random(using: &random) ? Self.request(&random, of: kinds) : Self.items(&random, of: kinds)
+            let whole = request.encoded(number: .random(in: 0...300, using: &random))
             for round in 0..<30 {
                 let bytes = round == 0 ? whole : Self.mutated(whole, &random)
                 guard let plain = RequestFields(plain: bytes) else { continue }
@@ -99,6 +123,8 @@ import Testing
                 operation, query: QueryDictionary(item), changes: QueryDictionary([("labl", .string("new"))]))
             #expect(RequestFields(plain: request.encoded(number: 7)) != nil)
         }
+        let several = KeychainRequest(.addItems, items: [NewItem(QueryDictionary(item), value: nil, created: 1)])
+        #expect(RequestFields(plain: several.encoded(number: 7))?.items.count == 1)
     }
 
     private static func mutated(_ whole: [UInt8], _ random: inout Random) -> [UInt8] {

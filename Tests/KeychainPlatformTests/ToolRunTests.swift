@@ -6,7 +6,8 @@ import Testing
         _ path: String, _ arguments: String..., input: String = "", limit: Int = 1 << 20
     ) throws -> (status: Int32, output: String, complaints: String) {
         let run = try ToolRun.run(
-            path, arguments, environment: ["ONE=1"], input: SecretBytes(copying: Array(input.utf8)), outputLimit: limit)
+            path, arguments, environment: ["ONE=1"], input: SecretBytes(copying: Array(input.utf8)),
+            output: .upTo(limit))
         return (run.status, String(decoding: run.output.insecureArray(), as: UTF8.self), run.complaints)
     }
 
@@ -35,7 +36,7 @@ import Testing
     @Test func missingToolIsSaidToBeThat() {
         do throws(ToolRun.Failure) {
             _ = try ToolRun.run(
-                "/nowhere/tool", [], environment: [], input: SecretBytes(count: 0), outputLimit: 1)
+                "/nowhere/tool", [], environment: [], input: SecretBytes(count: 0), output: .upTo(1))
             Issue.record("it ran")
         } catch {
             guard case .system(let below) = error else {
@@ -44,5 +45,33 @@ import Testing
             }
             #expect(below.isNoSuchFile)
         }
+    }
+
+    @Test(arguments: [ToolRun.Output.upTo(1), .ignored])
+    func toolThatDoesNotEndInTimeIsEnded(output: ToolRun.Output) {
+        #expect(throws: ToolRun.Failure.tooLate) {
+            _ = try ToolRun.run(
+                "/bin/sleep", ["1000"], environment: [], input: SecretBytes(count: 0), output: output,
+                patience: .until(Deadline(after: .milliseconds(50), on: SystemClock())))
+        }
+    }
+
+    @Test func toolThatDoesNotReadIsNotWaitedForBeyondItsTime() {
+        #expect(throws: ToolRun.Failure.tooLate) {
+            _ = try ToolRun.run(
+                "/bin/sleep", ["1000"], environment: [], input: SecretBytes(count: 1 << 20), output: .ignored,
+                patience: .until(Deadline(after: .milliseconds(50), on: SystemClock())))
+        }
+    }
+
+    /// As a clipboard's owner does, which outlives the command that fed it.
+    @Test func toolWithoutReaderTakesAnyInputAndHasASessionOfItsOwn() throws {
+        let input = SecretBytes(copying: Array(repeating: UInt8(ascii: "x"), count: 1 << 20))
+        let run = try ToolRun.run(
+            "/bin/sh",
+            ["-c", "[ $(wc -c) = 1048576 ] && [ $(cut -d ' ' -f 6 /proc/$$/stat) = $$ ] && [ $PWD = / ]; exit $?"],
+            environment: ["PATH=/usr/bin:/bin"], input: input, output: .ignored)
+        #expect(run.status == 0)
+        #expect(run.output.count == 0)
     }
 }

@@ -46,6 +46,37 @@ import Testing
         #expect(report.tombstones == 1 && report.damaged == 1)
     }
 
+    /// What the last program of format 2 stored by `latchkey`.
+    @Test func everyItemOfFormatTwoIsThereAfterMigration() throws {
+        let folder = try fixture("format-2")
+        #expect(try version(folder) == 2)
+        var first: ChangePosition?
+        for _ in 0..<2 {
+            let engine = try EngineUnderTest.open(folder.path, ManualClock())
+            var entitlements = Entitlements()
+            entitlements.keychainAccessGroups = ["latchkey"]
+            func value(_ query: [(String, RawValue)]) throws -> String? {
+                let request = KeychainRequest(.copy, query: QueryDictionary(query + [("r_Data", .bool(true))]))
+                return try engine.answer(request, for: Authorization(entitlements)).rows.first?.value.map {
+                    String(decoding: $0.bytes.insecureArray(), as: UTF8.self)
+                }
+            }
+            let generic: [(String, RawValue)] = [("class", .string("genp")), ("svce", .string("service"))]
+            #expect(try value(generic + [("acct", .string("plain")), ("labl", .string("A label"))]) == "value of plain")
+            #expect(try value(generic + [("acct", .string("second"))]) == "value of second")
+            #expect(try value([("class", .string("inet")), ("srvr", .string("example.com"))]) == "value of inet")
+            let report = try engine.doctor(.verify)
+            #expect(report.isIntact == true && report.inspection?.sound == 3 && report.inspection?.rows == 3)
+            // An observer begins at nothing, and one that has begun goes on.
+            let position = try engine.changePosition(in: .searched, for: Authorization(entitlements)).position
+            #expect(position.number == 0)
+            if let first { #expect(position == first) }
+            first = position
+            try engine.close()
+            #expect(try version(folder) == StoreSchema.format)
+        }
+    }
+
     @Test func everyItemOfFormatOneIsThereAfterMigration() throws {
         let folder = try fixture()
         #expect(try version(folder) == 1)

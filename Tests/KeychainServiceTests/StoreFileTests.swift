@@ -12,11 +12,11 @@ import Testing
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
         try keychain.close()
-        try keychain.sql("PRAGMA user_version = 3")
+        try keychain.sql("PRAGMA user_version = \(StoreSchema.format + 1)")
         try keychain.sql("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
         let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
-        #expect(error?.reason == .storeNewer(version: 3))
+        #expect(error?.reason == .storeNewer(version: StoreSchema.format + 1))
         #expect(error?.status == .notAvailable)
         #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath)) == before)
     }

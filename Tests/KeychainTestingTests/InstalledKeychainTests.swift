@@ -16,6 +16,11 @@ import Testing
         #expect(SecItemDelete(Passwords.query("a")) == errSecNotAvailable)
     }
 
+    @Test func aScopeDoesNotReachAnotherThread() throws {
+        let keychain = try TestKeychain()
+        keychain.withScope { #expect(onAnotherThread { Passwords.add("outside") } == errSecNotAvailable) }
+    }
+
     @Test func servesEveryThreadWhileInstalled() throws {
         let keychain = try TestKeychain()
         keychain.install()

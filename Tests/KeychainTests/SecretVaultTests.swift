@@ -7,6 +7,7 @@ import Testing
 
 @testable import KeychainClient
 import KeychainModel
+import KeychainPlatform
 import KeychainProtocol
 
 @Suite struct SecretVaultTests {
@@ -194,6 +195,12 @@ private final class FailingKeychain: KeychainTransport {
         }
         guard number != failsAt else { throw KeychainError(.io, reason: .diskFull) }
         return try below.perform(request)
+    }
+
+    func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        try below.changes(after: position, in: scope, orUntil: cancelled)
     }
 
     func session() throws(KeychainError) -> SessionInformation { try below.session() }

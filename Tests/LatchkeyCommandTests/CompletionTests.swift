@@ -66,7 +66,7 @@ import Testing
 
     @Test func bashCompletesAndQuotes() throws {
         try fill()
-        #expect(try bash("latchkey in") == ["info"])
+        #expect(try bash("latchkey inf") == ["info"])
         #expect(try bash("latchkey get ma") == ["mail"])
         #expect(try bash("latchkey get mail ") == ["alice", "bob"])
         #expect(try bash("latchkey get my") == ["my\\ service"])

@@ -23,6 +23,13 @@ int lk_seqpacket_socket(void);
 int lk_connect(int32_t fd, const char *path);
 int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);
 int lk_accept(int32_t fd);
+// What a socket is: its domain, its type and whether it listens (socket(7)).
+struct lk_socket_kind { int32_t domain, type, listens; };
+int lk_socket_kind(int32_t fd, struct lk_socket_kind *out);
+// The path that a Unix socket is bound to (getsockname(2)): its length, 0 for none.
+int64_t lk_socket_path(int32_t fd, char *out, size_t capacity);
+// listen(2), also on a socket that listens already.
+int lk_listen(int32_t fd, int32_t backlog);
 int lk_pass_credentials(int32_t fd);
 // Bytes that the other end has not received yet, as the kernel counts them.
 int lk_unread(int32_t fd);
@@ -93,6 +100,7 @@ int lk_rename(int32_t dir, const char *from, const char *to);
 int lk_epoll(void);
 int lk_epoll_add(int32_t ep, int32_t fd, uint64_t data, int32_t oneshot);
 int lk_epoll_rearm(int32_t ep, int32_t fd, uint64_t data);
+int lk_epoll_rearm_for_end(int32_t epoll, int32_t fd, uint64_t data);
 int lk_epoll_remove(int32_t ep, int32_t fd);
 int lk_epoll_wait(int32_t ep, uint64_t *data, int64_t nanoseconds);   // 1, 0 on time-out
 int lk_eventfd(void);
@@ -117,12 +125,11 @@ int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int
 // result is 0, or -errno of the exec that failed.
 int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome);
 
-// Starts a program by its path, in our session and terminal but a child that ends
-// with us: `in`, `out` and `log` become descriptors 0, 1 and 2, all others are closed.
-// Returns the pid or -errno.
-int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int32_t in, int32_t out, int32_t log);
-// Waits for its end: its status as a shell shows it, or -errno.
-int lk_tool_status(int32_t pid);
+// Starts a program by its path: `in`, `out` and `log` become descriptors 0, 1 and 2,
+// all others are closed. In our session and terminal or, where `apart` is not 0, in a
+// session of its own and in /. Returns the pid or -errno.
+int lk_spawn_tool(const char *path, char *const argv[], char *const envp[], int32_t in, int32_t out, int32_t log,
+                  int32_t apart);
 int lk_reap(int32_t pid);   // 0 once the child is gone (or was not ours)
 // The same, and its status as a shell shows it.
 int lk_reap_status(int32_t pid);

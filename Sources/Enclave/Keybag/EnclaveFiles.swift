@@ -9,6 +9,8 @@ package enum EnclaveFiles {
     ].flatMap { name in (0..<FilePair.count).map { "\(name).\($0)" } }
 
     package static let folderName = EnclaveDirectory.name
+    /// Held by whoever has the keybag open.
+    package static let lockName = EnclaveDirectory.lockName
 
     /// Whether a copy of the keybag lies in a data folder.
     package static func holdKeybag(inDataDirectory path: String) -> Bool {

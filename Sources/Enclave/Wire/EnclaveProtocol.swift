@@ -6,7 +6,7 @@ package enum EnclaveProtocol {
     /// The socket's name in the run folder.
     package static let socketName = "enclave.sock"
     /// Held by the process that owns the socket.
-    static let socketLockName = "enclave.lock"
+    package static let socketLockName = "enclave.lock"
     /// An exchange without an answer for so long has failed: a second less than a
     /// client waits for the daemon, which can then still say what is wrong.
     static let exchangeLimit: Duration = .seconds(4)

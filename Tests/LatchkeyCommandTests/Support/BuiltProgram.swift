@@ -27,7 +27,7 @@ final class BuiltPrograms: Sendable {
                 atPath: home + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
         var environment = [
-            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data",
+            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_CONFIG_HOME": home + "/config",
             "TMPDIR": home + "/tmp",
         ]
         if runtime { environment["XDG_RUNTIME_DIR"] = home + "/runtime" }

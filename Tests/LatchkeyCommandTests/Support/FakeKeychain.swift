@@ -68,7 +68,11 @@ final class FakeKeychain: KeychainTransport {
             case .delete: return try delete(request, &state)
             case .status: return KeychainAnswer(status: Self.status)
             case .doctor: return KeychainAnswer(doctor: state.doctor)
-            case .deleteGroups, .census: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
+            case .addItems:
+                var answer = KeychainAnswer()
+                answer.outcomes = request.items.map { outcome(of: $0, &state) }
+                return answer
+            case .deleteGroups, .census, .changePosition, .changes: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }
     }
@@ -109,6 +113,24 @@ final class FakeKeychain: KeychainTransport {
         else { throw KeychainError(.duplicateItem, reason: .duplicate) }
         state.items.append(Item(itemClass: itemClass, attributes: attributes, value: request.value))
         return KeychainAnswer()
+    }
+
+    private func outcome(of item: NewItem, _ state: inout State) -> KeychainError? {
+        do throws(KeychainError) {
+            _ = try add(KeychainRequest(.add, query: item.query, value: item.value), &state)
+        } catch {
+            return error
+        }
+        let last = state.items.count - 1
+        if let created = item.created { state.items[last].attributes["cdat"] = .date(created) }
+        if let modified = item.modified { state.items[last].attributes["mdat"] = .date(modified) }
+        return nil
+    }
+
+    func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
     }
 
     private func copy(_ request: KeychainRequest, _ state: State) throws(KeychainError) -> KeychainAnswer {

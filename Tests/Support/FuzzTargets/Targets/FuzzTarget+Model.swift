@@ -24,6 +24,16 @@ extension FuzzTarget {
         try claim(reference.bytes == bytes, "accepted bytes that are not its encoding")
     }
 
+    /// What a person or a program kept of the history.
+    static let changePosition = FuzzTarget(
+        "change-position", largestInput: 128,
+        seeds: { [Array("\(ChangePosition(history: Array(0..<16), number: 4711))".utf8)] }
+    ) { bytes throws(Finding) in
+        guard let text = String(validating: bytes, as: UTF8.self), let position = ChangePosition(text) else { return }
+        try claim(position.description == text, "accepted a text that is not its own")
+        try claim(position.history.count == ChangePosition.historySize && position.number >= 0, "no position")
+    }
+
     /// What stands in the daemon's lock file.
     static let rendezvous = FuzzTarget(
         "rendezvous", largestInput: 512,

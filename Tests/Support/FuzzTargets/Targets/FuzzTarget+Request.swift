@@ -15,7 +15,11 @@ extension FuzzTarget {
             return
         }
         let request = first.request
-        if let value = request.value {
+        if request.operation == .addItems {
+            let values = request.items.flatMap { $0.value?.bytes.insecureArray() ?? [] }
+            try claim(values == tail, "the values are not the tail")
+            try claim((1...NewItem.mostTogether).contains(request.items.count), "\(request.items.count) items")
+        } else if let value = request.value {
             try claim(value.bytes.insecureArray() == tail, "the value is not the tail")
         } else {
             try claim(tail.isEmpty, "\(tail.count) bytes that nobody announced were taken")
@@ -39,7 +43,9 @@ enum RequestProperty {
     }
 
     private static func check(_ a: KeychainRequest, _ b: KeychainRequest, _ hasSameBytes: Bool) throws(WireFault) {
-        guard a.operation == b.operation, a.isWrite == b.isWrite, hasSameBytes else { throw WireFault() }
+        guard a.operation == b.operation, a.isWrite == b.isWrite, a.items.count == b.items.count, hasSameBytes else {
+            throw WireFault()
+        }
     }
 
     /// What comes next to it: no trap may be reachable.
@@ -70,6 +76,20 @@ enum RequestSeeds {
                 .update, query: QueryDictionary(item),
                 changes: QueryDictionary([("v_Data", .secret), ("labl", .string("new"))]),
                 value: secret)),
+        seed(
+            KeychainRequest(
+                .addItems,
+                items: [
+                    NewItem(QueryDictionary(item + [("v_Data", .secret)]), value: secret, created: 5),
+                    NewItem(QueryDictionary(item), value: nil, modified: -1.5),
+                    NewItem(QueryDictionary([("v_Data", .secret)]), value: secret),
+                ])),
+        seed(KeychainRequest(.changePosition(.searched))),
+        seed(
+            KeychainRequest(
+                .changes(
+                    after: ChangePosition(history: Array(0..<16), number: 7),
+                    in: .named([AccessGroup("group.a"), AccessGroup("group.b")])))),
     ]
 
     private static let item: [(String, RawValue)] = [
@@ -86,6 +106,7 @@ enum RequestSeeds {
     private static let secret = SharedSecret(SecretBytes(copying: Array("secret".utf8)))
 
     private static func seed(_ request: KeychainRequest) -> [UInt8] {
-        ByteSink.message(request.encoded(number: 3), request.value?.bytes.insecureArray() ?? [])
+        let values = request.items.flatMap { $0.value?.bytes.insecureArray() ?? [] }
+        return ByteSink.message(request.encoded(number: 3), request.value?.bytes.insecureArray() ?? values)
     }
 }

@@ -17,14 +17,7 @@ struct RemoveCommand: Verb {
             --json writes {"removed"}: how many items.
             """)
 
-    @Argument(help: "The service, or the server of an internet password.")
-    var service: String
-
-    @Argument(help: "The account; needed where the service has several.")
-    var account: String?
-
-    @Flag(help: "Look for internet passwords only.")
-    var internet = false
+    @OptionGroup var which: ItemArguments
 
     @Flag(help: "Remove every item that matches.")
     var all = false
@@ -39,7 +32,7 @@ struct RemoveCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(store, in: surroundings)
-        let found = try keychain.find(ItemName(kind: internet ? .internet : nil, service: service, account: account))
+        let found = try keychain.find(which.name)
         guard !found.isEmpty else { throw .noItem }
         if found.count > 1 { try confirm(found, surroundings.console) }
         var removed = 0
@@ -51,7 +44,7 @@ struct RemoveCommand: Verb {
     private func confirm(_ found: [StoredItem], _ console: any Console) throws(CommandFailure) {
         guard all else {
             throw .several(
-                found, accountGiven: account != nil,
+                found, accountGiven: which.account != nil,
                 then: "Name one account, or add --all: latchkey rm SERVICE ACCOUNT")
         }
         if yes { return }

@@ -35,14 +35,7 @@ struct GetCommand: Verb {
             "encoding", "value"}, with --otp also "seconds_left" before "encoding". The encoding is "utf8" where the value is text, else "base64".
             """)
 
-    @Argument(help: "The service, or the server of an internet password.")
-    var service: String
-
-    @Argument(help: "The account; needed where the service has several.")
-    var account: String?
-
-    @Flag(help: "Look for internet passwords only.")
-    var internet = false
+    @OptionGroup var which: ItemArguments
 
     @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
     var oneTime = false
@@ -60,17 +53,14 @@ struct GetCommand: Verb {
             throw CommandFailure(.usage, "--clip writes nothing and --json does", "Leave one of them out.")
         }
         let lookup = SecretLookup(
-            service: service, account: account, internet: internet, oneTime: oneTime, clip: clip, json: json,
-            dataDirectory: store.dataDirectory)
+            name: which.name, oneTime: oneTime, clip: clip, json: json, dataDirectory: store.dataDirectory)
         return try lookup.perform(in: surroundings)
     }
 }
 
 /// What `get` does, once its arguments are known.
 struct SecretLookup {
-    let service: String
-    let account: String?
-    var internet = false
+    let name: ItemName
     var oneTime = false
     var clip: ClipboardTime?
     var json = false
@@ -88,13 +78,12 @@ struct SecretLookup {
             names = names.dropFirst(2)
         }
         guard let service = names.first, names.count <= 2, names.allSatisfy({ !$0.hasPrefix("-") }) else { return nil }
-        return SecretLookup(
-            service: service, account: names.dropFirst().first, dataDirectory: dataDirectory)
+        let name = ItemName(service: service, account: names.dropFirst().first)
+        return SecretLookup(name: name, dataDirectory: dataDirectory)
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, in: surroundings)
-        let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
         if oneTime { return try writeCode(name, keychain, surroundings) }
         let only = try keychain.secret(name)
         let (item, value) = if let only { only } else { try searched(name, in: keychain) }

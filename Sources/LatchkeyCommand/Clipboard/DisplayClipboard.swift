@@ -21,19 +21,33 @@ enum DisplayClipboard: String, Sendable, CaseIterable {
 
     /// Whether exactly this is on it.
     func holds(_ secret: borrowing SecretBytes) throws(SystemCallError) -> Bool {
-        guard let content = try program(reader).read(atMost: secret.count) else { return false }
-        return content.isEqual(to: secret)
+        do throws(ToolRun.Failure) {
+            let read = try run(reader, input: SecretBytes(count: 0), output: .upTo(secret.count))
+            return read.status == 0 && read.output.isEqual(to: secret)
+        } catch {
+            // What is longer is not ours.
+            guard error != .tooMuchOutput else { return false }
+            throw error.systemCall(reader[0])
+        }
     }
 
     private func feed(_ words: [String], _ input: borrowing SecretBytes) throws(SystemCallError) {
-        guard try program(words).write(input) == 0 else { throw .failed(words[0]) }
+        let status: Int32
+        do throws(ToolRun.Failure) {
+            status = try run(words, input: input, output: .ignored).status
+        } catch {
+            throw error.systemCall(words[0])
+        }
+        guard status == 0 else { throw .failed(words[0]) }
     }
 
-    private func program(_ words: [String]) throws(SystemCallError) -> PipedProgram {
-        guard let path = ProcessEnvironment.program(words[0]) else { throw .noProgram }
-        return PipedProgram(
-            [path] + words.dropFirst(), environment: Self.environment,
-            until: Deadline(after: Self.patience, on: SystemClock()))
+    private func run(
+        _ words: [String], input: borrowing SecretBytes, output: ToolRun.Output
+    ) throws(ToolRun.Failure) -> ToolRun {
+        guard let path = ProcessEnvironment.program(words[0]) else { throw .system(.noProgram) }
+        return try ToolRun.run(
+            path, Array(words.dropFirst()), environment: Self.environment, input: input, output: output,
+            patience: .until(Deadline(after: Self.patience, on: SystemClock())))
     }
 
     // MARK: Their words

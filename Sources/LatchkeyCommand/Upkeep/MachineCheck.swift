@@ -106,7 +106,7 @@ struct MachineCheck {
                         "this kernel lacks \(session.missingFeatures.joined(separator: ", ")), so less is known about who calls",
                     command: "uname -r   # Linux 6.9 or newer has all of them", mend: .byHand))
         }
-        return findings + stores() + secretService()
+        return findings + stores() + secretService() + unitFindings()
     }
 
     /// A store elsewhere that a person may be missing.
@@ -127,11 +127,11 @@ struct MachineCheck {
         let run: String?
         do throws(ToolRun.Failure) {
             let tool = try ToolRun.run(
-                // A bus that does not answer must not keep doctor waiting.
-                "/usr/bin/timeout",
-                ["3", "/usr/bin/busctl", "--user", "--no-pager", "status", "org.freedesktop.secrets"],
+                "/usr/bin/busctl", ["--user", "--no-pager", "status", "org.freedesktop.secrets"],
                 environment: ["DBUS_SESSION_BUS_ADDRESS=\(bus)", "LANG=C"], input: SecretBytes(count: 0),
-                outputLimit: 1 << 16)
+                output: .upTo(1 << 16),
+                // A bus that does not answer must not keep doctor waiting.
+                patience: .until(Deadline(after: .seconds(3), on: SystemClock())))
             run = tool.status == 0 ? String(decoding: tool.output.insecureArray(), as: UTF8.self) : nil
         } catch {
             // No such tool, or no bus that answers: nobody to tell of.

@@ -21,14 +21,7 @@ struct InfoCommand: Verb {
             attribute by its constant: text, a number, a date, or {"hex"} for bytes.
             """)
 
-    @Argument(help: "The service, or the server of an internet password.")
-    var service: String
-
-    @Argument(help: "The account; needed where the service has several.")
-    var account: String?
-
-    @Flag(help: "Look for internet passwords only.")
-    var internet = false
+    @OptionGroup var which: ItemArguments
 
     @Flag(help: "Write the attributes as JSON.")
     var json = false
@@ -37,8 +30,7 @@ struct InfoCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(store, in: surroundings)
-        let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
-        let item = try keychain.findOne(name, advice: "Name one account: latchkey info SERVICE ACCOUNT")
+        let item = try keychain.findOne(which.name, advice: "Name one account: latchkey info SERVICE ACCOUNT")
         let console = surroundings.console
         try printing { () throws(SystemCallError) in
             if json { return try console.write("\(item.wholeJSON.text)\n") }

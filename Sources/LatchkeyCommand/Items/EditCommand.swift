@@ -30,11 +30,7 @@ struct EditCommand: Verb {
             array of {"attribute", "from", "to"}.
             """)
 
-    @Argument(help: "The service, or the server of an internet password.")
-    var service: String
-
-    @Argument(help: "The account; needed where the service has several.")
-    var account: String?
+    @OptionGroup var which: ItemArguments
 
     @Option(help: "A title for people.")
     var label: String?
@@ -70,9 +66,6 @@ struct EditCommand: Verb {
         name: .customLong("attribute"), help: ArgumentHelp("Any attribute; may be repeated.", valueName: "name=value"))
     var attributes: [String] = []
 
-    @Flag(help: "Look for internet passwords only.")
-    var internet = false
-
     @Flag(help: "Write what was changed as JSON.")
     var json = false
 
@@ -84,8 +77,7 @@ struct EditCommand: Verb {
                 .usage, "nothing to change was named", "Add an option such as --label; `latchkey edit --help` has all.")
         }
         let keychain = try CommandKeychain.open(store, in: surroundings)
-        let name = ItemName(kind: internet ? .internet : nil, service: service, account: account)
-        let item = try keychain.findOne(name, advice: "Name one account: latchkey edit SERVICE ACCOUNT")
+        let item = try keychain.findOne(which.name, advice: "Name one account: latchkey edit SERVICE ACCOUNT")
         let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
         if !changes.isEmpty { try keychain.change(item, to: changes.map { ($0.attribute.code, $0.value) }) }
         try report(changes, item, surroundings.console)

@@ -1,0 +1,122 @@
+internal import Enclave
+package import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainStore
+
+/// `latchkeyd --erase`: takes a store from its daemon and deletes all of it, with
+/// the folder. Nothing brings it back.
+package struct Erasure {
+    private let configuration: DaemonConfiguration
+
+    package init(_ configuration: DaemonConfiguration) { self.configuration = configuration }
+
+    /// Why nothing was deleted.
+    package enum Failure: Error {
+        /// Files that are not the store's, by their paths in its folder.
+        case foreign([String])
+        case keychain(KeychainError)
+    }
+
+    /// Does nothing where there is no folder.
+    package func run() throws(Failure) {
+        let data: PrivateDirectory
+        do throws(DirectoryRefusal) {
+            data = try PrivateDirectory(configuration.locations.dataDirectory, creating: false)
+        } catch {
+            if case .system(_, let below) = error, below.isNoSuchFile { return }
+            throw .keychain(KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)"))
+        }
+        try refuseForeign(in: data)
+        let taken: TakenStore
+        do throws(KeychainError) { taken = try TakenStore(data, from: configuration) } catch {
+            throw .keychain(error)
+        }
+        // Something may have been put there until the daemon left.
+        try refuseForeign(in: data)
+        do throws(SystemCallError) {
+            // Who starts a daemon meanwhile waits for the lock on this one file; from
+            // its end on there is a new keychain, and its folder stays.
+            try FolderContent.remove(in: data.descriptor, sparing: Rendezvous.startFile)
+            try data.remove(Rendezvous.startFile)
+            try FileRemoval.removeIfEmpty(FilePath(data.path))
+        } catch {
+            throw .keychain(KeychainError(files: error))
+        }
+        taken.release()
+    }
+
+    private func refuseForeign(in data: PrivateDirectory) throws(Failure) {
+        let foreign = StoreContent.foreign(at: data.path)
+        guard foreign.isEmpty else { throw .foreign(foreign) }
+    }
+}
+
+/// What a data folder consists of (FORMATS.md).
+enum StoreContent {
+    /// Paths, from the folder on, of everything that no version of ours put there.
+    static func foreign(at folder: String) -> [String] {
+        FolderContent.names(at: folder).sorted().flatMap { name -> [String] in
+            let path = "\(folder)/\(name)"
+            guard let kind = kind(of: name), let status = status(path) else { return [name] }
+            switch kind {
+            case .file: return status.isRegularFile ? [] : [name]
+            case .folder(let names):
+                guard status.isDirectory, let content = FolderContent.readableNames(at: path) else { return [name] }
+                return content.filter { inner in
+                    let isFolder = Self.status("\(path)/\(inner)")?.isDirectory ?? true
+                    return isFolder || !names.contains(plain(inner))
+                }.map { "\(name)/\($0)" }
+            case .store:
+                guard status.isDirectory, FolderContent.readableNames(at: path) != nil else { return [name] }
+                return foreign(at: path).map { "\(name)/\($0)" }
+            }
+        }
+    }
+
+    private enum Kind {
+        case file
+        /// Holds these and nothing else.
+        case folder([String])
+        /// Another store, whole.
+        case store
+    }
+
+    private static let run = [
+        Rendezvous.socketName, EnclaveProtocol.socketName, EnclaveProtocol.socketLockName,
+        Rendezvous.socketName + ".new", EnclaveProtocol.socketName + ".new",
+    ]
+
+    private static func kind(of name: String) -> Kind? {
+        switch plain(name) {
+        case Rendezvous.lockFile, Rendezvous.startFile, LogSink.fileName, RestoreSwitch.asideFile: .file
+        case EnclaveFiles.folderName: .folder(EnclaveFiles.names + [EnclaveFiles.lockName])
+        case "run": .folder(run)
+        case RestoreSwitch.stagingName, RestoreSwitch.readyName: .store
+        case let other where isDated(other, RestoreSwitch.asidePrefix): .store
+        case let other where database.contains(other) || isDated(other, StoreSetAside.prefix): .file
+        default: nil
+        }
+    }
+
+    /// SQLite's files, and the marker of a database that is to be set aside.
+    private static let database =
+        ["", "-wal", "-shm", "-journal"].map { Store.fileName + $0 } + [StoreSetAside.markerName]
+
+    private static func isDated(_ name: String, _ prefix: String) -> Bool {
+        name.hasPrefix(prefix)
+            && name.utf8.dropFirst(prefix.utf8.count).first.map { (0x30...0x39).contains($0) } == true
+    }
+
+    /// A file that is being replaced has the name between `.` and `.new` (``PrivateDirectory/replace(_:with:mode:)``).
+    private static func plain(_ name: String) -> String {
+        guard name.hasPrefix("."), name.hasSuffix(".new") else { return name }
+        return String(name.dropFirst().dropLast(".new".count))
+    }
+
+    private static func status(_ path: String) -> FileStatus? {
+        do throws(SystemCallError) { return try FileStatus(at: FilePath(path), followingLink: false) } catch {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,192 @@
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// The two files that have systemd listen for the keychain and start its daemon:
+/// systemd.socket(5), systemd.service(5), systemd.exec(5).
+struct UserUnits: Sendable {
+    static let socket = "latchkeyd.socket"
+    static let service = "latchkeyd.service"
+    static let names = [socket, service]
+    /// What a file of ours begins with; any other is a person's own.
+    private static let mark = "# Written by `latchkey install --user`"
+    private static let sizeLimit = 1 << 16
+
+    /// systemd.unit(5), "User Unit Search Path".
+    let folder: String
+    let program: String
+    let locations: KeychainLocations
+    /// The folder of the socket as systemd has it: `%t` is its XDG_RUNTIME_DIR.
+    let runDirectory: String
+
+    /// - Parameter isNamed: the store was named by its folder, where its clients look
+    ///   for the socket too.
+    /// - Throws: for paths that a unit file cannot hold.
+    init(
+        in folder: String, program: String, _ locations: KeychainLocations, isNamed: Bool
+    ) throws(CommandFailure) {
+        self.folder = folder
+        self.program = program
+        self.locations = locations
+        runDirectory = isNamed ? Self.literal(locations.dataDirectory) + "/run" : "%t/latchkey"
+        let isWritable = { (path: String) in path.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+        // systemd takes no program with these in its path (basic/string-util.c, string_is_safe).
+        let isProgram = isWritable(program) && !program.contains { "\"'\\".contains($0) }
+        guard isProgram, isWritable(locations.dataDirectory) else {
+            let path = isProgram ? locations.dataDirectory : program
+            throw CommandFailure(
+                .usage, "\(PrintableText.escaped(path)) cannot be written in a unit file",
+                "Choose a folder without quotes, backslashes and control characters in its name.")
+        }
+        // A socket's address has room for 107 bytes (unix(7)).
+        guard !isNamed || (locations.dataDirectory + "/run/" + Rendezvous.socketName).utf8.count <= 107 else {
+            throw CommandFailure(
+                .usage, "the path of the folder is too long for a socket in it", "Choose a folder with a shorter path.")
+        }
+    }
+
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    // MARK: Content
+
+    func text(_ name: String) -> String { name == Self.socket ? socketText : serviceText }
+
+    private var socketText: String {
+        """
+        \(Self.mark); `latchkey uninstall --user` removes it.
+        [Unit]
+        Description=Latchkey keychain
+        Documentation=man:latchkey(1)
+
+        [Socket]
+        ListenSequentialPacket=\(runDirectory)/\(Rendezvous.socketName)
+        SocketMode=0600
+        DirectoryMode=0700
+        RemoveOnStop=yes
+
+        [Install]
+        WantedBy=sockets.target
+
+        """
+    }
+
+    /// What a user's manager can do without privileges and without a namespace: a
+    /// daemon in a mount, process or user namespace of its own could not tell its
+    /// clients apart (THREAT_MODEL.md). The enclave is a child of the service and
+    /// lives by the same rules; it ends by itself when its daemon has gone.
+    private var serviceText: String {
+        """
+        \(Self.mark); `latchkey uninstall --user` removes it.
+        [Unit]
+        Description=Latchkey keychain daemon
+        Documentation=man:latchkey(1)
+        Requires=\(Self.socket)
+        After=\(Self.socket)
+
+        [Service]
+        Type=exec
+        ExecStart=\(command)
+        # The enclave leaves by itself; a daemon that fails does not take it along.
+        KillMode=process
+        UMask=0077
+        LimitCORE=0
+        MemorySwapMax=0
+        NoNewPrivileges=yes
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        RestrictAddressFamilies=AF_UNIX
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallErrorNumber=EPERM
+
+        """
+    }
+
+    private var command: String {
+        let data = Self.argument(Self.literal(locations.dataDirectory))
+        return "\(Self.quoted(Self.literal(program))) --data-dir \(data) --run-dir \(Self.argument(runDirectory))"
+    }
+
+    /// systemd.unit(5), "Specifiers".
+    private static func literal(_ path: String) -> String { path.replacing("%", with: "%%") }
+
+    /// systemd.service(5), "Command lines".
+    private static func quoted(_ word: String) -> String {
+        "\"" + word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    /// Variables are looked for in every word but that of the program.
+    private static func argument(_ word: String) -> String { quoted(word).replacing("$", with: "$$") }
+
+    /// Whether the service there is another store's.
+    static func serveAnother(than data: String, in folder: String) throws(CommandFailure) -> Bool {
+        guard let found = try content("\(folder)/\(service)"), let text = found, text.hasPrefix(mark) else {
+            return false
+        }
+        return !text.contains(" --data-dir \(argument(literal(data))) ")
+    }
+
+    // MARK: What is there
+
+    enum State: Sendable, Hashable {
+        case absent
+        case same
+        /// What is there in place of ours, nil where it is no file.
+        case different(String?)
+    }
+
+    func state(_ name: String) throws(CommandFailure) -> State {
+        guard let found = try Self.content(path(name)) else { return .absent }
+        return found == .some(text(name)) ? .same : .different(found)
+    }
+
+    /// Outer nil where nothing is there, inner nil where it is no file that can be read.
+    private static func content(_ path: String) throws(CommandFailure) -> String?? {
+        do throws(SystemCallError) {
+            guard try FileStatus(at: FilePath(path), followingLink: false).isRegularFile else { return .some(nil) }
+            return .some(String(decoding: try PrivateFile.readAll(path, atMost: sizeLimit), as: UTF8.self))
+        } catch {
+            if error.isNoSuchFile { return nil }
+            throw CommandFailure(
+                .unavailable, "\(PrintableText.escaped(path)) cannot be read (\(error))",
+                "Check its mode and its folders.")
+        }
+    }
+
+    /// Whether `latchkey install` wrote what has that name.
+    static func isOurs(_ path: String) throws(CommandFailure) -> Bool? {
+        guard let found = try content(path) else { return nil }
+        return found?.hasPrefix(mark) == true
+    }
+
+    /// Lines of a unit that differ: `-` as it is, `+` as it would be.
+    func difference(_ name: String, from found: String?) -> [String] {
+        guard let found else { return ["  it is a link or a folder"] }
+        let lines = { (text: String) in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+        return lines(text(name)).difference(from: lines(found)).map { change in
+            switch change {
+            case .remove(_, let line, _): "  - \(PrintableText.escaped(line))"
+            case .insert(_, let line, _): "  + \(PrintableText.escaped(line))"
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    func write(_ name: String) throws(CommandFailure) {
+        do throws(DirectoryRefusal) { try PrivateDirectory.make(folder) } catch {
+            throw CommandFailure(.unavailable, "\(error)", "Check the folder and try again.")
+        }
+        do throws(SystemCallError) {
+            let file = try UnnamedFile(path(name), isForEverybody: true)
+            try file.write(SecretBytes(copying: Array(text(name).utf8)))
+            try file.publish(replacing: true)
+        } catch {
+            throw CommandFailure(
+                .unavailable, "\(PrintableText.escaped(path(name))) cannot be written (\(error))",
+                "Check the folder and try again.")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// Every verb under strace(1): what it executes, opens and writes, and every file that
+/// is left. Import and export have tests of their own (ImportEndToEndTests).
+///
+/// As root: `latchkey` hides from other programs of its user, strace among them.
+@Suite(.enabled(if: geteuid() == 0, "latchkey hides from an ordinary user's strace"))
+struct SecretTraceTests {
+    let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    /// Lines of the trace of one run that hold the canary.
+    func traced(_ arguments: [String], input: String = "", status: Int32 = 0) throws -> [Substring] {
+        // The daemon is up before, so that the trace is of the verb alone: it would
+        // not end before the daemon does.
+        try programs.latchkey("list")
+        let trace = programs.home + "/trace"
+        let outcome = try programs.run(
+            "/usr/bin/strace",
+            ["-f", "-v", "-yy", "-s", "100000", "-e", "trace=execve,write,pwrite64,writev,openat,rename", "-o", trace]
+                + [BuiltPrograms.latchkey] + arguments, input: Data(input.utf8))
+        #expect(outcome.status == status, "\(arguments): \(outcome.errors)")
+        #expect(!outcome.errors.contains("CANARY"), "\(arguments)")
+        let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+        try FileManager.default.removeItem(atPath: trace)
+        #expect(lines.contains { $0.contains("execve(") && $0.contains("/latchkey\"") }, "\(arguments)")
+        return lines.filter { $0.contains("CANARY") }
+    }
+
+    @Test func noVerbPutsASecretIntoArgumentsVariablesOrFiles() throws {
+        let file = programs.home + "/b"
+        let quiet: [([String], String)] = [
+            (["set", "mail", "alice"], "CANARY-1"), (["set", "mail", "alice"], "CANARY-2"),
+            (["set", "--internet", "a.example", "bob", "--json"], "CANARY-3"),
+            (["note", "codes"], "CANARY-4\nCANARY-5\n"), (["set", "totp"], "otpauth://totp/CANARY?secret=GEZDGNBVGY3TQOJQ"),
+            (["get", "--otp", "totp"], ""), (["list"], ""), (["list", "--json"], ""), (["info", "mail", "alice"], ""),
+            (["edit", "mail", "alice", "--label", "x", "--to-account", "al"], ""), (["status"], ""), (["doctor"], ""),
+            (["doctor", "--verify", "--json"], ""), (["watch", "--position"], ""), (["backup", file], ""),
+            (["restore", "--replace", file], ""), (["rm", "codes"], ""),
+            (["explain"], "kSecClass: kSecClassGenericPassword\nkSecAttrService: \"mail\"\n"),
+            (["explain", "--", BuiltPrograms.latchkey, "rm", "totp"], ""),
+            (["app", "init", "--identifier", "com.example.app", programs.home], ""), (["completion", "bash"], ""),
+        ]
+        for (arguments, input) in quiet {
+            let lines = try traced(arguments, input: input)
+            #expect(lines.isEmpty, "\(arguments): \(lines.first?.prefix(200) ?? "")")
+        }
+        // What is asked for goes to standard output and nowhere else.
+        for arguments in [["get", "mail", "al"], ["get", "--json", "a.example"], ["set", "wifi", "--generate", "--show"]] {
+            for line in try traced(arguments) {
+                #expect(line.contains("write(1<"), "\(arguments): \(line.prefix(200))")
+            }
+        }
+        #expect(try !traced(["get", "mail", "al"]).isEmpty, "the search finds nothing")
+        let left = try programs.shell("grep -rlaE 'CANARY' --exclude='*.out' --exclude='*.in' \"$HOME\" || true").text
+        #expect(left.isEmpty, "\(left)")
+    }
+}
