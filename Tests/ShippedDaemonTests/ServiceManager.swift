@@ -40,7 +40,9 @@ final class ServiceManager: Sendable {
             defer { ended.signal() }
             while let program {
                 do {
-                    let deadline = Deadline(after: .seconds(60), on: SystemClock())
+                    // A manager waits for clients as long as there is one; tests of other
+                    // suites may go first for minutes.
+                    let deadline = Deadline(after: .seconds(3600), on: SystemClock())
                     guard try waitForAny(of: [stop.descriptor, listener.descriptor], until: deadline) == 1 else {
                         return
                     }
