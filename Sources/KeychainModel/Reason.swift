@@ -114,6 +114,34 @@ public enum Reason: Hashable, Sendable {
     case stillSalvaging
     /// The daemon was started in a way that it does not agree to.
     case startRefused(why: String)
+    /// What a person brought is not what opens (`errSecAuthFailed`): a wrong
+    /// passcode, recovery code or application password.
+    case authenticationFailed
+    /// Too many failed attempts: the next is taken after so many seconds, and
+    /// this one was not looked at (`errSecAuthFailed`).
+    case attemptsDelayed(seconds: Int)
+    /// A person dismissed the prompt (`errSecUserCanceled`).
+    case userCanceled
+    /// Nobody answered the prompt in time (`errSecUserCanceled`).
+    case promptTimedOut
+    /// A person would have to agree, and the caller forbids asking
+    /// (`errSecInteractionNotAllowed`).
+    case interactionForbidden
+    /// A person would have to agree, and there is no way to ask one
+    /// (`errSecInteractionNotAllowed`).
+    case nobodyToAsk(why: String)
+    /// There is no source of biometry (`errSecAuthFailed`).
+    case biometryNotAvailable
+    /// The source of biometry knows no person (`errSecAuthFailed`).
+    case biometryNotEnrolled
+    /// The authentication context was invalidated, or its connection has ended
+    /// (`errSecAuthFailed`).
+    case contextInvalid
+    /// There is a passcode already (`errSecParam`).
+    case passcodeIsSet
+    /// This passcode, or any on this machine, cannot be set (`errSecParam`,
+    /// `errSecAllocate`).
+    case passcodeRefused(why: String)
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -180,6 +208,18 @@ extension Reason {
         case .stillSalvaging:
             "items of a damaged database are still being brought back: nobody can say yet what is missing"
         case .startRefused(let why): "the daemon does not start: \(why)"
+        case .authenticationFailed: "the passcode, recovery code or application password is not right"
+        case .attemptsDelayed(let seconds):
+            "too many failed attempts: the next is possible in \(seconds) seconds; this one was not looked at"
+        case .userCanceled: "the prompt was dismissed"
+        case .promptTimedOut: "nobody answered the prompt in time"
+        case .interactionForbidden: "a person would have to agree, and the program forbids asking"
+        case .nobodyToAsk(let why): "a person would have to agree, and there is no way to ask one: \(why)"
+        case .biometryNotAvailable: "there is no fingerprint reader or other source of biometry"
+        case .biometryNotEnrolled: "no finger is enrolled"
+        case .contextInvalid: "the authentication context is no longer valid; make a new one"
+        case .passcodeIsSet: "there is a passcode already; change it with `latchkey passcode change`"
+        case .passcodeRefused(let why): "the passcode cannot be set: \(why)"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -233,6 +273,17 @@ extension Reason {
         case .mayBeSetAside: (43, [])
         case .stillSalvaging: (44, [])
         case .startRefused(let why): (45, [why])
+        case .authenticationFailed: (46, [])
+        case .attemptsDelayed(let seconds): (47, ["\(seconds)"])
+        case .userCanceled: (48, [])
+        case .promptTimedOut: (49, [])
+        case .interactionForbidden: (50, [])
+        case .nobodyToAsk(let why): (51, [why])
+        case .biometryNotAvailable: (52, [])
+        case .biometryNotEnrolled: (53, [])
+        case .contextInvalid: (54, [])
+        case .passcodeIsSet: (55, [])
+        case .passcodeRefused(let why): (56, [why])
         case .unknown(let code): (code, [])
         }
     }
@@ -247,7 +298,9 @@ extension Reason {
             24: .storeSuspect, 26: .storeMismatch, 27: .storeUnreadable, 29: .storeInUse, 30: .readOnly,
             31: .diskFull, 32: .inputOutput, 33: .keybagUnreadable, 34: .enclaveUnreachable,
             35: .daemonNotInstalled, 36: .daemonUnreachable, 37: .serverUntrusted, 40: .outsideTestScope,
-            42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging,
+            42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging, 46: .authenticationFailed,
+            48: .userCanceled, 49: .promptTimedOut, 50: .interactionForbidden, 52: .biometryNotAvailable,
+            53: .biometryNotEnrolled, 54: .contextInvalid, 55: .passcodeIsSet,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))
@@ -266,6 +319,9 @@ extension Reason {
         case 39: self = .notImplemented(what: text(0))
         case 41: self = .internalFault(what: text(0))
         case 45: self = .startRefused(why: text(0))
+        case 47: self = .attemptsDelayed(seconds: number(0))
+        case 51: self = .nobodyToAsk(why: text(0))
+        case 56: self = .passcodeRefused(why: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

@@ -172,6 +172,14 @@ package protocol KeychainTransport: Sendable {
     ) throws(KeychainError) -> ChangeBatch?
     /// What the keychain knows of this program: its groups and what they are worth.
     func session() throws(KeychainError) -> SessionInformation
+    /// A new context in which a person can agree to calls (LAContext).
+    func authenticationSession() throws(KeychainError) -> any AuthenticationSession
+}
+
+extension KeychainTransport {
+    package func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
+        throw KeychainError(.unimplemented, reason: .notImplemented(what: "an authentication context"))
+    }
 }
 
 /// The outcome of the hello.

@@ -1,0 +1,156 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// What a person opens the keychain with.
+package enum PersonCredential: Sendable {
+    case passcode(SharedSecret)
+    /// As it was shown: case, spaces and hyphens do not matter.
+    case recoveryCode(SharedSecret)
+}
+
+/// Whether the keychain is open, as the enclave has it.
+package struct DeviceState: Hashable, Sendable {
+    package enum Lock: UInt8, Hashable, Sendable {
+        case unlocked = 1
+        /// Was unlocked since the enclave started.
+        case locked = 2
+        case beforeFirstUnlock = 3
+    }
+
+    /// Goes up with each change of anything here; another enclave process begins
+    /// anew.
+    package var number: UInt64
+    package var lock: Lock
+    package var hasPasscode: Bool
+    package var hasRecoveryCode: Bool
+    package var openClasses: Set<ProtectionClass>
+    /// Attempts that failed since the last that did not.
+    package var failedAttempts: Int
+    /// Seconds until the next attempt is looked at; 0: now.
+    package var secondsToNextAttempt: Int
+
+    package init(
+        number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
+        failedAttempts: Int = 0, secondsToNextAttempt: Int = 0
+    ) {
+        self.number = number
+        self.lock = lock
+        self.hasPasscode = hasPasscode
+        self.hasRecoveryCode = hasRecoveryCode
+        self.openClasses = openClasses
+        self.failedAttempts = failedAttempts
+        self.secondsToNextAttempt = secondsToNextAttempt
+    }
+}
+
+/// What the enclave would have a person be asked.
+///
+/// Whoever shows it tells apart whose word each part is: the item is what the
+/// enclave itself opened, the program is the daemon's word, the reason is the
+/// program's own and may say anything.
+package struct PersonQuestion: Hashable, Sendable {
+    package enum Purpose: UInt8, Hashable, Sendable {
+        /// To open the whole keychain.
+        case unlock = 1
+        /// To let the program use an item.
+        case useItem = 2
+        /// To agree to what the program says (LAContext.evaluatePolicy).
+        case agree = 3
+        /// To let the command line reach items of other programs.
+        case deputy = 4
+    }
+
+    package var purpose: Purpose
+    /// The item's label, else service or server; empty where there is none, or
+    /// several items.
+    package var itemLabel: String
+    package var itemGroup: String
+    /// How many items are to be used.
+    package var itemCount: Int
+    /// The daemon's word: path or name of the program that asks.
+    package var program: String
+    package var programStrength: IdentityStrength
+    package var programProcess: Int32
+    /// The program's own words; may be empty, long, or imitate ours.
+    package var reason: String
+    /// Seconds after which the enclave takes no answer any more.
+    package var secondsLeft: Int
+
+    package init(
+        purpose: Purpose, itemLabel: String = "", itemGroup: String = "", itemCount: Int = 0, program: String = "",
+        programStrength: IdentityStrength = .none, programProcess: Int32 = 0, reason: String = "",
+        secondsLeft: Int = 60
+    ) {
+        self.purpose = purpose
+        self.itemLabel = itemLabel
+        self.itemGroup = itemGroup
+        self.itemCount = itemCount
+        self.program = program
+        self.programStrength = programStrength
+        self.programProcess = programProcess
+        self.reason = reason
+        self.secondsLeft = secondsLeft
+    }
+}
+
+/// The enclave as a person reaches it: from the prompt, or from `latchkey` on a
+/// terminal. What is typed goes here and nowhere else.
+///
+/// Every call may take as long as an attempt costs (80 ms and more). All throw
+/// `errSecNotAvailable` where the enclave cannot be reached, and `errSecAuthFailed`
+/// (`authenticationFailed`, `attemptsDelayed`) where the credential is not right;
+/// nothing is changed then.
+package protocol PersonDoor: AnyObject, Sendable {
+    func state() throws(KeychainError) -> DeviceState
+
+    /// Opens every class. Nothing happens where all are open, but a wrong
+    /// credential is refused all the same.
+    func unlock(with credential: PersonCredential) throws(KeychainError)
+
+    /// Closes the classes that are open while unlocked; needs no credential.
+    ///
+    /// - Throws: `errSecAuthFailed`, reason `passcodeNotSet`: it could not be
+    ///   opened again.
+    func lock() throws(KeychainError)
+
+    /// The first passcode.
+    ///
+    /// - Throws: `errSecParam` (`passcodeIsSet`, `passcodeRefused`).
+    func setPasscode(_ new: SharedSecret) throws(KeychainError)
+
+    /// A new passcode in place of one that is known: keeps every item.
+    func changePasscode(from old: SharedSecret, to new: SharedSecret) throws(KeychainError)
+
+    /// A new passcode in place of one that was forgotten: destroys what is stored
+    /// for as long as that passcode is set (WhenPasscodeSetThisDeviceOnly).
+    func resetPasscode(with code: SharedSecret, to new: SharedSecret) throws(KeychainError)
+
+    /// Destroys what is stored for as long as a passcode is set; opens the rest
+    /// for whoever has the folder.
+    func removePasscode(with credential: PersonCredential) throws(KeychainError)
+
+    /// A recovery code to be shown once. It opens nothing before it was confirmed.
+    ///
+    /// - Throws: `errSecAuthFailed`, reason `passcodeNotSet`.
+    func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret
+
+    /// The code as a person typed it back: from now on it opens, and one before
+    /// it does not.
+    func confirmRecoveryCode(_ typed: SharedSecret) throws(KeychainError)
+
+    func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError)
+
+    // MARK: A question that waits for a person
+
+    /// What this door was opened to ask; nil: nothing.
+    func question() throws(KeychainError) -> PersonQuestion?
+
+    /// A person agrees, with a credential.
+    ///
+    /// - Throws: as above; the question stands until it is answered, declined, or
+    ///   its time is over (`promptTimedOut`).
+    func agree(with credential: PersonCredential) throws(KeychainError)
+
+    /// Nobody agrees: `userCanceled`, `promptTimedOut` or `nobodyToAsk`.
+    func decline(_ reason: Reason) throws(KeychainError)
+}
