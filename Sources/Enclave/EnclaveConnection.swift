@@ -1,5 +1,6 @@
 package import KeychainModel
 package import KeychainPlatform
+package import KeychainProtocol
 
 /// What a row key is bound to, beside format, store id and class key: a wrapped
 /// key opens only with the same (architecture section 3).
@@ -43,14 +44,29 @@ package enum KeyOutcome: Sendable {
     case damaged
     /// There is no key for this class (no passcode has been set).
     case noClassKey
+    /// The class key is gone for good: the passcode that it lasted for was removed
+    /// or reset.
+    case effaced
+}
+
+/// What became of a key that was to be wrapped anew.
+package enum RewrapOutcome: Sendable, Hashable {
+    case wrapped(WrappedKey)
+    case locked
+    case damaged
+    case noClassKey
+    case effaced
 }
 
 /// What the enclave says about itself, for `latchkey status` and doctor.
 package struct EnclaveDescription: Sendable, Hashable {
     package var protectors: [String]
     package var slots: [String]
-    package var openClasses: Set<ProtectionClass>
-    package var hasPasscode: Bool
+    package var state: DeviceState
+    /// The newest generation of each class key, whether it is open or not.
+    package var generations: [ProtectionClass: UInt32]
+    /// Generations of akpu below it are gone for good.
+    package var effacedBelow: UInt32
     package var memoryLocked: Bool
     package var keybagGeneration: UInt64
     package var processID: Int32
@@ -59,13 +75,14 @@ package struct EnclaveDescription: Sendable, Hashable {
     package var unrepairedFiles: [String]
 
     package init(
-        protectors: [String], slots: [String], openClasses: Set<ProtectionClass>, hasPasscode: Bool,
-        memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32, unrepairedFiles: [String] = []
+        protectors: [String], slots: [String], state: DeviceState, generations: [ProtectionClass: UInt32],
+        effacedBelow: UInt32, memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32, unrepairedFiles: [String] = []
     ) {
         self.protectors = protectors
         self.slots = slots
-        self.openClasses = openClasses
-        self.hasPasscode = hasPasscode
+        self.state = state
+        self.generations = generations
+        self.effacedBelow = effacedBelow
         self.memoryLocked = memoryLocked
         self.keybagGeneration = keybagGeneration
         self.processID = processID
@@ -88,7 +105,22 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome]
     func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
     func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
+    /// The same keys wrapped under the newest key of their class, for rows that no
+    /// one has to agree to: nothing is opened to the caller.
+    func rewrapRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [RewrapOutcome]
+    /// Forgets the keys of a class below a generation, which nothing is wrapped
+    /// under any more.
+    func retire(_ protectionClass: ProtectionClass, below generation: UInt32) throws(KeychainError)
+    /// Closes what is open while unlocked.
+    ///
+    /// - Throws: `errSecAuthFailed`, reason `passcodeNotSet`.
+    func lock() throws(KeychainError)
     func describe() throws(KeychainError) -> EnclaveDescription
+    /// What the enclave says of itself once its state has another number; nil where
+    /// `cancelled` was signalled first. Waits for as long as that takes: on a
+    /// connection of its own. Asking with a number says that everything up to it was
+    /// heard, and that nothing of what closed then is kept.
+    func state(after number: UInt64, orUntil cancelled: EventSignal) throws(KeychainError) -> EnclaveDescription?
 }
 
 /// Makes connections to one enclave; the daemon takes one per thread.

@@ -24,6 +24,7 @@ package final class Daemon: Sendable {
     private let shares: WorkShares
     private let reports: ProgressReports
     private let observers: Observers
+    private let device: DeviceWatch
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
@@ -61,6 +62,7 @@ package final class Daemon: Sendable {
             stopped = try EventSignal()
             attention = try EventSignal()
             observers = try Observers(engine, server, until: stopped)
+            device = try DeviceWatch(engine, clock: configuration.clock, logger, until: stopped)
             spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {
@@ -88,12 +90,15 @@ package final class Daemon: Sendable {
     package func run(until terminated: EventSignal) {
         logger.info("serving", metadata: ["features-missing": "\(missingFeatures)"])
         let workers = (0..<configuration.limits.workers).map { _ in WorkerThread { [self] in work() } }
+        // Before the first call: what is locked from then on is let go of.
+        device.start()
         for worker in workers { worker.start() }
         keepHouse(until: terminated)
         isStopping.store(true, ordering: .releasing)
         stopped.signal()
         for worker in workers { worker.waitUntilDone() }
         observers.waitUntilDone()
+        device.waitUntilDone()
         doorway.withLock { $0.close() }
         logger.info("leaving")
     }
@@ -384,7 +389,7 @@ package final class Daemon: Sendable {
     private func isIdleTooLong(at now: Duration) -> Bool {
         guard !configuration.isTemporary, table.count == 0 else { return false }
         let since = lastDeparture.withLock { $0 }
-        return now - since >= configuration.limits.idleLife
+        return now - since >= configuration.limits.idleLife && !device.mustStay
     }
 
     /// The socket or its folder was removed: make them anew, so that clients

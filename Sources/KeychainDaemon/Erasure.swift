@@ -84,13 +84,14 @@ enum StoreContent {
 
     private static let run = [
         Rendezvous.socketName, EnclaveProtocol.socketName, EnclaveProtocol.socketLockName,
-        Rendezvous.socketName + ".new", EnclaveProtocol.socketName + ".new",
+        Rendezvous.socketName + ".new", EnclaveProtocol.socketName + ".new", PersonProtocol.socketName,
+        PersonProtocol.socketName + ".new",
     ]
 
     private static func kind(of name: String) -> Kind? {
         switch plain(name) {
         case Rendezvous.lockFile, Rendezvous.startFile, LogSink.fileName, RestoreSwitch.asideFile: .file
-        case EnclaveFiles.folderName: .folder(EnclaveFiles.names + [EnclaveFiles.lockName])
+        case EnclaveFiles.folderName: .folder(EnclaveFiles.allNames)
         case "run": .folder(run)
         case RestoreSwitch.stagingName, RestoreSwitch.readyName: .store
         case let other where isDated(other, RestoreSwitch.asidePrefix): .store

@@ -64,6 +64,7 @@ struct RequestServer: Sendable {
         }
         switch decoded.request.operation {
         case .status: try serveStatus(decoded.number, connection, authorization)
+        case .device: try serveDevice(decoded.number, connection)
         case .census: try serveCensus(decoded.request, decoded.number, connection, authorization)
         case .addItems: try serveItems(decoded.request.items, decoded.number, connection, authorization)
         case .changePosition(let scope): try servePosition(scope, decoded.number, connection, authorization)
@@ -149,6 +150,14 @@ struct RequestServer: Sendable {
         do throws(KeychainError) {
             message = .status(try engine.status(for: authorization.entitlements), number: number)
         } catch {
+            message = .failure(error, number: number)
+        }
+        try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    private func serveDevice(_ number: UInt64, _ connection: ClientConnection) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) { message = .device(try engine.deviceState(), number: number) } catch {
             message = .failure(error, number: number)
         }
         try send(message, to: connection, carriesValue: false, isLast: true)

@@ -93,6 +93,40 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     set {request = .leave(newValue)}
   }
 
+  /// the same keys under the newest class key
+  package var rewrap: Latchkey_EnclaveRequest.UnwrapKeys {
+    get {
+      if case .rewrap(let v)? = request {return v}
+      return Latchkey_EnclaveRequest.UnwrapKeys()
+    }
+    set {request = .rewrap(newValue)}
+  }
+
+  package var retire: Latchkey_EnclaveRequest.Retire {
+    get {
+      if case .retire(let v)? = request {return v}
+      return Latchkey_EnclaveRequest.Retire()
+    }
+    set {request = .retire(newValue)}
+  }
+
+  package var lock: Bool {
+    get {
+      if case .lock(let v)? = request {return v}
+      return false
+    }
+    set {request = .lock(newValue)}
+  }
+
+  /// answered once the state has another number
+  package var awaitState: UInt64 {
+    get {
+      if case .awaitState(let v)? = request {return v}
+      return 0
+    }
+    set {request = .awaitState(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -103,7 +137,28 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     case unwrapMetadataKey(Latchkey_EnclaveRequest.UnwrapMetadataKey)
     case describe(Bool)
     case leave(Bool)
+    /// the same keys under the newest class key
+    case rewrap(Latchkey_EnclaveRequest.UnwrapKeys)
+    case retire(Latchkey_EnclaveRequest.Retire)
+    case lock(Bool)
+    /// answered once the state has another number
+    case awaitState(UInt64)
 
+  }
+
+  /// Class keys below the generation are forgotten.
+  package nonisolated struct Retire: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var classNumber: UInt32 = 0
+
+    package var generation: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   /// Binds the connection to a store; the answer's tail is the index key.
@@ -198,39 +253,54 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
   package init() {}
 }
 
-package nonisolated struct Latchkey_EnclaveReply: Sendable {
+package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var number: UInt64 = 0
+  package var number: UInt64 {
+    get {_storage._number}
+    set {_uniqueStorage()._number = newValue}
+  }
 
   package var failure: Latchkey_Failure {
-    get {_failure ?? Latchkey_Failure()}
-    set {_failure = newValue}
+    get {_storage._failure ?? Latchkey_Failure()}
+    set {_uniqueStorage()._failure = newValue}
   }
   /// Returns true if `failure` has been explicitly set.
-  package var hasFailure: Bool {self._failure != nil}
+  package var hasFailure: Bool {_storage._failure != nil}
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
-  package mutating func clearFailure() {self._failure = nil}
+  package mutating func clearFailure() {_uniqueStorage()._failure = nil}
 
-  package var results: [Latchkey_EnclaveReply.KeyResult] = []
+  package var results: [Latchkey_EnclaveReply.KeyResult] {
+    get {_storage._results}
+    set {_uniqueStorage()._results = newValue}
+  }
 
   package var description_p: Latchkey_EnclaveReply.Description {
-    get {_description_p ?? Latchkey_EnclaveReply.Description()}
-    set {_description_p = newValue}
+    get {_storage._description_p ?? Latchkey_EnclaveReply.Description()}
+    set {_uniqueStorage()._description_p = newValue}
   }
   /// Returns true if `description_p` has been explicitly set.
-  package var hasDescription_p: Bool {self._description_p != nil}
+  package var hasDescription_p: Bool {_storage._description_p != nil}
   /// Clears the value of `description_p`. Subsequent reads from it will return its default value.
-  package mutating func clearDescription_p() {self._description_p = nil}
+  package mutating func clearDescription_p() {_uniqueStorage()._description_p = nil}
 
-  package var storeID: Data = Data()
+  package var storeID: Data {
+    get {_storage._storeID}
+    set {_uniqueStorage()._storeID = newValue}
+  }
 
-  package var process: Int32 = 0
+  package var process: Int32 {
+    get {_storage._process}
+    set {_uniqueStorage()._process = newValue}
+  }
 
   /// answers UnwrapKeys: one byte a row, an Outcome
-  package var outcomes: Data = Data()
+  package var outcomes: Data {
+    get {_storage._outcomes}
+    set {_uniqueStorage()._outcomes = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -246,6 +316,9 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
     case needs // = 3
     case damaged // = 4
     case noClassKey // = 5
+
+    /// the class key is gone for good
+    case effaced // = 6
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -260,6 +333,7 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
       case 3: self = .needs
       case 4: self = .damaged
       case 5: self = .noClassKey
+      case 6: self = .effaced
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -272,6 +346,7 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
       case .needs: return 3
       case .damaged: return 4
       case .noClassKey: return 5
+      case .effaced: return 6
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -284,6 +359,7 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
       .needs,
       .damaged,
       .noClassKey,
+      .effaced,
     ]
 
   }
@@ -304,6 +380,20 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
     package init() {}
   }
 
+  package nonisolated struct ClassGeneration: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var classNumber: UInt32 = 0
+
+    package var generation: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   package nonisolated struct Description: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -313,25 +403,37 @@ package nonisolated struct Latchkey_EnclaveReply: Sendable {
 
     package var slots: [String] = []
 
-    package var classes: [Latchkey_StatusReport.ClassState] = []
-
-    package var hasPasscode_p: Bool = false
-
     package var memoryLocked: Bool = false
 
     package var keybagGeneration: UInt64 = 0
 
     package var unrepairedFiles: [String] = []
 
+    package var state: Latchkey_DeviceState {
+      get {_state ?? Latchkey_DeviceState()}
+      set {_state = newValue}
+    }
+    /// Returns true if `state` has been explicitly set.
+    package var hasState: Bool {self._state != nil}
+    /// Clears the value of `state`. Subsequent reads from it will return its default value.
+    package mutating func clearState() {self._state = nil}
+
+    /// the newest of each class
+    package var generations: [Latchkey_EnclaveReply.ClassGeneration] = []
+
+    /// of akpu
+    package var effacedBelow: UInt32 = 0
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
+
+    fileprivate var _state: Latchkey_DeviceState? = nil
   }
 
   package init() {}
 
-  fileprivate var _failure: Latchkey_Failure? = nil
-  fileprivate var _description_p: Latchkey_EnclaveReply.Description? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -340,7 +442,7 @@ fileprivate nonisolated let _protobuf_package = "latchkey"
 
 nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -430,6 +532,48 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
           self.request = .leave(v)
         }
       }()
+      case 9: try {
+        var v: Latchkey_EnclaveRequest.UnwrapKeys?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .rewrap(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .rewrap(v)
+        }
+      }()
+      case 10: try {
+        var v: Latchkey_EnclaveRequest.Retire?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .retire(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .retire(v)
+        }
+      }()
+      case 11: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .lock(v)
+        }
+      }()
+      case 12: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .awaitState(v)
+        }
+      }()
       default: break
       }
     }
@@ -472,6 +616,22 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
       guard case .leave(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
     }()
+    case .rewrap?: try {
+      guard case .rewrap(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .retire?: try {
+      guard case .retire(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .lock?: try {
+      guard case .lock(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 11)
+    }()
+    case .awaitState?: try {
+      guard case .awaitState(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -480,6 +640,41 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
   package static func ==(lhs: Latchkey_EnclaveRequest, rhs: Latchkey_EnclaveRequest) -> Bool {
     if lhs.number != rhs.number {return false}
     if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.Retire: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Retire"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}class_number\0\u{1}generation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.classNumber) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.classNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.classNumber, fieldNumber: 1)
+    }
+    if self.generation != 0 {
+      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.Retire, rhs: Latchkey_EnclaveRequest.Retire) -> Bool {
+    if lhs.classNumber != rhs.classNumber {return false}
+    if lhs.generation != rhs.generation {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -694,68 +889,116 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
   package static let protoMessageName: String = _protobuf_package + ".EnclaveReply"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0")
 
+  fileprivate class _StorageClass {
+    var _number: UInt64 = 0
+    var _failure: Latchkey_Failure? = nil
+    var _results: [Latchkey_EnclaveReply.KeyResult] = []
+    var _description_p: Latchkey_EnclaveReply.Description? = nil
+    var _storeID: Data = Data()
+    var _process: Int32 = 0
+    var _outcomes: Data = Data()
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _number = source._number
+      _failure = source._failure
+      _results = source._results
+      _description_p = source._description_p
+      _storeID = source._storeID
+      _process = source._process
+      _outcomes = source._outcomes
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
-      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.results) }()
-      case 4: try { try decoder.decodeSingularMessageField(value: &self._description_p) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
-      case 6: try { try decoder.decodeSingularSInt32Field(value: &self.process) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.outcomes) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        case 3: try { try decoder.decodeRepeatedMessageField(value: &_storage._results) }()
+        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._description_p) }()
+        case 5: try { try decoder.decodeSingularBytesField(value: &_storage._storeID) }()
+        case 6: try { try decoder.decodeSingularSInt32Field(value: &_storage._process) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._outcomes) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.number != 0 {
-      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
-    }
-    try { if let v = self._failure {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    } }()
-    if !self.results.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.results, fieldNumber: 3)
-    }
-    try { if let v = self._description_p {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    } }()
-    if !self.storeID.isEmpty {
-      try visitor.visitSingularBytesField(value: self.storeID, fieldNumber: 5)
-    }
-    if self.process != 0 {
-      try visitor.visitSingularSInt32Field(value: self.process, fieldNumber: 6)
-    }
-    if !self.outcomes.isEmpty {
-      try visitor.visitSingularBytesField(value: self.outcomes, fieldNumber: 7)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._number != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
+      }
+      try { if let v = _storage._failure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      if !_storage._results.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._results, fieldNumber: 3)
+      }
+      try { if let v = _storage._description_p {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      } }()
+      if !_storage._storeID.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._storeID, fieldNumber: 5)
+      }
+      if _storage._process != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._process, fieldNumber: 6)
+      }
+      if !_storage._outcomes.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._outcomes, fieldNumber: 7)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveReply, rhs: Latchkey_EnclaveReply) -> Bool {
-    if lhs.number != rhs.number {return false}
-    if lhs._failure != rhs._failure {return false}
-    if lhs.results != rhs.results {return false}
-    if lhs._description_p != rhs._description_p {return false}
-    if lhs.storeID != rhs.storeID {return false}
-    if lhs.process != rhs.process {return false}
-    if lhs.outcomes != rhs.outcomes {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._number != rhs_storage._number {return false}
+        if _storage._failure != rhs_storage._failure {return false}
+        if _storage._results != rhs_storage._results {return false}
+        if _storage._description_p != rhs_storage._description_p {return false}
+        if _storage._storeID != rhs_storage._storeID {return false}
+        if _storage._process != rhs_storage._process {return false}
+        if _storage._outcomes != rhs_storage._outcomes {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
 nonisolated extension Latchkey_EnclaveReply.Outcome: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OUTCOME_UNSPECIFIED\0\u{1}OUTCOME_KEY\0\u{1}OUTCOME_LOCKED\0\u{1}OUTCOME_NEEDS\0\u{1}OUTCOME_DAMAGED\0\u{1}OUTCOME_NO_CLASS_KEY\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OUTCOME_UNSPECIFIED\0\u{1}OUTCOME_KEY\0\u{1}OUTCOME_LOCKED\0\u{1}OUTCOME_NEEDS\0\u{1}OUTCOME_DAMAGED\0\u{1}OUTCOME_NO_CLASS_KEY\0\u{1}OUTCOME_EFFACED\0")
 }
 
 nonisolated extension Latchkey_EnclaveReply.KeyResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -798,9 +1041,44 @@ nonisolated extension Latchkey_EnclaveReply.KeyResult: SwiftProtobuf.Message, Sw
   }
 }
 
+nonisolated extension Latchkey_EnclaveReply.ClassGeneration: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".ClassGeneration"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}class_number\0\u{1}generation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.classNumber) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.generation) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.classNumber != 0 {
+      try visitor.visitSingularUInt32Field(value: self.classNumber, fieldNumber: 1)
+    }
+    if self.generation != 0 {
+      try visitor.visitSingularUInt32Field(value: self.generation, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveReply.ClassGeneration, rhs: Latchkey_EnclaveReply.ClassGeneration) -> Bool {
+    if lhs.classNumber != rhs.classNumber {return false}
+    if lhs.generation != rhs.generation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}has_passcode\0\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -810,28 +1088,27 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedStringField(value: &self.protectors) }()
       case 2: try { try decoder.decodeRepeatedStringField(value: &self.slots) }()
-      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.classes) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.memoryLocked) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.keybagGeneration) }()
       case 7: try { try decoder.decodeRepeatedStringField(value: &self.unrepairedFiles) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._state) }()
+      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.generations) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.protectors.isEmpty {
       try visitor.visitRepeatedStringField(value: self.protectors, fieldNumber: 1)
     }
     if !self.slots.isEmpty {
       try visitor.visitRepeatedStringField(value: self.slots, fieldNumber: 2)
-    }
-    if !self.classes.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.classes, fieldNumber: 3)
-    }
-    if self.hasPasscode_p != false {
-      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 4)
     }
     if self.memoryLocked != false {
       try visitor.visitSingularBoolField(value: self.memoryLocked, fieldNumber: 5)
@@ -842,17 +1119,27 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if !self.unrepairedFiles.isEmpty {
       try visitor.visitRepeatedStringField(value: self.unrepairedFiles, fieldNumber: 7)
     }
+    try { if let v = self._state {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
+    if !self.generations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.generations, fieldNumber: 9)
+    }
+    if self.effacedBelow != 0 {
+      try visitor.visitSingularUInt32Field(value: self.effacedBelow, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveReply.Description, rhs: Latchkey_EnclaveReply.Description) -> Bool {
     if lhs.protectors != rhs.protectors {return false}
     if lhs.slots != rhs.slots {return false}
-    if lhs.classes != rhs.classes {return false}
-    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
     if lhs.memoryLocked != rhs.memoryLocked {return false}
     if lhs.keybagGeneration != rhs.keybagGeneration {return false}
     if lhs.unrepairedFiles != rhs.unrepairedFiles {return false}
+    if lhs._state != rhs._state {return false}
+    if lhs.generations != rhs.generations {return false}
+    if lhs.effacedBelow != rhs.effacedBelow {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -76,6 +76,12 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
 
   package var wrappedIndexKey: Data = Data()
 
+  /// from version 2: 16 bytes, names the effacement secret
+  package var effacement: Data = Data()
+
+  /// from version 2: generations of akpu below it are gone
+  package var effacedBelow: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated struct Slot: Sendable {
@@ -83,14 +89,18 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// "open"
+    /// "open", "passcode", "recovery"
     package var kind: String = String()
 
     package var identifier: Data = Data()
 
     package var wrappedBagKey: Data = Data()
 
+    /// "passcode": salt (16), passes (4), KiB (4)
     package var parameters: Data = Data()
+
+    /// where opening takes a person
+    package var wrappedPersonKey: Data = Data()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -106,7 +116,7 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
 
     package var generation: UInt32 = 0
 
-    /// "bag" or "root"
+    /// "bag", "root" or "person"
     package var wrappedBy: String = String()
 
     package var wrapped: Data = Data()
@@ -115,6 +125,21 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
 
     package init() {}
   }
+
+  package init() {}
+}
+
+/// `attempts`: how often in a row somebody failed to open the keybag.
+package nonisolated struct Latchkey_AttemptsBody: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var storeID: Data = Data()
+
+  package var failed: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 }
@@ -205,7 +230,7 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -217,6 +242,8 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.slots) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.classKeys) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.wrappedIndexKey) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.effacement) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
       default: break
       }
     }
@@ -235,6 +262,12 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if !self.wrappedIndexKey.isEmpty {
       try visitor.visitSingularBytesField(value: self.wrappedIndexKey, fieldNumber: 4)
     }
+    if !self.effacement.isEmpty {
+      try visitor.visitSingularBytesField(value: self.effacement, fieldNumber: 5)
+    }
+    if self.effacedBelow != 0 {
+      try visitor.visitSingularUInt32Field(value: self.effacedBelow, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -243,6 +276,8 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.slots != rhs.slots {return false}
     if lhs.classKeys != rhs.classKeys {return false}
     if lhs.wrappedIndexKey != rhs.wrappedIndexKey {return false}
+    if lhs.effacement != rhs.effacement {return false}
+    if lhs.effacedBelow != rhs.effacedBelow {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -250,7 +285,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".Slot"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{3}wrapped_bag_key\0\u{1}parameters\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{3}wrapped_bag_key\0\u{1}parameters\0\u{3}wrapped_person_key\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -262,6 +297,7 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
       case 2: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.wrappedBagKey) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.wrappedPersonKey) }()
       default: break
       }
     }
@@ -280,6 +316,9 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
     if !self.parameters.isEmpty {
       try visitor.visitSingularBytesField(value: self.parameters, fieldNumber: 4)
     }
+    if !self.wrappedPersonKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedPersonKey, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -288,6 +327,7 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
     if lhs.identifier != rhs.identifier {return false}
     if lhs.wrappedBagKey != rhs.wrappedBagKey {return false}
     if lhs.parameters != rhs.parameters {return false}
+    if lhs.wrappedPersonKey != rhs.wrappedPersonKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -333,6 +373,41 @@ nonisolated extension Latchkey_KeybagBody.WrappedClassKey: SwiftProtobuf.Message
     if lhs.generation != rhs.generation {return false}
     if lhs.wrappedBy != rhs.wrappedBy {return false}
     if lhs.wrapped != rhs.wrapped {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AttemptsBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AttemptsBody"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}failed\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.failed) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.storeID.isEmpty {
+      try visitor.visitSingularBytesField(value: self.storeID, fieldNumber: 1)
+    }
+    if self.failed != 0 {
+      try visitor.visitSingularUInt32Field(value: self.failed, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AttemptsBody, rhs: Latchkey_AttemptsBody) -> Bool {
+    if lhs.storeID != rhs.storeID {return false}
+    if lhs.failed != rhs.failed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

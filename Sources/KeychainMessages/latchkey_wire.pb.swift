@@ -91,6 +91,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// several adds in one commit
   case addItems // = 10
+
+  /// whether the keychain is open
+  case device // = 11
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -110,6 +113,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 8: self = .census
     case 9: self = .changes
     case 10: self = .addItems
+    case 11: self = .device
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -127,6 +131,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .census: return 8
     case .changes: return 9
     case .addItems: return 10
+    case .device: return 11
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -144,6 +149,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .census,
     .changes,
     .addItems,
+    .device,
   ]
 
 }
@@ -665,6 +671,308 @@ package nonisolated struct Latchkey_ChangeBatch: Sendable {
   fileprivate var _position: Latchkey_ChangePosition? = nil
 }
 
+/// Whether the keychain is open, as the enclave has it.
+package nonisolated struct Latchkey_DeviceState: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt64 = 0
+
+  package var lock: Latchkey_DeviceState.Lock = .unspecified
+
+  package var hasPasscode_p: Bool = false
+
+  package var hasRecoveryCode_p: Bool = false
+
+  package var openClasses: [UInt32] = []
+
+  package var failedAttempts: UInt32 = 0
+
+  package var secondsToNextAttempt: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated enum Lock: SwiftProtobuf.Enum, Swift.CaseIterable {
+    package typealias RawValue = Int
+    case unspecified // = 0
+    case unlocked // = 1
+    case locked // = 2
+    case beforeFirstUnlock // = 3
+    case UNRECOGNIZED(Int)
+
+    package init() {
+      self = .unspecified
+    }
+
+    package init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .unlocked
+      case 2: self = .locked
+      case 3: self = .beforeFirstUnlock
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    package var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .unlocked: return 1
+      case .locked: return 2
+      case .beforeFirstUnlock: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    package static let allCases: [Latchkey_DeviceState.Lock] = [
+      .unspecified,
+      .unlocked,
+      .locked,
+      .beforeFirstUnlock,
+    ]
+
+  }
+
+  package init() {}
+}
+
+/// What a person asks of the enclave, over a socket of its own that the daemon only
+/// hands on. What was typed is in the tail, never in here: the credential first,
+/// then the new passcode.
+package nonisolated struct Latchkey_PersonRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt64 = 0
+
+  package var operation: Latchkey_PersonRequest.Operation = .unspecified
+
+  package var credential: Latchkey_PersonRequest.Credential = .none
+
+  package var credentialLength: UInt32 = 0
+
+  /// of DECLINE
+  package var reason: Latchkey_Failure {
+    get {_reason ?? Latchkey_Failure()}
+    set {_reason = newValue}
+  }
+  /// Returns true if `reason` has been explicitly set.
+  package var hasReason: Bool {self._reason != nil}
+  /// Clears the value of `reason`. Subsequent reads from it will return its default value.
+  package mutating func clearReason() {self._reason = nil}
+
+  /// of AWAIT_STATE: the number that is known
+  package var state: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated enum Operation: SwiftProtobuf.Enum, Swift.CaseIterable {
+    package typealias RawValue = Int
+    case unspecified // = 0
+    case state // = 1
+    case unlock // = 2
+    case lock // = 3
+    case setPasscode // = 4
+    case changePasscode // = 5
+    case resetPasscode // = 6
+    case removePasscode // = 7
+    case makeRecoveryCode // = 8
+    case confirmRecoveryCode // = 9
+    case removeRecoveryCode // = 10
+    case question // = 11
+    case agree // = 12
+    case decline // = 13
+
+    /// answered once the state has another number
+    case awaitState // = 14
+    case UNRECOGNIZED(Int)
+
+    package init() {
+      self = .unspecified
+    }
+
+    package init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .state
+      case 2: self = .unlock
+      case 3: self = .lock
+      case 4: self = .setPasscode
+      case 5: self = .changePasscode
+      case 6: self = .resetPasscode
+      case 7: self = .removePasscode
+      case 8: self = .makeRecoveryCode
+      case 9: self = .confirmRecoveryCode
+      case 10: self = .removeRecoveryCode
+      case 11: self = .question
+      case 12: self = .agree
+      case 13: self = .decline
+      case 14: self = .awaitState
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    package var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .state: return 1
+      case .unlock: return 2
+      case .lock: return 3
+      case .setPasscode: return 4
+      case .changePasscode: return 5
+      case .resetPasscode: return 6
+      case .removePasscode: return 7
+      case .makeRecoveryCode: return 8
+      case .confirmRecoveryCode: return 9
+      case .removeRecoveryCode: return 10
+      case .question: return 11
+      case .agree: return 12
+      case .decline: return 13
+      case .awaitState: return 14
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    package static let allCases: [Latchkey_PersonRequest.Operation] = [
+      .unspecified,
+      .state,
+      .unlock,
+      .lock,
+      .setPasscode,
+      .changePasscode,
+      .resetPasscode,
+      .removePasscode,
+      .makeRecoveryCode,
+      .confirmRecoveryCode,
+      .removeRecoveryCode,
+      .question,
+      .agree,
+      .decline,
+      .awaitState,
+    ]
+
+  }
+
+  package nonisolated enum Credential: SwiftProtobuf.Enum, Swift.CaseIterable {
+    package typealias RawValue = Int
+    case none // = 0
+    case passcode // = 1
+    case recoveryCode // = 2
+    case UNRECOGNIZED(Int)
+
+    package init() {
+      self = .none
+    }
+
+    package init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .none
+      case 1: self = .passcode
+      case 2: self = .recoveryCode
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    package var rawValue: Int {
+      switch self {
+      case .none: return 0
+      case .passcode: return 1
+      case .recoveryCode: return 2
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    package static let allCases: [Latchkey_PersonRequest.Credential] = [
+      .none,
+      .passcode,
+      .recoveryCode,
+    ]
+
+  }
+
+  package init() {}
+
+  fileprivate var _reason: Latchkey_Failure? = nil
+}
+
+/// A recovery code that is to be shown is the tail.
+package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var number: UInt64 {
+    get {_storage._number}
+    set {_uniqueStorage()._number = newValue}
+  }
+
+  package var failure: Latchkey_Failure {
+    get {_storage._failure ?? Latchkey_Failure()}
+    set {_uniqueStorage()._failure = newValue}
+  }
+  /// Returns true if `failure` has been explicitly set.
+  package var hasFailure: Bool {_storage._failure != nil}
+  /// Clears the value of `failure`. Subsequent reads from it will return its default value.
+  package mutating func clearFailure() {_uniqueStorage()._failure = nil}
+
+  package var state: Latchkey_DeviceState {
+    get {_storage._state ?? Latchkey_DeviceState()}
+    set {_uniqueStorage()._state = newValue}
+  }
+  /// Returns true if `state` has been explicitly set.
+  package var hasState: Bool {_storage._state != nil}
+  /// Clears the value of `state`. Subsequent reads from it will return its default value.
+  package mutating func clearState() {_uniqueStorage()._state = nil}
+
+  package var question: Latchkey_PersonQuestion {
+    get {_storage._question ?? Latchkey_PersonQuestion()}
+    set {_uniqueStorage()._question = newValue}
+  }
+  /// Returns true if `question` has been explicitly set.
+  package var hasQuestion: Bool {_storage._question != nil}
+  /// Clears the value of `question`. Subsequent reads from it will return its default value.
+  package mutating func clearQuestion() {_uniqueStorage()._question = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+package nonisolated struct Latchkey_PersonQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var purpose: UInt32 = 0
+
+  package var itemLabel: String = String()
+
+  package var itemGroup: String = String()
+
+  package var itemCount: UInt32 = 0
+
+  package var program: String = String()
+
+  package var programStrength: Latchkey_Strength = .none
+
+  package var programProcess: Int32 = 0
+
+  package var reason: String = String()
+
+  package var secondsLeft: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 package nonisolated struct Latchkey_WireRow: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -769,6 +1077,15 @@ package nonisolated struct Latchkey_WireReply: @unchecked Sendable {
     get {_storage._outcomes}
     set {_uniqueStorage()._outcomes = newValue}
   }
+
+  package var device: Latchkey_DeviceState {
+    get {_storage._device ?? Latchkey_DeviceState()}
+    set {_uniqueStorage()._device = newValue}
+  }
+  /// Returns true if `device` has been explicitly set.
+  package var hasDevice: Bool {_storage._device != nil}
+  /// Clears the value of `device`. Subsequent reads from it will return its default value.
+  package mutating func clearDevice() {_uniqueStorage()._device = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1062,7 +1379,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0")
 }
 
 nonisolated extension Latchkey_DoctorTask: SwiftProtobuf._ProtoNameProviding {
@@ -1790,6 +2107,298 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
   }
 }
 
+nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".DeviceState"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.lock) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.hasRecoveryCode_p) }()
+      case 5: try { try decoder.decodeRepeatedUInt32Field(value: &self.openClasses) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.failedAttempts) }()
+      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.secondsToNextAttempt) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.lock != .unspecified {
+      try visitor.visitSingularEnumField(value: self.lock, fieldNumber: 2)
+    }
+    if self.hasPasscode_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 3)
+    }
+    if self.hasRecoveryCode_p != false {
+      try visitor.visitSingularBoolField(value: self.hasRecoveryCode_p, fieldNumber: 4)
+    }
+    if !self.openClasses.isEmpty {
+      try visitor.visitPackedUInt32Field(value: self.openClasses, fieldNumber: 5)
+    }
+    if self.failedAttempts != 0 {
+      try visitor.visitSingularUInt32Field(value: self.failedAttempts, fieldNumber: 6)
+    }
+    if self.secondsToNextAttempt != 0 {
+      try visitor.visitSingularUInt32Field(value: self.secondsToNextAttempt, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_DeviceState, rhs: Latchkey_DeviceState) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.lock != rhs.lock {return false}
+    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
+    if lhs.hasRecoveryCode_p != rhs.hasRecoveryCode_p {return false}
+    if lhs.openClasses != rhs.openClasses {return false}
+    if lhs.failedAttempts != rhs.failedAttempts {return false}
+    if lhs.secondsToNextAttempt != rhs.secondsToNextAttempt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_DeviceState.Lock: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LOCK_UNSPECIFIED\0\u{1}LOCK_UNLOCKED\0\u{1}LOCK_LOCKED\0\u{1}LOCK_BEFORE_FIRST_UNLOCK\0")
+}
+
+nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PersonRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.operation) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.credential) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.credentialLength) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._reason) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.state) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.operation != .unspecified {
+      try visitor.visitSingularEnumField(value: self.operation, fieldNumber: 2)
+    }
+    if self.credential != .none {
+      try visitor.visitSingularEnumField(value: self.credential, fieldNumber: 3)
+    }
+    if self.credentialLength != 0 {
+      try visitor.visitSingularUInt32Field(value: self.credentialLength, fieldNumber: 4)
+    }
+    try { if let v = self._reason {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    if self.state != 0 {
+      try visitor.visitSingularUInt64Field(value: self.state, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonRequest, rhs: Latchkey_PersonRequest) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.operation != rhs.operation {return false}
+    if lhs.credential != rhs.credential {return false}
+    if lhs.credentialLength != rhs.credentialLength {return false}
+    if lhs._reason != rhs._reason {return false}
+    if lhs.state != rhs.state {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0")
+}
+
+nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CREDENTIAL_NONE\0\u{1}CREDENTIAL_PASSCODE\0\u{1}CREDENTIAL_RECOVERY_CODE\0")
+}
+
+nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PersonReply"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0")
+
+  fileprivate class _StorageClass {
+    var _number: UInt64 = 0
+    var _failure: Latchkey_Failure? = nil
+    var _state: Latchkey_DeviceState? = nil
+    var _question: Latchkey_PersonQuestion? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _number = source._number
+      _failure = source._failure
+      _state = source._state
+      _question = source._question
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._state) }()
+        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._question) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._number != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
+      }
+      try { if let v = _storage._failure {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      try { if let v = _storage._state {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      try { if let v = _storage._question {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonReply, rhs: Latchkey_PersonReply) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._number != rhs_storage._number {return false}
+        if _storage._failure != rhs_storage._failure {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._question != rhs_storage._question {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PersonQuestion"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}purpose\0\u{3}item_label\0\u{3}item_group\0\u{3}item_count\0\u{1}program\0\u{3}program_strength\0\u{3}program_process\0\u{1}reason\0\u{3}seconds_left\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.purpose) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.itemLabel) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.itemGroup) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.itemCount) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.program) }()
+      case 6: try { try decoder.decodeSingularEnumField(value: &self.programStrength) }()
+      case 7: try { try decoder.decodeSingularInt32Field(value: &self.programProcess) }()
+      case 8: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 9: try { try decoder.decodeSingularUInt32Field(value: &self.secondsLeft) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.purpose != 0 {
+      try visitor.visitSingularUInt32Field(value: self.purpose, fieldNumber: 1)
+    }
+    if !self.itemLabel.isEmpty {
+      try visitor.visitSingularStringField(value: self.itemLabel, fieldNumber: 2)
+    }
+    if !self.itemGroup.isEmpty {
+      try visitor.visitSingularStringField(value: self.itemGroup, fieldNumber: 3)
+    }
+    if self.itemCount != 0 {
+      try visitor.visitSingularUInt32Field(value: self.itemCount, fieldNumber: 4)
+    }
+    if !self.program.isEmpty {
+      try visitor.visitSingularStringField(value: self.program, fieldNumber: 5)
+    }
+    if self.programStrength != .none {
+      try visitor.visitSingularEnumField(value: self.programStrength, fieldNumber: 6)
+    }
+    if self.programProcess != 0 {
+      try visitor.visitSingularInt32Field(value: self.programProcess, fieldNumber: 7)
+    }
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 8)
+    }
+    if self.secondsLeft != 0 {
+      try visitor.visitSingularUInt32Field(value: self.secondsLeft, fieldNumber: 9)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonQuestion, rhs: Latchkey_PersonQuestion) -> Bool {
+    if lhs.purpose != rhs.purpose {return false}
+    if lhs.itemLabel != rhs.itemLabel {return false}
+    if lhs.itemGroup != rhs.itemGroup {return false}
+    if lhs.itemCount != rhs.itemCount {return false}
+    if lhs.program != rhs.program {return false}
+    if lhs.programStrength != rhs.programStrength {return false}
+    if lhs.programProcess != rhs.programProcess {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.secondsLeft != rhs.secondsLeft {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRow"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_control\0\u{3}persistent_reference\0\u{3}has_value\0\u{3}value_offset\0\u{3}value_length\0")
@@ -1852,7 +2461,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0\u{1}device\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1866,6 +2475,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
     var _census: [Latchkey_GroupCount] = []
     var _changes: Latchkey_ChangeBatch? = nil
     var _outcomes: [Latchkey_NewItemOutcome] = []
+    var _device: Latchkey_DeviceState? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1887,6 +2497,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       _census = source._census
       _changes = source._changes
       _outcomes = source._outcomes
+      _device = source._device
     }
   }
 
@@ -1916,6 +2527,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._census) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._changes) }()
         case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._outcomes) }()
+        case 12: try { try decoder.decodeSingularMessageField(value: &_storage._device) }()
         default: break
         }
       }
@@ -1961,6 +2573,9 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       if !_storage._outcomes.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._outcomes, fieldNumber: 11)
       }
+      try { if let v = _storage._device {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1981,6 +2596,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._census != rhs_storage._census {return false}
         if _storage._changes != rhs_storage._changes {return false}
         if _storage._outcomes != rhs_storage._outcomes {return false}
+        if _storage._device != rhs_storage._device {return false}
         return true
       }
       if !storagesAreEqual {return false}

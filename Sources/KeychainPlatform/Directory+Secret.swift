@@ -52,3 +52,25 @@ extension SystemCallError {
     /// something far too large), not because of this process or the moment.
     package var isNotAFileOfOurs: Bool { [EFBIG, ELOOP, EISDIR, EINVAL, ENXIO].contains(errno) }
 }
+
+extension PrivateDirectory {
+    /// Writes bytes into a file where it stands, making it where it is not there,
+    /// and has them on the disk before it returns. Nothing else of the file changes.
+    package func overwrite(_ name: String, with bytes: [UInt8], at offset: Int) throws(SystemCallError) {
+        let raw = unsafe name.withCString {
+            unsafe lk_openat(descriptor.raw, $0, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        }
+        let file = Descriptor(owning: try checked("open \(name)", raw))
+        var done = 0
+        while done < bytes.count {
+            let wrote = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(file.raw, buffer.baseAddress! + done, buffer.count - done, off_t(offset + done))
+            }
+            if wrote < 0 && errno == EINTR { continue }
+            guard wrote > 0 else { throw SystemCallError("pwrite \(name)", errno: wrote == 0 ? EIO : errno) }
+            done += wrote
+        }
+        guard fsync(file.raw) == 0 else { throw SystemCallError("fsync \(name)", errno: errno) }
+        try synchronize()
+    }
+}

@@ -13,6 +13,8 @@ package struct KeychainRequest: Sendable {
         case deleteGroups([String])
         /// What `latchkey status` shows.
         case status
+        /// Whether the keychain is open.
+        case device
         /// What `latchkey doctor` shows and mends.
         case doctor(DoctorTask)
         /// How many items match the query in each group, whoever's it is
@@ -52,7 +54,7 @@ package struct KeychainRequest: Sendable {
     package var isWrite: Bool {
         switch operation {
         case .add, .addItems, .update, .delete, .deleteGroups: true
-        case .copy, .status: false
+        case .copy, .status, .device: false
         // Whatever it does, doing it again does no more.
         case .doctor, .census, .changePosition, .changes: false
         }
@@ -92,6 +94,7 @@ package struct KeychainAnswer: Sendable {
     package var doctor: DoctorReport?
     package var census: [GroupCount] = []
     package var changes: ChangeBatch?
+    package var device: DeviceState?
     /// Of each item to be added why it was not; nil: it was.
     package var outcomes: [KeychainError?] = []
 

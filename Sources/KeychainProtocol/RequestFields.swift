@@ -23,6 +23,7 @@ struct RequestFields {
         case .deleteGroups: operation = .deleteGroups(message.groups)
         case .changes: operation = try message.changeQuery.operation()
         case .addItems: operation = .addItems
+        case .device: operation = .device
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }
         number = message.number
@@ -158,7 +159,7 @@ extension FieldWriter {
         case .update: call = 3
         case .delete: call = 4
         case .addItems: call = 10
-        case .status, .deleteGroups, .doctor, .census, .changePosition, .changes: return nil
+        case .status, .device, .deleteGroups, .doctor, .census, .changePosition, .changes: return nil
         }
         self.init()
         self.number(1, number)

@@ -138,6 +138,13 @@ extension EncodedMessage {
         return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
     }
 
+    package static func device(_ state: DeviceState, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.device = Latchkey_DeviceState(state)
+        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+    }
+
     package static func doctor(_ report: DoctorReport, number: UInt64) -> EncodedMessage {
         var message = Latchkey_WireReply()
         message.number = number
@@ -190,6 +197,10 @@ package struct AnswerDecoder {
         do throws(WireFault) {
             if message.hasStatus { answer.status = try message.status.keychainStatus() }
             if message.hasChanges { answer.changes = try message.changes.batch() }
+            if message.hasDevice {
+                guard let state = DeviceState(message.device) else { throw WireFault() }
+                answer.device = state
+            }
             if message.hasDoctor { answer.doctor = try message.doctor.report() }
             rows = try ReplyFields(message)
         } catch {

@@ -131,6 +131,7 @@ extension KeychainRequest {
         case .update: message.operation = .update
         case .delete: message.operation = .delete
         case .status: message.operation = .status
+        case .device: message.operation = .device
         case .census: message.operation = .census
         case .doctor(let task):
             message.operation = .doctor

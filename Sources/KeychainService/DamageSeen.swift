@@ -8,7 +8,7 @@ internal import Synchronization
 /// its rows along as one event in a transaction of its own.
 final class DamageSeen: Sendable {
     private struct State {
-        var brokenKey: ProtectionClass?
+        var brokenKey: MetadataKeyName?
         var isTooMuch = false
     }
 
@@ -22,7 +22,7 @@ final class DamageSeen: Sendable {
     }
 
     /// The class whose metadata key ended the transaction.
-    var brokenKey: ProtectionClass? { state.withLock { $0.brokenKey } }
+    var brokenKey: MetadataKeyName? { state.withLock { $0.brokenKey } }
     /// There was too much of it.
     var isTooMuch: Bool { state.withLock { $0.isTooMuch } }
 
@@ -30,8 +30,8 @@ final class DamageSeen: Sendable {
     func setAside(
         _ row: SealedRow, in itemClass: ItemClass, cause: StoreTransaction.DamageCause, _ transaction: StoreTransaction
     ) throws(KeychainError) {
-        if cause == .metadataKey, let protectionClass = ProtectionClass(rawValue: row.protection) {
-            state.withLock { $0.brokenKey = protectionClass }
+        if cause == .metadataKey, let key = MetadataKeyName(row) {
+            state.withLock { $0.brokenKey = key }
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the metadata key of a class")
         }
         guard brake.admit(CollectionOfOne(.row(itemClass, row.rowid))) else {
@@ -59,7 +59,7 @@ extension KeychainEngine {
                 if seen.isTooMuch { try brake.remember() }
                 guard let broken = seen.brokenKey, keysLeft > 0 else { throw error }
                 keysLeft -= 1
-                try keys.replaceDamaged(broken, at: clock.wallClock)
+                try keys.replaceDamaged(broken.protectionClass, generation: broken.generation, at: clock.wallClock)
             }
         }
     }

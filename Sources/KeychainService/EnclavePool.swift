@@ -56,6 +56,9 @@ final class EnclavePool: Sendable {
         return try connector.connect()
     }
 
+    /// A connection that no call is made on, for whoever waits on it.
+    func connectApart() throws(KeychainError) -> any EnclaveConnection { try connector.connect() }
+
     private func dropIdle() { idle.withLock { $0 = [] } }
 
     func close() {

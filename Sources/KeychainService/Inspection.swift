@@ -54,6 +54,8 @@ struct Inspection {
             switch outcome {
             case .item(let metadata): opened.append((stored, metadata))
             case .locked: counts.locked += 1
+            // On its way out of the store.
+            case .effaced: counts.rows -= 1
             case .damaged(let cause): broken.append((stored, cause))
             }
         }
@@ -63,6 +65,7 @@ struct Inspection {
             switch secret {
             case .damaged(let cause): broken.append((stored, cause))
             case .locked, .needsAuthentication: counts.locked += 1
+            case .effaced: counts.rows -= 1
             case .payload:
                 if engine.maker.columns(of: stored, agreeWith: metadata, itemClass) {
                     counts.sound += 1

@@ -112,6 +112,7 @@ extension KeychainEngine {
         if let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) {
             switch try opener.open(present, draft.itemClass, transaction.reader) {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+            case .effaced: try transaction.delete(present.rowid, in: draft.itemClass)
             case .damaged(let cause):
                 try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             case .item(let metadata):

@@ -15,7 +15,10 @@ extension KeychainEngine {
         _ items: [NewItem], for authorization: Authorization
     ) throws(KeychainError) -> [KeychainError?] {
         try refuseIfMalformed()
-        do throws(KeychainError) { return try addTogether(items, authorization) } catch {
+        do throws(KeychainError) { return try addTogether(items, authorization) } catch where error == MetadataKeys.renewed {
+            try keys.renew(at: clock.wallClock)
+            return try addTogether(items, authorization)
+        } catch {
             noteMalformation(error)
             guard items.count > 1, error.isOneItems else { throw error }
         }
@@ -31,6 +34,12 @@ extension KeychainEngine {
     }
 
     private func addTogether(
+        _ items: [NewItem], _ authorization: Authorization
+    ) throws(KeychainError) -> [KeychainError?] {
+        try calls.during { () throws(KeychainError) in try addCounted(items, authorization) }
+    }
+
+    private func addCounted(
         _ items: [NewItem], _ authorization: Authorization
     ) throws(KeychainError) -> [KeychainError?] {
         try brake.refuseIfOn()

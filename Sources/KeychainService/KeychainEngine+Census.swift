@@ -25,7 +25,7 @@ extension KeychainEngine {
         try refuseIfMalformed()
         let description = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
         let own = authorization.scope(for: .copy)
-        let tellsAll = reach == .everyGroup && !description.hasPasscode
+        let tellsAll = reach == .everyGroup && !description.state.hasPasscode
         var dictionary = request.query
         dictionary.entries.removeAll { $0.key == .text("agrp") }
         try authorization.checkUnparsed(KeychainRequest(.copy, query: dictionary))

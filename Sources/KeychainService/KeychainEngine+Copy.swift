@@ -10,6 +10,7 @@ internal import Synchronization
 enum OpenedSecret {
     case payload(value: SharedSecret?, extras: AttributeMap)
     case locked(ProtectionClass)
+    case effaced
     case needsAuthentication
     case damaged(StoreTransaction.DamageCause)
 }
@@ -92,14 +93,14 @@ extension KeychainEngine {
         return opened
     }
 
-    private static func binding(_ candidate: Candidate) -> RowBinding {
+    static func binding(_ candidate: Candidate) -> RowBinding {
         RowBinding(
             uuid: candidate.row.uuid,
             protectionClass: ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly,
             accessControl: candidate.metadata.accessControl?.encoded ?? [])
     }
 
-    private static func wrapped(_ row: SealedRow) -> WrappedKey {
+    static func wrapped(_ row: SealedRow) -> WrappedKey {
         WrappedKey(generation: row.generation, box: row.wrappedKey ?? [])
     }
 
@@ -119,6 +120,7 @@ extension KeychainEngine {
             }
             guard let payload = try SecretPayload(encoded: bytes) else { return .damaged(.secret) }
             return .payload(value: payload.value, extras: payload.extras)
+        case .effaced: return .effaced
         case .locked, .noClassKey:
             return .locked(ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly)
         case .needsAuthentication: return .needsAuthentication
@@ -131,11 +133,12 @@ extension KeychainEngine {
     func quarantine(_ reports: [DamageReport]) throws(KeychainError) {
         guard !reports.isEmpty, !brake.isOn else { return }
         let moment = clock.wallClock
-        let classes = Set(
-            reports.filter { $0.cause == .metadataKey }.compactMap { ProtectionClass(rawValue: $0.row.protection) })
+        let keys = Set(reports.filter { $0.cause == .metadataKey }.compactMap { MetadataKeyName($0.row) })
         let single = reports.filter { $0.cause != .metadataKey }
         guard brake.admit(single.map { .row($0.itemClass, $0.row.rowid) }) else { return try brake.remember() }
-        for protectionClass in classes { try keys.replaceDamaged(protectionClass, at: moment) }
+        for key in keys {
+            try self.keys.replaceDamaged(key.protectionClass, generation: key.generation, at: moment)
+        }
         guard !single.isEmpty else { return }
         try store.write { transaction throws(KeychainError) in
             for report in single {
@@ -145,6 +148,18 @@ extension KeychainEngine {
                 try transaction.setAside(report.row.rowid, in: report.itemClass, cause: report.cause, at: moment)
             }
         }
+    }
+}
+
+/// Which metadata key seals a row.
+struct MetadataKeyName: Hashable, Sendable {
+    let protectionClass: ProtectionClass
+    let generation: UInt32
+
+    init?(_ row: SealedRow) {
+        guard let named = ProtectionClass(rawValue: row.protection) else { return nil }
+        protectionClass = named
+        generation = row.metadataGeneration
     }
 }
 
@@ -198,6 +213,7 @@ struct Search {
             try flush(emit)
             throw MetadataKeys.lockedError(protectionClass)
         case .damaged(let cause): report(row, cause)
+        case .effaced: return true
         case .item(let metadata):
             // Columns are hints: what the seal says about the item decides.
             guard authorized.accepts(metadata) else {
@@ -255,6 +271,7 @@ struct Search {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
             case .needsAuthentication:
                 throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+            case .effaced: matched -= 1
             case .damaged(let cause):
                 report(candidate.row, cause)
                 matched -= 1

@@ -29,6 +29,9 @@ extension KeychainEngine {
             if count >= authorized.query.limit.maximum { break }
             switch try opener.open(row, authorized.itemClass, transaction.reader) {
             case .locked: try transaction.delete(row.rowid, in: authorized.itemClass)
+            case .effaced:
+                try transaction.delete(row.rowid, in: authorized.itemClass)
+                continue
             case .damaged(let cause):
                 try seen.setAside(row, in: authorized.itemClass, cause: cause, transaction)
             case .item(let metadata):

@@ -23,10 +23,10 @@ extension KeychainEngine {
         status.dataDirectory = dataDirectory
         status.storeID = storeID
         status.storeFormat = StoreSchema.format
-        status.hasPasscode = description.hasPasscode
+        status.hasPasscode = description.state.hasPasscode
         status.protectors = description.protectors
         status.slots = description.slots
-        status.openClasses = description.openClasses
+        status.openClasses = description.state.openClasses
         status.memoryLocked = description.memoryLocked && SecretArena.shared.isLocked
         status.daemonProcess = ProcessEnvironment.processID
         status.enclaveProcess = description.processID

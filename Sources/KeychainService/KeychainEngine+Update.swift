@@ -42,6 +42,7 @@ extension KeychainEngine {
         for row in try transaction.reader.rows(selection, withSecrets: false) {
             switch try opener.open(row, authorized.itemClass, transaction.reader) {
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+            case .effaced: continue
             case .damaged(let cause):
                 try seen.setAside(row, in: authorized.itemClass, cause: cause, transaction)
             case .item(let metadata):
@@ -108,7 +109,7 @@ struct Revision: Sendable {
             try engine.takePlace(of: primaryKey, in: itemClass, transaction)
         }
         let key = try engine.keys.forWritingNow(try engine.protectionClass(of: plan.draft), transaction.reader)
-        if plan.needsNewSecret {
+        if plan.needsNewSecret || candidate.row.metadataGeneration != key.generation {
             let outcome: Replacement
             if let known = prepared.outcome(for: candidate.row, under: key) {
                 outcome = try known.get()
@@ -171,6 +172,7 @@ struct Revision: Sendable {
         case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
         case .needsAuthentication:
             throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+        case .effaced: return .gone
         case .damaged(let cause): return .damaged(cause)
         }
         try ItemLimit.check(draft)
@@ -248,6 +250,7 @@ struct Revision: Sendable {
         else { return }
         switch try engine.opener.open(present, draft.itemClass, transaction.reader) {
         case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+        case .effaced: try transaction.delete(present.rowid, in: draft.itemClass)
         case .damaged(let cause):
             try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
         case .item(let metadata):

@@ -17,6 +17,8 @@ package final class KeychainEngine: Sendable {
     let enclave: EnclavePool
     let keys: MetadataKeys
     let brake: DamageBrake
+    /// The calls that are under way.
+    let calls: CallDrain
     let malformation = Mutex(false)
     let salvagedAtOpening = Mutex<SalvageCounts?>(nil)
     /// One long look at the whole store at a time.
@@ -52,6 +54,7 @@ package final class KeychainEngine: Sendable {
         }
         let lock = try takeLock(directory)
         let engine = try KeychainEngine(directory, lock, keys, enclave, clock)
+        engine.leaveOldKeys()
         engine.salvageAfterSettingAside()
         return engine
     }
@@ -81,6 +84,9 @@ package final class KeychainEngine: Sendable {
     ) throws(KeychainError) {
         self.lock = lock
         self.clock = clock
+        do throws(SystemCallError) { calls = try CallDrain() } catch {
+            throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+        }
         dataDirectory = directory.path
         self.directory = directory
         // A restore that was decided before a crash.
@@ -151,9 +157,36 @@ package final class KeychainEngine: Sendable {
         shape: (AnswerShape) throws(KeychainError) -> Void, emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         try refuseIfMalformed()
-        do throws(KeychainError) { try execute(request, authorization, shape, emit) } catch {
+        do throws(KeychainError) {
+            do throws(KeychainError) { try counted(request, authorization, shape, emit) } catch {
+                // The class keys became others between two steps: nothing was changed or told.
+                guard error == MetadataKeys.renewed else { throw error }
+                try keys.renew(at: clock.wallClock)
+                try counted(request, authorization, shape, emit)
+            }
+        } catch {
             noteMalformation(error)
             throw error
+        }
+    }
+
+    private func counted(
+        _ request: KeychainRequest, _ authorization: Authorization,
+        _ shape: (AnswerShape) throws(KeychainError) -> Void,
+        _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        try calls.during { () throws(KeychainError) in try execute(request, authorization, shape, emit) }
+    }
+
+    /// Settles what a change of the passcode left to be done at the next opening.
+    private func leaveOldKeys() {
+        do throws(KeychainError) {
+            let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
+            try purgeEffaced(described)
+            try retireOldKeys(described)
+        } catch {
+            // A full disk, a silent enclave: nothing hurts that stays until the next opening.
+            noteMalformation(error)
         }
     }
 
@@ -163,7 +196,7 @@ package final class KeychainEngine: Sendable {
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {
-        case .status, .doctor, .census, .changePosition, .changes, .addItems: return
+        case .status, .device, .doctor, .census, .changePosition, .changes, .addItems: return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
             try authorization.checkUnparsed(request)
@@ -182,6 +215,10 @@ package final class KeychainEngine: Sendable {
     ) throws(KeychainError) -> KeychainAnswer {
         switch request.operation {
         case .status: return KeychainAnswer(status: try status(for: authorization.entitlements))
+        case .device:
+            var answer = KeychainAnswer()
+            answer.device = try deviceState()
+            return answer
         case .doctor(let task): return KeychainAnswer(doctor: try doctor(task))
         case .census:
             var answer = KeychainAnswer()

@@ -8,9 +8,13 @@ internal import Synchronization
 /// A class's metadata key, unwrapped and verified, with the generation of the
 /// class key under which its rows' keys are wrapped.
 final class MetadataKey: Sendable {
+    let generation: UInt32
     let key: SealingKey
 
-    init(_ key: consuming SealingKey) { self.key = key }
+    init(_ key: consuming SealingKey, generation: UInt32) {
+        self.generation = generation
+        self.key = key
+    }
 }
 
 /// The metadata keys of open classes: made on first need, kept while the class
@@ -20,7 +24,13 @@ final class MetadataKeys: Sendable {
     private let enclave: EnclavePool
     private let storeID: [UInt8]
     private let brake: DamageBrake
-    private let cached = Mutex<[ProtectionClass: MetadataKey]>([:])
+    private let cached = Mutex(Cache())
+
+    private struct Cache {
+        var keys: [ProtectionClass: [UInt32: MetadataKey]] = [:]
+        /// What the enclave wraps new keys under.
+        var newest: [ProtectionClass: UInt32] = [:]
+    }
 
     init(_ store: Store, _ enclave: EnclavePool, _ brake: DamageBrake, storeID: [UInt8]) {
         self.brake = brake
@@ -38,17 +48,37 @@ final class MetadataKeys: Sendable {
         case damaged
         /// No row of this class was ever written.
         case absent
+        /// The class key is gone for good.
+        case effaced
     }
 
-    func forget() { cached.withLock { $0 = [:] } }
-    func forget(_ protectionClass: ProtectionClass) { cached.withLock { $0[protectionClass] = nil } }
+    func forget() { cached.withLock { $0 = Cache() } }
 
-    /// The key of a class for reading its rows.
-    func find(_ protectionClass: ProtectionClass, using reader: StoreReader) throws(KeychainError) -> Outcome {
-        if let key = cached.withLock({ $0[protectionClass] }) { return .key(key) }
-        guard let record = try reader.metadataKey(of: protectionClass) else { return .absent }
+    /// The key of a class for reading its rows of one generation.
+    func find(
+        _ protectionClass: ProtectionClass, generation: UInt32, using reader: StoreReader
+    ) throws(KeychainError) -> Outcome {
+        if let key = cached.withLock({ $0.keys[protectionClass]?[generation] }) { return .key(key) }
+        guard let record = try reader.metadataKey(of: protectionClass, generation: generation) else { return .absent }
         return try open(record, protectionClass)
     }
+
+    /// The generation under which new keys of a class are wrapped; nil where the
+    /// class has no key.
+    private func newest(_ protectionClass: ProtectionClass) throws(KeychainError) -> UInt32? {
+        if let known = cached.withLock({ $0.newest[protectionClass] }) { return known }
+        let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
+        cached.withLock { $0.newest = described.generations }
+        return described.generations[protectionClass]
+    }
+
+    /// Whether a row of the class can be of that generation at all.
+    func mayHave(_ generation: UInt32, _ protectionClass: ProtectionClass) throws(KeychainError) -> Bool {
+        try newest(protectionClass).map { generation <= $0 } ?? false
+    }
+
+    /// The class keys were renewed between two steps of one call, which is made again.
+    static let renewed = KeychainError(.notAvailable, reason: .busy, underlying: "the class keys were renewed")
 
     func open(
         _ record: MetadataKeyRecord, _ protectionClass: ProtectionClass, keeping: Bool = true
@@ -60,16 +90,22 @@ final class MetadataKeys: Sendable {
         switch outcome {
         case .key(let secret, _):
             guard check(secret.bytes, protectionClass) == record.check else { return .damaged }
-            return .key(keeping ? keep(secret, protectionClass) : MetadataKey(SealingKey(secret.bytes.copy())))
+            return .key(
+                keeping
+                    ? keep(secret, protectionClass, record.generation)
+                    : MetadataKey(SealingKey(secret.bytes.copy()), generation: record.generation))
         case .locked, .needsAuthentication: return .locked
         case .noClassKey: return .noClassKey
         case .damaged: return .damaged
+        case .effaced: return .effaced
         }
     }
 
-    private func keep(_ secret: SharedSecret, _ protectionClass: ProtectionClass) -> MetadataKey {
-        let key = MetadataKey(SealingKey(secret.bytes.copy()))
-        cached.withLock { $0[protectionClass] = key }
+    private func keep(
+        _ secret: SharedSecret, _ protectionClass: ProtectionClass, _ generation: UInt32
+    ) -> MetadataKey {
+        let key = MetadataKey(SealingKey(secret.bytes.copy()), generation: generation)
+        cached.withLock { $0.keys[protectionClass, default: [:]][generation] = key }
         return key
     }
 
@@ -86,20 +122,42 @@ final class MetadataKeys: Sendable {
     /// - Throws: -25308 while the class is locked, -25293 for a class that needs
     ///   a passcode where there is none.
     func forWriting(_ protectionClass: ProtectionClass, at moment: Double) throws(KeychainError) -> MetadataKey {
-        if let key = cached.withLock({ $0[protectionClass] }) { return key }
-        let found = try store.read { reader throws(KeychainError) in try self.find(protectionClass, using: reader) }
+        guard let generation = try newest(protectionClass) else {
+            throw KeychainError(.authFailed, reason: .passcodeNotSet)
+        }
+        if let key = cached.withLock({ $0.keys[protectionClass]?[generation] }) { return key }
+        let found = try store.read { reader throws(KeychainError) in
+            try self.find(protectionClass, generation: generation, using: reader)
+        }
         switch found {
         case .key(let key): return key
         case .locked: throw Self.lockedError(protectionClass)
         case .noClassKey: throw KeychainError(.authFailed, reason: .passcodeNotSet)
+        case .effaced: throw Self.renewed
         case .absent: return try make(protectionClass, at: moment, replacingDamaged: false)
         case .damaged: return try make(protectionClass, at: moment, replacingDamaged: true)
         }
     }
 
     /// Sets the rows of a damaged metadata key aside, with the key, as one event.
-    func replaceDamaged(_ protectionClass: ProtectionClass, at moment: Double) throws(KeychainError) {
-        _ = try make(protectionClass, at: moment, replacingDamaged: true)
+    func replaceDamaged(
+        _ protectionClass: ProtectionClass, generation: UInt32, at moment: Double
+    ) throws(KeychainError) {
+        if try newest(protectionClass) == generation {
+            _ = try make(protectionClass, at: moment, replacingDamaged: true)
+        } else {
+            // Nothing new is sealed under it: it goes, and its rows with it.
+            try store.write { [self] transaction throws(KeychainError) in
+                if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
+                    guard case .damaged = try open(present, protectionClass, keeping: false) else { return }
+                }
+                try admit(protectionClass)
+                try transaction.setAsideMetadataKey(of: protectionClass, generation: generation, at: moment)
+                for (itemClass, rowid) in try transaction.rowids(protectedBy: protectionClass, generation: generation) {
+                    try transaction.setAside(rowid, in: itemClass, cause: .metadataKey, at: moment)
+                }
+            }
+        }
     }
 
     private func make(
@@ -112,6 +170,7 @@ final class MetadataKeys: Sendable {
             if case .noClassKey = outcome { throw KeychainError(.authFailed, reason: .passcodeNotSet) }
             throw Self.lockedError(protectionClass)
         }
+        cached.withLock { $0.newest[protectionClass] = wrapped.generation }
         let record = MetadataKeyRecord(
             generation: wrapped.generation, wrapped: wrapped.box, check: check(secret.bytes, protectionClass))
         let isOurs: Bool
@@ -123,7 +182,7 @@ final class MetadataKeys: Sendable {
             if error == DamageBrake.refusal { try brake.remember() }
             throw error
         }
-        if isOurs { return keep(secret, protectionClass) }
+        if isOurs { return keep(secret, protectionClass, wrapped.generation) }
         // Another thread was first; its key is the one.
         return try forWriting(protectionClass, at: moment)
     }
@@ -132,13 +191,14 @@ final class MetadataKeys: Sendable {
         _ record: MetadataKeyRecord, _ protectionClass: ProtectionClass, _ transaction: StoreTransaction,
         at moment: Double, replacingDamaged: Bool
     ) throws(KeychainError) -> Bool {
-        if let present = try transaction.reader.metadataKey(of: protectionClass) {
+        let generation = record.generation
+        if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
             // Not kept: what this transaction sees may yet be rolled back.
             guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else { return false }
             try admit(protectionClass)
-            try transaction.setAsideMetadataKey(of: protectionClass, at: moment)
+            try transaction.setAsideMetadataKey(of: protectionClass, generation: generation, at: moment)
         }
-        let orphans = try transaction.rowids(protectedBy: protectionClass)
+        let orphans = try transaction.rowids(protectedBy: protectionClass, generation: generation)
         // Rows without any key in the whole store: nothing is written over that.
         if !orphans.isEmpty {
             guard try transaction.reader.hasMetadataKeys() else { throw Self.mismatch }
@@ -167,13 +227,34 @@ final class MetadataKeys: Sendable {
 extension MetadataKeys {
     /// The key of a class inside a transaction, where none can be made: rows of
     /// the class exist, or ``forWriting(_:at:)`` came before.
+    ///
+    /// - Throws: ``renewed`` where there is none yet of the newest generation.
     func forWritingNow(_ protectionClass: ProtectionClass, _ reader: StoreReader) throws(KeychainError) -> MetadataKey {
-        switch try find(protectionClass, using: reader) {
+        guard let generation = try newest(protectionClass) else {
+            throw KeychainError(.authFailed, reason: .passcodeNotSet)
+        }
+        switch try find(protectionClass, generation: generation, using: reader) {
         case .key(let key): return key
         case .locked: throw Self.lockedError(protectionClass)
         case .noClassKey: throw KeychainError(.authFailed, reason: .passcodeNotSet)
+        case .effaced: throw Self.renewed
+        case .absent where try !reader.metadataKeys(of: protectionClass).isEmpty: throw Self.renewed
         case .absent, .damaged:
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the metadata key of a class")
+        }
+    }
+
+    /// Makes the newest metadata key of each class that has older ones and is open.
+    func renew(at moment: Double) throws(KeychainError) {
+        forget()
+        for protectionClass in ProtectionClass.allCases {
+            let records = try store.read { reader throws(KeychainError) in
+                try reader.metadataKeys(of: protectionClass)
+            }
+            guard !records.isEmpty else { continue }
+            do throws(KeychainError) { _ = try forWriting(protectionClass, at: moment) } catch {
+                guard error.status == .interactionNotAllowed || error.status == .authFailed else { throw error }
+            }
         }
     }
 }

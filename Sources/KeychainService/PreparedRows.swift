@@ -72,8 +72,8 @@ extension KeychainEngine {
         else { return }
         do throws(KeychainError) {
             let plan = try revision.plan(for: (row, metadata), authorized.itemClass)
-            guard plan.needsNewSecret else { return }
             let key = try keys.forWritingNow(try protectionClass(of: plan.draft), reader)
+            guard plan.needsNewSecret || row.metadataGeneration != key.generation else { return }
             let outcome: Result<Replacement, KeychainError>
             do throws(KeychainError) {
                 outcome = .success(try revision.replacement(of: (row, metadata), by: plan, under: key, reader))

@@ -44,7 +44,7 @@ struct RowMaker: Sendable {
     func seal(
         _ draft: ItemDraft, under key: MetadataKey, with outcome: KeyOutcome?
     ) throws(KeychainError) -> RowToStore {
-        var row = emptyRow(draft)
+        var row = emptyRow(draft, key.generation)
         let metadata = metadata(draft, sealID: Random.bytes(16))
         if draft.hasSecret { try sealSecret(of: &row, draft, metadata, outcome) }
         row.metadata = sealer.seal(metadata: metadata, of: row, draft.itemClass, under: key.key)
@@ -52,7 +52,8 @@ struct RowMaker: Sendable {
     }
 
     /// The row with new metadata and the secret's seal left as it is; only for a
-    /// change that the secret is not bound to.
+    /// change that the secret is not bound to, and under a key of the row's own
+    /// generation.
     func resealMetadata(
         of old: SealedRow, sealID: [UInt8], _ draft: ItemDraft, under key: MetadataKey
     ) -> RowToStore {
@@ -62,9 +63,9 @@ struct RowMaker: Sendable {
         return store(row, metadata.attributes, draft.itemClass)
     }
 
-    private func emptyRow(_ draft: ItemDraft) -> SealedRow {
+    private func emptyRow(_ draft: ItemDraft, _ generation: UInt32) -> SealedRow {
         SealedRow(
-            rowid: 0, uuid: draft.uuid, persistref: draft.persistref, format: StoreSchema.rowFormat, generation: 0,
+            rowid: 0, uuid: draft.uuid, persistref: draft.persistref, format: StoreSchema.rowFormat, generation: generation,
             protection: draft.protection, isSynchronizable: draft.isSynchronizable, isTombstone: draft.isTombstone,
             metadata: [], wrappedKey: nil, secret: nil)
     }
@@ -97,13 +98,14 @@ struct RowMaker: Sendable {
     ) throws(KeychainError) {
         switch outcome {
         case .key(let secret, let wrapped):
-            row.generation = wrapped.generation
+            guard wrapped.generation == row.generation else { throw MetadataKeys.renewed }
             row.wrappedKey = wrapped.box
             row.secret = sealer.seal(
                 secret: try SecretPayload(extras: draft.extras, value: draft.value).encoded(), metadata: metadata,
                 of: row, draft.itemClass, under: SealingKey(secret.bytes.copy()))
         case .locked: throw MetadataKeys.lockedError(try protectionClass(draft))
         case .noClassKey: throw KeychainError(.authFailed, reason: .passcodeNotSet)
+        case .effaced: throw MetadataKeys.renewed
         case .needsAuthentication: throw KeychainError(.unimplemented, reason: .constraintNotEnforceable)
         case .damaged, nil:
             throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave made no row key"))

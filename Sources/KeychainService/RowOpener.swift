@@ -6,6 +6,8 @@ internal import KeychainStore
 enum OpenedRow {
     case item(ItemMetadata)
     case locked(ProtectionClass)
+    /// What it was sealed under is gone for good: it is as if it were not there.
+    case effaced
     case damaged(StoreTransaction.DamageCause)
 }
 
@@ -24,7 +26,7 @@ struct RowOpener: Sendable {
 
     func open(_ row: SealedRow, _ itemClass: ItemClass, _ reader: StoreReader) throws(KeychainError) -> OpenedRow {
         guard let protectionClass = ProtectionClass(rawValue: row.protection) else { return .damaged(.metadata) }
-        switch try keys.find(protectionClass, using: reader) {
+        switch try keys.find(protectionClass, generation: row.metadataGeneration, using: reader) {
         case .key(let key):
             do throws(CryptoError) {
                 return .item(try sealer.openMetadata(of: row, itemClass, under: key.key))
@@ -32,10 +34,10 @@ struct RowOpener: Sendable {
                 return .damaged(.metadata)
             }
         case .locked: return .locked(protectionClass)
+        case .effaced: return .effaced
         // The class has no key without a passcode: its code in the column is not
         // what the row was sealed under.
-        case .noClassKey where protectionClass == .whenPasscodeSetThisDeviceOnly,
-            .absent where protectionClass == .whenPasscodeSetThisDeviceOnly:
+        case .absent where protectionClass == .whenPasscodeSetThisDeviceOnly:
             guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
             return .damaged(.metadata)
         case .damaged: return .damaged(.metadataKey)
@@ -44,7 +46,8 @@ struct RowOpener: Sendable {
         // row's damage, and neither is a key of another keybag.
         case .absent:
             guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
-            return .damaged(.metadataKey)
+            let isKeyLost = try keys.mayHave(row.metadataGeneration, protectionClass)
+            return .damaged(isKeyLost ? .metadataKey : .metadata)
         case .noClassKey: throw MetadataKeys.mismatch
         }
     }

@@ -202,7 +202,7 @@ struct Salvage {
     ) throws(KeychainError) -> [MetadataKey]? {
         var records = try remains?.metadataKeys(of: protectionClass) ?? []
         records += try engine.store.read { reader throws(KeychainError) in
-            let current = try reader.metadataKey(of: protectionClass).map { [$0] } ?? []
+            let current = try reader.metadataKeys(of: protectionClass)
             return try current + reader.damagedKeys(of: protectionClass)
         }
         var found: [MetadataKey] = []
@@ -210,7 +210,7 @@ struct Salvage {
             switch try engine.keys.open(record, protectionClass, keeping: false) {
             case .key(let key): found.append(key)
             case .locked: return nil
-            case .damaged, .noClassKey, .absent: continue
+            case .damaged, .noClassKey, .absent, .effaced: continue
             }
         }
         return found
@@ -228,7 +228,7 @@ struct Salvage {
             case .payload:
                 if let stored = try resealed(find) { whole.append((find, stored)) } else { counts.locked += 1 }
             case .locked, .needsAuthentication: counts.locked += 1
-            case .damaged: counts.unopened += 1
+            case .damaged, .effaced: counts.unopened += 1
             }
         }
         guard !whole.isEmpty else { return }
@@ -258,7 +258,10 @@ struct Salvage {
             itemClass: find.itemClass, uuid: find.row.uuid, persistref: find.row.persistref,
             attributes: find.metadata.attributes, accessControl: find.metadata.accessControl,
             extras: AttributeMap(), value: nil, dataCode: find.metadata.dataCode)
-        return engine.maker.resealMetadata(of: find.row, sealID: find.metadata.sealID, draft, under: key)
+        switch try engine.renewed((find.row, find.metadata), draft, under: key) {
+        case .row(let stored): return stored
+        case .locked, .gone: return nil
+        }
     }
 
     /// False where its place is taken: what is there now is newer.

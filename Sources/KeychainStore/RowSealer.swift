@@ -10,7 +10,9 @@ package struct RowSealer: Sendable {
     package init(storeID: [UInt8]) { self.storeID = storeID }
 
     /// format, store id, class, uuid, persistref, pdmn, sync, tomb, gen.
-    private func binding(_ purpose: StaticString, _ row: SealedRow, _ itemClass: ItemClass) -> AssociatedData {
+    private func binding(
+        _ purpose: StaticString, _ row: SealedRow, _ itemClass: ItemClass, _ generation: UInt32?
+    ) -> AssociatedData {
         var bound = AssociatedData(purpose)
         bound.append(UInt64(row.format))
         bound.append(storeID)
@@ -20,13 +22,14 @@ package struct RowSealer: Sendable {
         bound.append(row.protection)
         bound.append(row.isSynchronizable ? 1 : 0)
         bound.append(row.isTombstone ? 1 : 0)
-        bound.append(UInt64(row.generation))
+        if let generation { bound.append(UInt64(generation)) }
         return bound
     }
 
-    /// The same, and access group, digest of the access control, seal id.
+    /// The same, and access group, digest of the access control, seal id. The
+    /// generation is left out from format 2 on: the wrapped row key is bound to it.
     private func secretBinding(_ row: SealedRow, _ metadata: ItemMetadata, _ itemClass: ItemClass) -> AssociatedData {
-        var bound = binding("latchkey row secret", row, itemClass)
+        var bound = binding("latchkey row secret", row, itemClass, row.format == 1 ? row.generation : nil)
         bound.append(metadata.attributes[.accessGroup]?.string ?? "")
         bound.append(KeyDerivation.digest(metadata.accessControl?.encoded ?? []))
         bound.append(metadata.sealID)
@@ -36,7 +39,11 @@ package struct RowSealer: Sendable {
     package func seal(
         metadata: ItemMetadata, of row: SealedRow, _ itemClass: ItemClass, under key: borrowing SealingKey
     ) -> [UInt8] {
-        key.seal(metadata.encoded, bound: binding("latchkey row metadata", row, itemClass))
+        key.seal(metadata.encoded, bound: metadataBinding(row, itemClass))
+    }
+
+    private func metadataBinding(_ row: SealedRow, _ itemClass: ItemClass) -> AssociatedData {
+        binding("latchkey row metadata", row, itemClass, row.generation)
     }
 
     /// - Throws: ``CryptoError`` where the seal does not open or what it holds
@@ -44,8 +51,8 @@ package struct RowSealer: Sendable {
     package func openMetadata(
         of row: SealedRow, _ itemClass: ItemClass, under key: borrowing SealingKey
     ) throws(CryptoError) -> ItemMetadata {
-        guard row.format == StoreSchema.rowFormat else { throw .malformed }
-        let bytes = try key.openArray(row.metadata, bound: binding("latchkey row metadata", row, itemClass))
+        guard (1...StoreSchema.rowFormat).contains(row.format) else { throw .malformed }
+        let bytes = try key.openArray(row.metadata, bound: metadataBinding(row, itemClass))
         guard let metadata = ItemMetadata(encoded: bytes),
             metadata.attributes[.accessible]?.string == row.protection,
             (metadata.attributes[.synchronizable]?.integer ?? 0) == (row.isSynchronizable ? 1 : 0),

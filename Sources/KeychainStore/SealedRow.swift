@@ -13,6 +13,10 @@ package struct SealedRow: Sendable, Hashable {
     package var wrappedKey: [UInt8]?
     package var secret: [UInt8]?
 
+    /// Which metadata key of its class seals it. (A row without a value that an
+    /// earlier program wrote says 0: there was the first alone.)
+    package var metadataGeneration: UInt32 { max(1, generation) }
+
     package init(
         rowid: Int64, uuid: [UInt8], persistref: [UInt8], format: Int, generation: UInt32, protection: String,
         isSynchronizable: Bool, isTombstone: Bool, metadata: [UInt8], wrappedKey: [UInt8]?, secret: [UInt8]?

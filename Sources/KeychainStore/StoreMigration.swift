@@ -19,6 +19,7 @@ package struct StoreMigration: Sendable {
     /// Every step there is, in order.
     package static let all = [
         StoreMigration(to: 2, StoreSchema.damageRecords), StoreMigration(to: 3, StoreSchema.changeLog),
+        StoreMigration(to: 4, StoreSchema.keyGenerations),
     ]
 
     /// Runs what a database lacks in one transaction: after a failure or a crash

@@ -73,18 +73,20 @@ package struct StoreReader {
         }
     }
 
-    package func metadataKey(of protectionClass: ProtectionClass) throws(KeychainError) -> MetadataKeyRecord? {
+    /// The metadata keys of a class, newest first.
+    package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
         try translating {
-            let row = try Row.fetchOne(
-                db, sql: "SELECT gen, wrapped, \"check\" FROM metadata_keys WHERE class = ?",
-                arguments: [Int(protectionClass.number)])
-            return row.map { row in
-                MetadataKeyRecord(
-                    generation: Int.fromDatabaseValue(row[0]).flatMap { UInt32(exactly: $0) } ?? 0,
-                    wrapped: Array(Data.fromDatabaseValue(row[1]) ?? Data()),
-                    check: Array(Data.fromDatabaseValue(row[2]) ?? Data()))
-            }
+            try Row.fetchAll(
+                db, sql: "SELECT gen, wrapped, \"check\" FROM metadata_keys WHERE class = ? ORDER BY gen DESC",
+                arguments: [Int(protectionClass.number)]
+            ).map { MetadataKeyRecord($0) }
         }
+    }
+
+    package func metadataKey(
+        of protectionClass: ProtectionClass, generation: UInt32
+    ) throws(KeychainError) -> MetadataKeyRecord? {
+        try metadataKeys(of: protectionClass).first { $0.generation == generation }
     }
 
     /// Whether any class has a metadata key: a store that was written to and has

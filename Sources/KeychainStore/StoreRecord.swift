@@ -66,12 +66,25 @@ extension StoreTransaction {
 
     /// Keeps a metadata key that does not open, byte for byte, before another
     /// takes its place.
-    package func setAsideMetadataKey(of protectionClass: ProtectionClass, at moment: Double) throws(KeychainError) {
+    package func setAsideMetadataKey(
+        of protectionClass: ProtectionClass, generation: UInt32, at moment: Double
+    ) throws(KeychainError) {
         try translating {
             try db.execute(
                 sql: "INSERT INTO damaged_keys (class, moved, gen, wrapped, \"check\") "
-                    + "SELECT class, ?, gen, wrapped, \"check\" FROM metadata_keys WHERE class = ?",
-                arguments: [moment, Int(protectionClass.number)])
+                    + "SELECT class, ?, gen, wrapped, \"check\" FROM metadata_keys WHERE class = ? AND gen = ?",
+                arguments: [moment, Int(protectionClass.number), generation])
+        }
+    }
+
+    /// Forgets the metadata keys of a class below a generation.
+    package func removeMetadataKeys(
+        of protectionClass: ProtectionClass, below generation: UInt32
+    ) throws(KeychainError) {
+        try translating {
+            try db.execute(
+                sql: "DELETE FROM metadata_keys WHERE class = ? AND gen < ?",
+                arguments: [Int(protectionClass.number), generation])
         }
     }
 }

@@ -4,11 +4,12 @@ package import KeychainModel
 /// Names and order are promises on disk: a change is a numbered migration.
 package enum StoreSchema {
     /// `PRAGMA user_version` of what this program writes.
-    package static let format = 3
+    package static let format = 4
     /// `PRAGMA application_id`: "LKEY".
     package static let applicationID: Int32 = 0x4C4B_4559
-    /// The format of a row's seals.
-    package static let rowFormat = 1
+    /// The format of a row's seals. 2: the secret's is not bound to the generation of
+    /// the class key, so that the row key can be wrapped anew by itself.
+    package static let rowFormat = 2
 
     /// Attributes that stand in columns of their own, in the clear.
     static let clear: Set<AttributeCode> = [.accessible, .synchronizable, .tombstone, .uuid]
@@ -46,7 +47,7 @@ package enum StoreSchema {
             moved REAL NOT NULL, rowid_was INTEGER, uuid BLOB, persistref BLOB, fmt INTEGER, gen INTEGER, pdmn TEXT, \
             sync INTEGER, tomb INTEGER, pkey BLOB, blind BLOB, metadata BLOB, wrapped_key BLOB, secret BLOB)
             """,
-        ] + damageRecords + changeLog
+        ] + damageRecords + changeLog + keyGenerations
     }
 
     /// What format 2 has and format 1 had not: metadata keys that did not open,
@@ -70,6 +71,18 @@ package enum StoreSchema {
         items INTEGER NOT NULL)
         """,
         "INSERT INTO store (name, value) VALUES ('history', randomblob(16))",
+    ]
+
+    /// What format 4 has: a metadata key for each generation of a class key. (The
+    /// table is made anew, because SQLite changes no primary key.)
+    static let keyGenerations = [
+        """
+        CREATE TABLE metadata_keys_4 (class INTEGER NOT NULL, gen INTEGER NOT NULL, wrapped BLOB NOT NULL, \
+        "check" BLOB NOT NULL, PRIMARY KEY (class, gen)) WITHOUT ROWID
+        """,
+        "INSERT INTO metadata_keys_4 SELECT class, gen, wrapped, \"check\" FROM metadata_keys",
+        "DROP TABLE metadata_keys",
+        "ALTER TABLE metadata_keys_4 RENAME TO metadata_keys",
     ]
 
     private static func table(_ itemClass: ItemClass) -> [String] {

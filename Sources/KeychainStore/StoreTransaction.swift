@@ -49,12 +49,21 @@ package struct StoreTransaction {
     package func replace(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
         try translating {
             let old = try standing(of: stored.row.rowid, in: itemClass)
-            var statement = try PreparedStatement(db, StatementText.of(itemClass).replace)
-            try Self.bind(stored, to: &statement)
-            try statement.bind(stored.row.rowid)
-            try statement.run()
+            try write(stored, in: itemClass)
             notes.add(from: old, to: stored.standing(in: itemClass), itemClass)
         }
+    }
+
+    /// The same item under other keys: nothing that anybody could observe.
+    package func renew(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
+        try translating { try write(stored, in: itemClass) }
+    }
+
+    private func write(_ stored: RowToStore, in itemClass: ItemClass) throws {
+        var statement = try PreparedStatement(db, StatementText.of(itemClass).replace)
+        try Self.bind(stored, to: &statement)
+        try statement.bind(stored.row.rowid)
+        try statement.run()
     }
 
     /// Replaces everything of a row but its number and what its secret's seal
@@ -126,14 +135,16 @@ package struct StoreTransaction {
         }
     }
 
-    /// Every row of a class key's items, in all tables.
-    package func rowids(protectedBy protectionClass: ProtectionClass) throws(KeychainError) -> [(ItemClass, Int64)] {
+    /// Every row whose metadata one metadata key seals, in all tables.
+    package func rowids(
+        protectedBy protectionClass: ProtectionClass, generation: UInt32
+    ) throws(KeychainError) -> [(ItemClass, Int64)] {
         var found: [(ItemClass, Int64)] = []
         for itemClass in ItemClass.stored {
             let rowids = try translating {
                 try Int64.fetchAll(
-                    db, sql: "SELECT rowid FROM \(itemClass.rawValue) WHERE pdmn = ?",
-                    arguments: [protectionClass.rawValue])
+                    db, sql: "SELECT rowid FROM \(itemClass.rawValue) WHERE pdmn = ? AND max(gen, 1) = ?",
+                    arguments: [protectionClass.rawValue, generation])
             }
             found += rowids.map { (itemClass, $0) }
         }

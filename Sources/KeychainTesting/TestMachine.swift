@@ -1,6 +1,7 @@
 internal import Enclave
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import KeychainService
 internal import Synchronization
 
@@ -11,6 +12,8 @@ final class TestMachine: Sendable {
     private let enclave: InProcessEnclave
     private let folder: TestFolder
     let log = CallLog()
+    /// What the person of this test remembers.
+    private let passcode = Mutex<SharedSecret?>(nil)
     /// The engine, or why there is none.
     private let running: Mutex<Result<KeychainEngine, KeychainError>>
 
@@ -18,7 +21,7 @@ final class TestMachine: Sendable {
 
     init(clock: TestClock) throws(KeychainError) {
         self.clock = clock
-        enclave = try InProcessEnclave.ephemeral()
+        enclave = try InProcessEnclave.ephemeral(clock: clock, passcodeCost: Self.cheapPasscodes)
         folder = try TestFolder()
         running = Mutex(.success(try Self.start(folder, enclave, clock)))
     }
@@ -30,6 +33,67 @@ final class TestMachine: Sendable {
     }
 
     deinit { close() }
+
+    /// Tests set passcodes by the hundred, and nobody guesses theirs.
+    private static let cheapPasscodes = PasscodeCost.fixed(passes: 1, kibibytes: 8) ?? .calibrated
+
+    // MARK: The device
+
+    var device: DeviceState { enclave.state() }
+
+    /// Does something to the device; the engine has heard of it when this returns.
+    private func changeDevice(
+        _ change: (any PersonDoor, SharedSecret?) throws(KeychainError) -> SharedSecret?
+    ) throws(KeychainError) {
+        let before = passcode.withLock { $0 }
+        let after = try change(enclave, before)
+        passcode.withLock { $0 = after }
+        try deviceChanged()
+    }
+
+    private func deviceChanged() throws(KeychainError) {
+        let engine = try engine()
+        try engine.deviceChanged()
+        try engine.renewRows()
+    }
+
+    func setPasscode(_ new: SharedSecret) throws(KeychainError) {
+        try changeDevice { door, before throws(KeychainError) in
+            if let before { try door.changePasscode(from: before, to: new) } else { try door.setPasscode(new) }
+            return new
+        }
+    }
+
+    func removePasscode() throws(KeychainError) {
+        try changeDevice { door, before throws(KeychainError) in
+            guard let before else { throw Self.noPasscode }
+            try door.removePasscode(with: .passcode(before))
+            return nil
+        }
+    }
+
+    func lock() throws(KeychainError) {
+        try changeDevice { door, before throws(KeychainError) in
+            try door.lock()
+            return before
+        }
+    }
+
+    func unlock() throws(KeychainError) {
+        try changeDevice { door, before throws(KeychainError) in
+            guard let before else { throw Self.noPasscode }
+            try door.unlock(with: .passcode(before))
+            return before
+        }
+    }
+
+    /// As after a new start of the computer.
+    func restartDevice() throws(KeychainError) {
+        enclave.restart()
+        try deviceChanged()
+    }
+
+    private static let noPasscode = KeychainError(.authFailed, reason: .passcodeNotSet)
 
     /// - Throws: `errSecNotAvailable` once the keychain is closed.
     func engine() throws(KeychainError) -> KeychainEngine { try running.withLock { $0 }.get() }

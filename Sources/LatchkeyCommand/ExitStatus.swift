@@ -35,7 +35,10 @@ extension ExitStatus {
         switch reason {
         case .nothingMatches, .mayBeSetAside: .noMatch
         case .tooLarge: .usage
-        case .locked, .passcodeNotSet: .locked
+        case .locked, .passcodeNotSet, .authenticationFailed, .attemptsDelayed, .userCanceled, .promptTimedOut,
+            .interactionForbidden, .nobodyToAsk, .biometryNotAvailable, .biometryNotEnrolled, .contextInvalid:
+            .locked
+        case .passcodeIsSet, .passcodeRefused: .usage
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
             .identityRefused, .serverUntrusted:
             .denied

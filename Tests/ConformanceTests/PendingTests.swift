@@ -35,19 +35,17 @@ import Testing
 
     @Test(arguments: [
         ("keySign", Pending.keyCall), ("identityCreate", .identity), ("pkcs12Import", .pkcs12), ("cli", .fileKeychain),
-        ("backup", .backup), ("restore", .backup), ("newDevice", .backup), ("setState", .deviceState),
-        ("removePasscode", .passcode), ("setAuthResult", .authentication), ("changeBiometryEnrolment", .authentication),
+        ("backup", .backup), ("restore", .backup), ("newDevice", .backup), ("setAuthResult", .authentication), ("changeBiometryEnrolment", .authentication),
     ]) func waitsForCalls(name: String, reason: Pending) throws {
         #expect(try pending(#"{"call": "\#(name)", "status": 0}"#) == reason)
     }
 
-    @Test func waitsForTheDeviceAndTheFileKeychain() throws {
+    @Test func waitsForTheFileKeychainAndNotForTheDevice() throws {
         let step = #"{"call": "copy", "query": {}, "status": -50}"#
-        #expect(try pending(step, context: #""deviceState": "locked""#) == .deviceState)
         #expect(try pending(step, context: #""platform": "macos-file""#) == .fileKeychain)
         #expect(try pending(step, context: #""platform": "macos-dp", "passcodeSet": false"#) == nil)
-        #expect(
-            try pending(#"{"call": "setContext", "context": {"deviceState": "locked"}, "status": 0}"#) == .deviceState)
+        #expect(try pending(step, context: #""deviceState": "locked""#) == nil)
+        #expect(try pending(#"{"call": "setState", "state": "locked", "status": 0}"#) == nil)
     }
 
     @Test func waitsForConstraintsThatMustBeMet() throws {
@@ -59,14 +57,6 @@ import Testing
         #expect(try pending(query: constrained, call: "copy", status: "-25300") == nil)
         let free = #""kSecAttrAccessControl": {"accessControl": {"protection": "ak", "flags": []}}"#
         #expect(try pending(query: free) == nil)
-    }
-
-    @Test func waitsForAPasscodeOnlyWhereAnItemNeedsOne() throws {
-        let item = #""kSecAttrAccessible": {"const": "kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly"}"#
-        #expect(try pending(query: item) == .passcode)
-        let step = #"{"call": "add", "query": {\#(item)}, "status": -25293}"#
-        #expect(try pending(step, context: #""passcodeSet": false"#) == nil)
-        #expect(try pending(query: #""kSecAttrLabel": {"string": "x"}"#) == nil)
     }
 
     @Test func doesNotWaitForBytesOfAFixture() throws {

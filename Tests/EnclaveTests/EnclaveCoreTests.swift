@@ -107,7 +107,7 @@ import Testing
         let other = WrapBinding.rowKey(store: .random(), .row(uuid: [1]), generation: 1)
         #expect(made.bytes != other.bytes)
         #expect(throws: KeybagError.unreadable(.malformed)) {
-            _ = try Keybag.Locked.open(body.with(store: .random()), generation: 1, root: root.copy())
+            _ = try Keybag(body.with(store: .random()), generation: 1, root: root.copy())
         }
     }
 

@@ -88,7 +88,7 @@ extension RowBinding {
 
 /// What can be said about an outcome without its key.
 enum Fate: Hashable {
-    case key, locked, needsAuthentication, damaged, noClassKey
+    case key, locked, needsAuthentication, damaged, noClassKey, effaced
 }
 
 extension KeyOutcome {
@@ -99,11 +99,23 @@ extension KeyOutcome {
         case .needsAuthentication: .needsAuthentication
         case .damaged: .damaged
         case .noClassKey: .noClassKey
+        case .effaced: .effaced
         }
     }
 
     var secret: [UInt8]? { if case .key(let secret, _) = self { secret.bytes.insecureArray() } else { nil } }
     var wrapped: WrappedKey? { if case .key(_, let wrapped) = self { wrapped } else { nil } }
+}
+
+extension EnclaveCore {
+    /// A keybag in memory, unlocked where no person is needed for that.
+    static func opened(
+        _ body: KeybagBody, _ root: consuming RootKey, protectors: [String] = []
+    ) throws -> EnclaveCore {
+        try EnclaveCore(
+            Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: protectors, unrepaired: [],
+            attempts: AttemptCounter(failed: 0, at: .zero), cost: .calibrated)
+    }
 }
 
 extension EnclaveConnection {

@@ -24,8 +24,8 @@ import Testing
         #expect(described.processID == ProcessEnvironment.processID)
         #expect(described.protectors == ["software-file"])
         #expect(described.slots == ["open"])
-        #expect(described.openClasses.count == 6)
-        #expect(described.hasPasscode == false)
+        #expect(described.state.openClasses.count == 6)
+        #expect(described.state.hasPasscode == false)
         #expect(described.keybagGeneration == 1)
     }
 

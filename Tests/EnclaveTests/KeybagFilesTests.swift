@@ -212,7 +212,8 @@ import Testing
         keys += try home.withProtectors { protectors in
             let folder = try #require(AuthenticatedFile.parse(.keybag, try home.read("keybag.0")))
             let body = try #require(KeybagBody(parsing: folder.uncheckedBody))
-            let keybag = try Keybag.Locked.open(body, generation: 1, root: protectors.root.copy()).unlock(with: .open)
+            var keybag = try Keybag(body, generation: 1, root: protectors.root.copy())
+            try keybag.unlock(with: .open, effacement: nil)
             let classKeys = ProtectionClass.allCases.compactMap { named -> [UInt8]? in
                 guard case .key(let key) = keybag.ring.current(named) else { return nil }
                 return key.key.secret.insecureArray()

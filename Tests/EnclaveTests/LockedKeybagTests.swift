@@ -1,6 +1,7 @@
 import KeychainCrypto
 import KeychainModel
 import KeychainPlatform
+import KeychainProtocol
 import Testing
 
 @testable import Enclave
@@ -10,25 +11,25 @@ import Testing
     private func core(_ change: (KeybagBody) -> KeybagBody) throws -> EnclaveCore {
         let root = RootKey.random()
         let body = change(KeybagBody.new(for: .random(), root: root))
-        let locked = try Keybag.Locked.open(body, generation: 1, root: root)
-        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: ["software-file"], unrepaired: [])
+        return try EnclaveCore.opened(body, root, protectors: ["software-file"])
     }
 
     private func lockedCore() throws -> EnclaveCore {
         try core { body in
             body.with(
                 slots: body.slots.map {
-                    .init(kind: .unknown("passcode"), identifier: $0.identifier, wrappedBagKey: $0.wrappedBagKey)
+                    .init(kind: .unknown("quantum"), identifier: $0.identifier, wrappedBagKey: $0.wrappedBagKey)
                 })
         }
     }
 
     @Test func aSlotOfAnUnknownKindOpensNothing() throws {
         let core = try lockedCore()
-        let described = core.describe(process: 1)
-        #expect(described.openClasses == [.always, .alwaysThisDeviceOnly])
-        #expect(described.slots == ["passcode"])
-        #expect(described.hasPasscode)
+        let described = core.describe(process: 1, at: .zero)
+        #expect(described.state.openClasses == [.always, .alwaysThisDeviceOnly])
+        #expect(described.state.lock == .beforeFirstUnlock)
+        #expect(described.slots == ["quantum"])
+        #expect(!described.state.hasPasscode)
     }
 
     @Test(arguments: [
@@ -57,12 +58,12 @@ import Testing
         let root = RootKey.random()
         let body = KeybagBody.new(for: .random(), root: root)
         #expect(throws: KeybagError.unreadable(.slotRefuses)) {
-            let keybag = try Keybag.Locked.open(body, generation: 1, root: root.copy())
-            _ = try keybag.unlock(with: SlotSecret(kind: .open, bytes: SecretBytes(count: 1)))
+            var keybag = try Keybag(body, generation: 1, root: root.copy())
+            try keybag.unlock(with: SlotSecret(kind: .open, bytes: SecretBytes(count: 1)), effacement: nil)
         }
         #expect(throws: KeybagError.unreadable(.slotRefuses)) {
-            let keybag = try Keybag.Locked.open(body, generation: 1, root: root.copy())
-            _ = try keybag.unlock(with: SlotSecret(kind: .unknown("passcode"), bytes: SecretBytes(count: 0)))
+            var keybag = try Keybag(body, generation: 1, root: root.copy())
+            try keybag.unlock(with: SlotSecret(kind: .passcode, bytes: SecretBytes(count: 0)), effacement: nil)
         }
     }
 
@@ -82,12 +83,5 @@ import Testing
         #expect(newer.makeRowKeys(for: [row])[0].wrapped?.generation == 2)
         #expect(newer.makeMetadataKey(for: .always).wrapped?.generation == 2)
         #expect(newer.makeMetadataKey(for: .alwaysThisDeviceOnly).wrapped?.generation == 1)
-    }
-}
-
-extension EnclaveCore {
-    fileprivate static func opened(_ body: KeybagBody, _ root: consuming RootKey) throws -> EnclaveCore {
-        let locked = try Keybag.Locked.open(body, generation: 1, root: root)
-        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: [], unrepaired: [])
     }
 }

@@ -37,6 +37,7 @@ final class RunningServer: Sendable {
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
         userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64
     ) throws {
+        let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         self.home = try home ?? EnclaveHome()
         self.clock = clock
         stop = try EventSignal()
@@ -49,7 +50,7 @@ final class RunningServer: Sendable {
                 var limits = EnclaveServer.Limits()
                 limits.connections = connections
                 let server = try EnclaveServer(
-                    socket, EnclaveKeeper(directory), userID: userID, clock: clock,
+                    socket, EnclaveKeeper(directory, clock: clock, cost: cost), userID: userID, clock: clock,
                     limits: limits, stop: stop)
                 ending.set(try server.run())
             } catch {

@@ -90,5 +90,19 @@ private final class GatedConnection: EnclaveConnection {
         try below.openMetadataKey(wrapped, of: protectionClass)
     }
 
+    func rewrapRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)]
+    ) throws(KeychainError) -> [RewrapOutcome] { try below.rewrapRowKeys(rows) }
+
+    func retire(_ protectionClass: ProtectionClass, below generation: UInt32) throws(KeychainError) {
+        try below.retire(protectionClass, below: generation)
+    }
+
+    func lock() throws(KeychainError) { try below.lock() }
+
+    func state(after number: UInt64, orUntil cancelled: EventSignal) throws(KeychainError) -> EnclaveDescription? {
+        try below.state(after: number, orUntil: cancelled)
+    }
+
     func describe() throws(KeychainError) -> EnclaveDescription { try below.describe() }
 }

@@ -125,12 +125,12 @@ import Testing
         for copy in 0...1 {
             let path = URL(fileURLWithPath: "\(folder.path)/enclave/keybag.\(copy)")
             var bytes = try Data(contentsOf: path)
-            bytes[11] = 2
+            bytes[11] = 9
             try bytes.write(to: path)
         }
         let files = try contents(of: folder)
         let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(folder.path, ManualClock()) }
-        #expect(error?.reason == .storeNewer(version: 2))
+        #expect(error?.reason == .storeNewer(version: 9))
         #expect(try version(folder) == 1)
         #expect(try contents(of: folder) == files)
     }

@@ -222,5 +222,19 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
         try answer { below.openMetadataKey(wrapped, of: protectionClass) }
     }
 
+    func rewrapRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)]
+    ) throws(KeychainError) -> [RewrapOutcome] { try answer { below.rewrapRowKeys(rows) } }
+
+    func retire(_ protectionClass: ProtectionClass, below generation: UInt32) throws(KeychainError) {
+        try below.retire(protectionClass, below: generation)
+    }
+
+    func lock() throws(KeychainError) { try below.lock() }
+
+    func state(after number: UInt64, orUntil cancelled: EventSignal) throws(KeychainError) -> EnclaveDescription? {
+        below.state(after: number, orUntil: cancelled)
+    }
+
     func describe() throws(KeychainError) -> EnclaveDescription { try answer { below.describe() } }
 }

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "pdmn = 'dk'", "sync = 1", "uuid = randomblob(16)", "persistref = randomblob(16)", "gen = gen + 1", "fmt = 2",
+        "pdmn = 'dk'", "sync = 1", "uuid = randomblob(16)", "persistref = randomblob(16)", "gen = gen + 1", "fmt = 1", "fmt = 3",
     ])
     func editedColumnMakesTheRowDamagedAndNeverReadable(_ edit: String) throws {
         let keychain = try EngineUnderTest()

@@ -23,7 +23,7 @@ extension EnclaveCore {
     /// nothing is tried on them.
     func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [KeyOutcome] {
         rows.map { row in
-            ring.current(row.binding.protectionClass).outcome { _ in
+            ring.key(row.binding.protectionClass, generation: row.wrapped.generation).outcome { _ in
                 guard row.binding.isUnconstrained else { return .needsAuthentication }
                 return open(row.wrapped, of: row.binding.protectionClass) {
                     WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation)
@@ -44,6 +44,28 @@ extension EnclaveCore {
     func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) -> KeyOutcome {
         open(wrapped, of: protectionClass) {
             WrapBinding.metadataKey(store: store, protectionClass, generation: wrapped.generation)
+        }
+    }
+
+    /// The same row keys under the newest key of their class. No constraint is asked
+    /// for: nothing leaves, and the new wrap is bound to what the old one was.
+    func rewrapRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [RewrapOutcome] {
+        rows.map { row in
+            let named = row.binding.protectionClass
+            let opened = open(row.wrapped, of: named) {
+                WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation)
+            }
+            switch opened {
+            case .key(let secret, _):
+                guard case .key(let newest) = ring.current(named) else { return .locked }
+                let binding = WrapBinding.rowKey(store: store, row.binding, generation: newest.generation)
+                return .wrapped(
+                    WrappedKey(generation: newest.generation, box: newest.key.seal(secret.bytes, bound: binding)))
+            case .locked, .needsAuthentication: return .locked
+            case .damaged: return .damaged
+            case .noClassKey: return .noClassKey
+            case .effaced: return .effaced
+            }
         }
     }
 
@@ -77,6 +99,7 @@ extension KeyRing.Found {
         // A keybag that never had this generation is not this row's: nothing to
         // call the row damaged for.
         case .unknownGeneration: .noClassKey
+        case .effaced: .effaced
         }
     }
 }

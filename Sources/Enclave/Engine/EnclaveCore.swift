@@ -1,43 +1,67 @@
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 
-/// The engine: an opened keybag that makes and opens keys. It does no I/O and
-/// knows no clock; one thread uses it at a time.
+/// The engine: an opened keybag that makes and opens keys, and changes what opens
+/// it. It knows no clock and no wire; one thread uses it at a time.
 struct EnclaveCore: ~Copyable, Sendable {
-    private let keybag: KeybagState
+    var keybag: Keybag
+    let storage: any KeybagStorage
+    let cost: PasscodeCost
+    var attempts: AttemptCounter
+    /// A recovery code that nobody has typed back yet.
+    var pendingCode: PendingCode?
+    /// Goes up with each change of what ``state(at:)`` tells.
+    var stateNumber: UInt64 = 1
     private let protectors: [String]
-    private let unrepaired: [RepairFailure]
-    let store: StoreID
-    let indexKey: SharedSecret
-    /// The class keys that are open now.
-    let ring: KeyRing
+    var unrepaired: [RepairFailure]
 
-    init(_ keybag: consuming KeybagState, protectors: [String], unrepaired: [RepairFailure]) {
-        store = keybag.body.store
-        indexKey = keybag.indexKey
-        ring = keybag.ring
+    /// A keybag with a slot of kind "open" is unlocked at once; any other stays
+    /// locked until somebody brings a secret.
+    init(
+        _ keybag: consuming Keybag, in storage: any KeybagStorage, protectors: [String],
+        unrepaired: [RepairFailure], attempts: AttemptCounter, cost: PasscodeCost
+    ) throws(KeybagError) {
+        var keybag = keybag
+        if keybag.body.slot(.open) != nil { try keybag.unlock(with: .open, effacement: nil) }
         self.keybag = keybag
+        self.storage = storage
         self.protectors = protectors
         self.unrepaired = unrepaired
+        self.attempts = attempts
+        self.cost = cost
     }
 
     /// A keybag that exists in memory only, for a store that does not outlive
     /// its process.
-    static func ephemeral() throws(KeybagError) -> EnclaveCore {
+    static func ephemeral(cost: PasscodeCost) throws(KeybagError) -> EnclaveCore {
         let root = RootKey.random()
         let body = KeybagBody.new(for: .random(), root: root)
-        let locked = try Keybag.Locked.open(body, generation: 1, root: root)
-        return EnclaveCore(try KeybagState(unlockingOpenSlotOf: locked), protectors: [], unrepaired: [])
+        return try EnclaveCore(
+            Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: [], unrepaired: [],
+            attempts: AttemptCounter(failed: 0, at: .zero), cost: cost)
     }
 
+    var store: StoreID { keybag.body.store }
+    var indexKey: SharedSecret { keybag.indexKey }
+    /// The class keys that are open now.
+    var ring: KeyRing { keybag.ring }
+
     /// - Parameter process: the process that holds the keys.
-    func describe(process: Int32) -> EnclaveDescription {
+    func describe(process: Int32, at moment: Duration) -> EnclaveDescription {
         EnclaveDescription(
-            protectors: protectors, slots: keybag.body.slots.map(\.kind.name), openClasses: ring.openClasses,
-            hasPasscode: keybag.body.slots.contains { $0.kind.name == "passcode" },
+            protectors: protectors, slots: keybag.body.slots.map(\.kind.name), state: state(at: moment),
+            generations: keybag.body.generations, effacedBelow: keybag.body.effacedBelow,
             memoryLocked: SecretArena.shared.isLocked && SecretArena.shared.overflow.unlocked == 0,
             keybagGeneration: keybag.generation, processID: process,
             unrepairedFiles: unrepaired.map(\.fileName))
+    }
+
+    func state(at moment: Duration) -> DeviceState {
+        DeviceState(
+            number: stateNumber, lock: keybag.lock, hasPasscode: keybag.body.hasPasscode,
+            hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
+            failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment))
     }
 }

@@ -1,5 +1,6 @@
 package import KeychainModel
 package import KeychainPlatform
+package import KeychainProtocol
 internal import Synchronization
 
 /// The enclave in the caller's own process, for the embedded engine and for
@@ -11,6 +12,11 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package let storeID: [UInt8]
     package let indexKey: SharedSecret
     private let core: Mutex<EnclaveCore>
+    /// One person at a time: what is derived for a request holds until it is done.
+    private let person = Mutex(())
+    private let clock: any KeychainClock
+    /// The state has another number; for one that waits.
+    private let changed: EventSignal
     /// Holds the folder's lock; nil where there is no folder.
     private let directory: EnclaveDirectory?
 
@@ -19,26 +25,36 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     ///
     /// - Throws: `errSecNotAvailable` with reason `keybagUnreadable`,
     ///   `storeMismatch`, `storeNewer`, `storeInUse`, `diskFull` or `inputOutput`.
-    package convenience init(dataDirectory: String, expecting expected: ExpectedStore) throws(KeychainError) {
+    package convenience init(
+        dataDirectory: String, expecting expected: ExpectedStore, clock: any KeychainClock = SystemClock(),
+        passcodeCost: PasscodeCost = .calibrated
+    ) throws(KeychainError) {
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
-            self.init(try directory.open(expected), directory)
+            try self.init(
+                try directory.open(expected, at: clock.monotonic, cost: passcodeCost), directory, clock)
         } catch {
             throw error.asKeychainError
         }
     }
 
-    private init(_ core: consuming EnclaveCore, _ directory: EnclaveDirectory?) {
+    private init(
+        _ core: consuming EnclaveCore, _ directory: EnclaveDirectory?, _ clock: any KeychainClock
+    ) throws(KeybagError) {
+        do throws(SystemCallError) { changed = try EventSignal() } catch { throw .system(error) }
         storeID = core.store.bytes
         indexKey = core.indexKey
         self.directory = directory
+        self.clock = clock
         self.core = Mutex(core)
     }
 
     /// A new store whose keys are in memory only and go with this object.
-    package static func ephemeral() throws(KeychainError) -> InProcessEnclave {
+    package static func ephemeral(
+        clock: any KeychainClock = SystemClock(), passcodeCost: PasscodeCost = .calibrated
+    ) throws(KeychainError) -> InProcessEnclave {
         do throws(KeybagError) {
-            return InProcessEnclave(try EnclaveCore.ephemeral(), nil)
+            return try InProcessEnclave(try EnclaveCore.ephemeral(cost: passcodeCost), nil, clock)
         } catch {
             throw error.asKeychainError
         }
@@ -57,6 +73,10 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         core.withLock { $0.openRowKeys(rows) }
     }
 
+    package func rewrapRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [RewrapOutcome] {
+        core.withLock { $0.rewrapRowKeys(rows) }
+    }
+
     package func makeMetadataKey(for protectionClass: ProtectionClass) -> KeyOutcome {
         core.withLock { $0.makeMetadataKey(for: protectionClass) }
     }
@@ -65,7 +85,96 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         core.withLock { $0.openMetadataKey(wrapped, of: protectionClass) }
     }
 
+    package func retire(_ protectionClass: ProtectionClass, below generation: UInt32) throws(KeychainError) {
+        let failure = core.withLock { core -> KeybagError? in
+            do throws(KeybagError) {
+                try core.retire(protectionClass, below: generation)
+                return nil
+            } catch { return error }
+        }
+        if let failure { throw failure.asKeychainError }
+    }
+
     package func describe() -> EnclaveDescription {
-        core.withLock { $0.describe(process: ProcessEnvironment.processID) }
+        core.withLock { $0.describe(process: ProcessEnvironment.processID, at: clock.monotonic) }
+    }
+
+    package func state(after number: UInt64, orUntil cancelled: EventSignal) -> EnclaveDescription? {
+        while true {
+            let described = describe()
+            if described.state.number != number { return described }
+            do throws(SystemCallError) {
+                guard try waitForAny(of: [cancelled.descriptor, changed.descriptor]) == 1 else { return nil }
+            } catch { return nil }
+            changed.drain()
+        }
+    }
+
+    /// As after a new start of the process: nothing that a person opened is open.
+    package func restart() {
+        core.withLock { $0.forgetFirstUnlock() }
+        changed.signal()
+    }
+}
+
+extension InProcessEnclave: PersonDoor {
+    package func state() -> DeviceState { core.withLock { $0.state(at: clock.monotonic) } }
+
+    package func unlock(with credential: PersonCredential) throws(KeychainError) { try perform(.unlock(credential)) }
+    package func lock() throws(KeychainError) { try perform(.lock) }
+    package func setPasscode(_ new: SharedSecret) throws(KeychainError) { try perform(.setPasscode(new)) }
+
+    package func changePasscode(from old: SharedSecret, to new: SharedSecret) throws(KeychainError) {
+        try perform(.changePasscode(from: old, to: new))
+    }
+
+    package func resetPasscode(with code: SharedSecret, to new: SharedSecret) throws(KeychainError) {
+        try perform(.resetPasscode(code: code, to: new))
+    }
+
+    package func removePasscode(with credential: PersonCredential) throws(KeychainError) {
+        try perform(.removePasscode(credential))
+    }
+
+    package func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
+        guard let code = try perform(.makeRecoveryCode(passcode: passcode)) else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "no recovery code was made"))
+        }
+        return code
+    }
+
+    package func confirmRecoveryCode(_ typed: SharedSecret) throws(KeychainError) {
+        try perform(.confirmRecoveryCode(typed))
+    }
+
+    package func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError) {
+        try perform(.removeRecoveryCode(passcode: passcode))
+    }
+
+    package func question() -> PersonQuestion? { nil }
+    package func agree(with credential: PersonCredential) throws(KeychainError) { throw Self.nothingAsked }
+    package func decline(_ reason: Reason) throws(KeychainError) { throw Self.nothingAsked }
+
+    private static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))
+
+    @discardableResult
+    private func perform(_ request: PersonRequest) throws(KeychainError) -> SharedSecret? {
+        let outcome = person.withLock { _ -> Result<SharedSecret?, KeychainError> in
+            do throws(KeychainError) {
+                let derivation = try core.withLock { core -> Result<PersonDerivation, KeychainError> in
+                    do throws(KeychainError) {
+                        return .success(try core.derivation(for: request, at: clock.monotonic))
+                    } catch { return .failure(error) }
+                }.get()
+                let derived = try derivation.derive()
+                return core.withLock { core in
+                    do throws(KeychainError) {
+                        return .success(try core.perform(request, with: derived, at: clock.monotonic))
+                    } catch { return .failure(error) }
+                }
+            } catch { return .failure(error) }
+        }
+        changed.signal()
+        return try outcome.get()
     }
 }

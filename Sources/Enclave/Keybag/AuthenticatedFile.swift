@@ -8,7 +8,6 @@ internal import KeychainPlatform
 /// The frame is the same for every version, for ever; a version changes what
 /// the body says. So an older program can tell a newer file from a damaged one.
 enum AuthenticatedFile {
-    static let version: UInt32 = 1
     static let magicCount = 8
     static let headerCount = magicCount + 4 + 8 + 4
     static let codeCount = 32
@@ -19,11 +18,23 @@ enum AuthenticatedFile {
     enum Kind: Sendable {
         case protectors
         case keybag
+        /// How often in a row somebody failed to open the keybag.
+        case attempts
 
         var magic: [UInt8] {
             switch self {
             case .protectors: Array("LKPROTEC".utf8)
             case .keybag: Array("LKKEYBAG".utf8)
+            case .attempts: Array("LKATTEMP".utf8)
+            }
+        }
+
+        /// The version that this program writes, and the newest that it reads.
+        /// `keybag` 2: slots that need a person, and the class akpu.
+        var version: UInt32 {
+            switch self {
+            case .protectors, .attempts: 1
+            case .keybag: 2
             }
         }
 
@@ -32,6 +43,7 @@ enum AuthenticatedFile {
             switch self {
             case .protectors: "protectors"
             case .keybag: "keybag"
+            case .attempts: "attempts"
             }
         }
 
@@ -39,6 +51,7 @@ enum AuthenticatedFile {
             switch self {
             case .protectors: "latchkey protectors authentication 1"
             case .keybag: "latchkey keybag authentication 1"
+            case .attempts: "latchkey attempts authentication 1"
             }
         }
     }
@@ -46,7 +59,7 @@ enum AuthenticatedFile {
     /// The bytes of a file of this version.
     static func encode(_ kind: Kind, generation: UInt64, body: [UInt8], root: borrowing RootKey) -> [UInt8] {
         precondition(body.count <= largestBody, "a keybag of \(body.count) bytes")
-        let bytes = kind.magic + bigEndian(version) + bigEndian(generation) + bigEndian(UInt32(body.count)) + body
+        let bytes = kind.magic + bigEndian(kind.version) + bigEndian(generation) + bigEndian(UInt32(body.count)) + body
         return bytes + KeyDerivation.authenticationCode(bytes, key: root.authenticationKey(of: kind))
     }
 
@@ -83,7 +96,7 @@ extension AuthenticatedFile {
         /// - Warning: not authentic; for finding the root key, whose own wrap is.
         var uncheckedBody: [UInt8] { Array(bytes[headerCount..<(bytes.count - codeCount)]) }
 
-        var claimsNewer: Bool { version > AuthenticatedFile.version }
+        var claimsNewer: Bool { version > kind.version }
 
         /// nil where the file is not authentic under this root key.
         func verified(by root: borrowing RootKey) -> Verified? {

@@ -1,6 +1,7 @@
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// The enclave's own folder, `enclave` in the data folder, held by one process
 /// at a time.
@@ -8,8 +9,8 @@ internal import KeychainPlatform
 /// It holds `lock`, `software-secret.0/.1`, `protectors.0/.1` and
 /// `keybag.0/.1`, and is made with mode 0700 where it is not there.
 struct EnclaveDirectory: Sendable {
-    static let name = "enclave"
-    static let lockName = "lock"
+    static let name = EnclaveRendezvous.folderName
+    static let lockName = EnclaveRendezvous.lockName
 
     let directory: PrivateDirectory
     private let lock: FileLock
@@ -40,7 +41,11 @@ extension EnclaveDirectory {
     ///
     /// Nothing is written before everything has opened; then each damaged or
     /// older copy is written again from the good one.
-    func open(_ expected: ExpectedStore) throws(KeybagError) -> EnclaveCore {
+    ///
+    /// - Parameter moment: now, by the clock whose time counts for attempts.
+    func open(
+        _ expected: ExpectedStore, at moment: Duration, cost: PasscodeCost
+    ) throws(KeybagError) -> EnclaveCore {
         var keybag = try keybagFiles()
         if keybag.isAbsent {
             guard expected == .anyOrNew else { throw .unreadable(.missing) }
@@ -57,16 +62,29 @@ extension EnclaveDirectory {
         let repairs = protectorFiles.repairs(to: protectors.file) + keybag.repairs(to: file)
         let secret = protectors.secret
         let kinds = protectors.body.protectors.map(\.kind.name)
-        let locked = try Keybag.Locked.open(body, generation: file.generation, root: protectors.takeRoot())
-        let state = try KeybagState(unlockingOpenSlotOf: locked)
-        let failures = secrets.repair(with: secret) + Self.perform(repairs)
-        return EnclaveCore(state, protectors: kinds, unrepaired: failures)
+        let opened = try Keybag(body, generation: file.generation, root: protectors.takeRoot())
+        let failed = try failedAttempts(root: opened.root)
+        var core = try EnclaveCore(
+            opened, in: self, protectors: kinds, unrepaired: [],
+            attempts: AttemptCounter(failed: failed, at: moment), cost: cost)
+        core.unrepaired = secrets.repair(with: secret) + Self.perform(repairs) + settleEffacement(of: body)
+        return core
+    }
+
+    /// What a change that was cut short left undone: to efface, or to write twice.
+    private func settleEffacement(of body: KeybagBody) -> [RepairFailure] {
+        do throws(KeybagError) {
+            try settle(on: body.effacement)
+            return []
+        } catch {
+            return [RepairFailure(fileName: EffacementFile.fileName, error: error)]
+        }
     }
 
     private func keybagFiles() throws(KeybagError) -> AuthenticPair { try pair(.keybag) }
     private func protectorFiles() throws(KeybagError) -> AuthenticPair { try pair(.protectors) }
 
-    private func pair(_ kind: AuthenticatedFile.Kind) throws(KeybagError) -> AuthenticPair {
+    func pair(_ kind: AuthenticatedFile.Kind) throws(KeybagError) -> AuthenticPair {
         try AuthenticPair(
             kind,
             in: FilePair(directory: directory, name: kind.fileName, sizeLimit: AuthenticatedFile.largestFile))

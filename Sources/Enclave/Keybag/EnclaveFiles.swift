@@ -8,6 +8,12 @@ package enum EnclaveFiles {
         SoftwareSecret.fileName,
     ].flatMap { name in (0..<FilePair.count).map { "\(name).\($0)" } }
 
+    /// Everything that may lie in the folder. What is not among ``names`` is in no
+    /// backup: what effaces for good must not lie in copies, and attempts count here.
+    package static let allNames =
+        names + [lockName, EffacementFile.fileName]
+        + (0..<FilePair.count).map { "\(AuthenticatedFile.Kind.attempts.fileName).\($0)" }
+
     package static let folderName = EnclaveDirectory.name
     /// Held by whoever has the keybag open.
     package static let lockName = EnclaveDirectory.lockName

@@ -27,14 +27,21 @@ struct KeyRing: Sendable {
         case noClassKey
         /// The class is open and has no key of that generation.
         case unknownGeneration
+        /// There was one, and nobody has it any more.
+        case effaced
     }
 
     private let existing: Set<ProtectionClass>
+    private let effacedBelow: UInt32
+    private let isUnlocked: Bool
     private let open: [ProtectionClass: [UInt32: ClassKey]]
     private let newest: [ProtectionClass: ClassKey]
 
-    init(existing: Set<ProtectionClass>, open keys: [ClassKey]) {
-        self.existing = existing
+    /// - Parameter isUnlocked: whether everything is open that can be.
+    init(of body: KeybagBody, open keys: [ClassKey], isUnlocked: Bool) {
+        self.isUnlocked = isUnlocked
+        existing = Set(body.classKeys.map(\.protectionClass))
+        effacedBelow = body.effacedBelow
         let byClass = Dictionary(grouping: keys, by: \.protectionClass)
         open = byClass.mapValues { keys in
             Dictionary(keys.map { ($0.generation, $0) }, uniquingKeysWith: { first, _ in first })
@@ -50,11 +57,18 @@ struct KeyRing: Sendable {
     }
 
     func key(_ protectionClass: ProtectionClass, generation: UInt32) -> Found {
-        guard let generations = open[protectionClass] else { return closed(protectionClass) }
+        if protectionClass == .whenPasscodeSetThisDeviceOnly, (1..<effacedBelow).contains(generation) {
+            return .effaced
+        }
+        guard let generations = open[protectionClass] else {
+            // Its other half is lost (a backup has none): as if it were effaced.
+            if case .noClassKey = closed(protectionClass), existing.contains(protectionClass) { return .effaced }
+            return closed(protectionClass)
+        }
         return generations[generation].map { .key($0) } ?? .unknownGeneration
     }
 
     private func closed(_ protectionClass: ProtectionClass) -> Found {
-        existing.contains(protectionClass) ? .locked : .noClassKey
+        existing.contains(protectionClass) && !isUnlocked ? .locked : .noClassKey
     }
 }

@@ -9,10 +9,12 @@ extension KeybagBody {
         let rootWrapping = root.wrappingKey
         let bagKey = SealingKey.random()
         let classKeys = ProtectionClass.allCases.compactMap { named -> WrappedClassKey? in
-            guard let parent = ClassKeyParent(of: named) else { return nil }
+            let parent = ClassKeyParent(of: named)
             switch parent {
             case .bag: return newClassKey(named, parent, under: bagKey, store)
             case .root: return newClassKey(named, parent, under: rootWrapping, store)
+            // Comes with the first passcode.
+            case .person: return nil
             }
         }
         let indexKey = SecretBytes.random(count: BlindingKey.byteCount)

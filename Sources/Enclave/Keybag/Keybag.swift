@@ -1,5 +1,200 @@
-/// The keys of one store, in the two states that they can be in.
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// A keybag as a running enclave has it: what the file says, the root key, and
+/// the keys that are open now.
 ///
-/// ``Locked`` has what hangs on the root key alone: the class keys of "always"
-/// and the index key. ``Unlocked`` has the bag key's class keys as well.
-enum Keybag {}
+/// It knows no file. What changes the keybag makes the next one beside it
+/// (``KeybagChange``), which is adopted once it is durable.
+struct Keybag: ~Copyable, Sendable {
+    private(set) var body: KeybagBody
+    private(set) var generation: UInt64
+    /// 32 bytes; open from the start, so that rows match while locked.
+    let indexKey: SharedSecret
+    let root: RootKey
+    private let deviceKeys: [ClassKey]
+    /// Of the classes that stay open from the first unlock on.
+    private var lastingKeys: [ClassKey] = []
+    private var bag: OpenBag?
+    /// The class keys that are open now.
+    private(set) var ring: KeyRing
+
+    /// - Parameter effacement: what the keybag names so, where it is there.
+    /// - Throws: ``KeybagError/Cause/malformed`` where an authentic keybag holds
+    ///   what its own root key does not open: our bug, or a forgery by whoever has
+    ///   the root key.
+    init(_ body: KeybagBody, generation: UInt64, root: consuming RootKey) throws(KeybagError) {
+        let wrapping = root.wrappingKey
+        let index = try Self.unwrap(
+            body.wrappedIndexKey, under: wrapping, bound: WrapBinding.indexKey(store: body.store))
+        let deviceKeys = try Self.classKeys(of: body, .root, under: wrapping)
+        self.body = body
+        self.generation = generation
+        indexKey = SharedSecret(index.secret.copy())
+        self.deviceKeys = deviceKeys
+        self.root = root
+        ring = KeyRing(of: body, open: deviceKeys, isUnlocked: false)
+    }
+
+    var lock: DeviceState.Lock {
+        if bag != nil { return .unlocked }
+        return lastingKeys.isEmpty ? .beforeFirstUnlock : .locked
+    }
+
+    // MARK: Opening and closing
+
+    /// Opens the bag with a slot's secret, and with it the class keys.
+    ///
+    /// - Parameter effacement: without it the class akpu stays closed.
+    /// - Throws: ``KeybagError/Cause/slotRefuses`` where no slot of that kind takes
+    ///   the secret; nothing is changed then.
+    mutating func unlock(
+        with secret: borrowing SlotSecret, effacement: EffacementSecret?
+    ) throws(KeybagError) {
+        let (slot, bagKey) = try openBagKey(with: secret)
+        adopt(try OpenBag(body, slot, bagKey, root.slotKey(for: secret), effacement))
+    }
+
+    /// Whether a slot takes the secret; opens nothing.
+    func accepts(_ secret: borrowing SlotSecret) -> Bool {
+        do throws(KeybagError) {
+            _ = try openBagKey(with: secret)
+            return true
+        } catch { return false }
+    }
+
+    /// Closes what is open while unlocked; the keys are wiped.
+    mutating func close() {
+        bag = nil
+        ring = KeyRing(of: body, open: deviceKeys + lastingKeys, isUnlocked: false)
+    }
+
+    /// As after a new start of the process.
+    mutating func forgetFirstUnlock() {
+        lastingKeys = []
+        close()
+    }
+
+    private mutating func adopt(_ opened: consuming OpenBag) {
+        lastingKeys = opened.keys.filter { $0.protectionClass.isOpenAfterFirstUnlock }
+        ring = KeyRing(of: body, open: deviceKeys + opened.keys, isUnlocked: true)
+        bag = consume opened
+    }
+
+    private func openBagKey(
+        with secret: borrowing SlotSecret
+    ) throws(KeybagError) -> (slot: KeybagBody.Slot, key: SharedSecret) {
+        let slotKey = root.slotKey(for: secret)
+        for slot in body.slots where slot.kind == secret.kind {
+            let binding = WrapBinding.bagKey(store: body.store, slot: slot.kind, slot.identifier)
+            do throws(CryptoError) {
+                return (slot, SharedSecret(try slotKey.open(slot.wrappedBagKey, bound: binding)))
+            } catch { continue }
+        }
+        throw .unreadable(.slotRefuses)
+    }
+
+    // MARK: Changing
+
+    /// Lends what a change is made from.
+    ///
+    /// - Throws: ``KeybagError/Cause/slotRefuses`` while the bag is closed.
+    func withOpenBag<R: ~Copyable>(_ body: (borrowing OpenBag) throws(KeybagError) -> R) throws(KeybagError) -> R {
+        switch bag {
+        case .some(let open): return try body(open)
+        case .none: throw .unreadable(.slotRefuses)
+        }
+    }
+
+    /// Takes what a change made, once it is durable.
+    mutating func adopt(_ change: consuming KeybagChange) {
+        body = change.body
+        generation = change.generation
+        adopt(change.takeBag())
+    }
+
+    /// Forgets class keys that nothing is wrapped under any more.
+    mutating func adopt(_ slimmer: KeybagBody, generation: UInt64) {
+        func stays(_ key: ClassKey) -> Bool {
+            slimmer.classKeys.contains { $0.protectionClass == key.protectionClass && $0.generation == key.generation }
+        }
+        body = slimmer
+        self.generation = generation
+        lastingKeys = lastingKeys.filter(stays)
+        bag?.keys.removeAll { !stays($0) }
+        let whileOpen: [ClassKey]
+        switch bag {
+        case .some(let open): whileOpen = open.keys
+        case .none: whileOpen = lastingKeys
+        }
+        ring = KeyRing(of: body, open: deviceKeys + whileOpen, isUnlocked: bag != nil)
+    }
+}
+
+/// The open bag: its own key, what a person opens, and the class keys in it.
+struct OpenBag: ~Copyable, Sendable {
+    let key: SealingKey
+    /// nil without a passcode.
+    let person: SharedSecret?
+    var keys: [ClassKey]
+
+    init(key: consuming SealingKey, person: SharedSecret?, keys: [ClassKey]) {
+        self.key = key
+        self.person = person
+        self.keys = keys
+    }
+
+    fileprivate init(
+        _ body: KeybagBody, _ slot: KeybagBody.Slot, _ bagKey: SharedSecret, _ slotKey: borrowing SealingKey,
+        _ effacement: EffacementSecret?
+    ) throws(KeybagError) {
+        key = SealingKey(bagKey.bytes.copy())
+        var keys = try Keybag.classKeys(of: body, .bag, under: key)
+        if slot.kind.needsPerson {
+            let binding = WrapBinding.personKey(store: body.store, slot: slot.kind, slot.identifier)
+            let opened = try Keybag.unwrap(slot.wrappedPersonKey, under: slotKey, bound: binding)
+            if let effacement {
+                let under = RootKey.effaceableKey(opened, effacement.secret)
+                keys += try Keybag.classKeys(of: body, .person, under: under)
+            }
+            person = SharedSecret(opened.secret.copy())
+        } else {
+            person = nil
+        }
+        self.keys = keys
+    }
+}
+
+extension Keybag {
+    static func unwrap(
+        _ box: [UInt8], under parent: borrowing SealingKey, bound: AssociatedData
+    ) throws(KeybagError) -> SealingKey {
+        do throws(CryptoError) {
+            return SealingKey(try parent.open(box, bound: bound))
+        } catch {
+            throw .unreadable(.malformed)
+        }
+    }
+
+    static func classKeys(
+        of body: KeybagBody, _ kind: ClassKeyParent, under parent: borrowing SealingKey
+    ) throws(KeybagError) -> [ClassKey] {
+        var keys: [ClassKey] = []
+        for wrapped in body.classKeys where wrapped.parent == kind {
+            let binding = WrapBinding.classKey(
+                store: body.store, wrapped.protectionClass, generation: wrapped.generation, under: kind)
+            let key = try unwrap(wrapped.box, under: parent, bound: binding)
+            keys.append(ClassKey(wrapped.protectionClass, generation: wrapped.generation, key: key))
+        }
+        return keys
+    }
+}
+
+extension ProtectionClass {
+    /// Whether its key stays open when the keychain is locked again.
+    fileprivate var isOpenAfterFirstUnlock: Bool {
+        self == .afterFirstUnlock || self == .afterFirstUnlockThisDeviceOnly
+    }
+}

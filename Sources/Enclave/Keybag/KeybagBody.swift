@@ -8,14 +8,16 @@ enum ClassKeyParent: String, Hashable, Sendable {
     case bag
     /// The root key alone: open always.
     case root
+    /// What the slots that need a person wrap, with the effacement secret.
+    case person
 
-    /// Architecture, section 3; nil for akpu, which has no key before there is a passcode.
-    init?(of protectionClass: ProtectionClass) {
+    /// Architecture, section 3.
+    init(of protectionClass: ProtectionClass) {
         switch protectionClass {
         case .whenUnlocked, .afterFirstUnlock, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly:
             self = .bag
         case .always, .alwaysThisDeviceOnly: self = .root
-        case .whenPasscodeSetThisDeviceOnly: return nil
+        case .whenPasscodeSetThisDeviceOnly: self = .person
         }
     }
 }
@@ -35,28 +37,52 @@ struct KeybagBody: Hashable, Sendable {
         let kind: SlotKind
         let identifier: [UInt8]
         let wrappedBagKey: [UInt8]
+        /// Empty in a slot that opens without a person.
+        var wrappedPersonKey: [UInt8] = []
+        /// ``PasscodeParameters`` of a passcode; empty otherwise.
+        var parameters: [UInt8] = []
     }
 
     let store: StoreID
-    let slots: [Slot]
-    let classKeys: [WrappedClassKey]
+    var slots: [Slot]
+    var classKeys: [WrappedClassKey]
     let wrappedIndexKey: [UInt8]
+    /// Names the effacement secret; empty without a passcode.
+    var effacement: [UInt8] = []
+    /// Keys of the class akpu below this generation were effaced: what was sealed
+    /// under them is gone for good. None comes again.
+    var effacedBelow: UInt32 = 1
+
+    var hasPasscode: Bool { slot(.passcode) != nil }
+
+    func slot(_ kind: SlotKind) -> Slot? { slots.first { $0.kind == kind } }
+
+    /// The newest of each class.
+    var generations: [ProtectionClass: UInt32] {
+        Dictionary(classKeys.map { ($0.protectionClass, $0.generation) }, uniquingKeysWith: max)
+    }
 
     static let mostSlots = 16
     static let mostClassKeys = 1024
     static let slotIdentifierCount = 16
 
-    init(store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8]) {
+    init(
+        store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
+        effacement: [UInt8] = [], effacedBelow: UInt32 = 1
+    ) {
         self.store = store
         self.slots = slots
         self.classKeys = classKeys
         self.wrappedIndexKey = wrappedIndexKey
+        self.effacement = effacement
+        self.effacedBelow = effacedBelow
     }
 }
 
 extension KeybagBody {
     /// nil for anything that a program of this version does not write: an
-    /// unknown class or parent, a class without key, a key twice.
+    /// unknown class or parent, a class without key, a key twice, two ways of one
+    /// kind to open it, a passcode without what it is worth.
     init?(parsing bytes: [UInt8]) {
         guard let message = MessageCoding.decode(Latchkey_KeybagBody.self, bytes),
             let store = StoreID(Array(message.storeID)),
@@ -69,14 +95,28 @@ extension KeybagBody {
             Self.isComplete(classKeys)
         else { return nil }
         self.init(
-            store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey))
+            store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
+            // Version 1 said nothing of either.
+            effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow))
+        guard isConsistent else { return nil }
+    }
+
+    /// Whether what a person opens is there exactly as long as there is a passcode.
+    private var isConsistent: Bool {
+        let kinds = slots.map(\.kind).filter { $0 == .open || $0.needsPerson }
+        let person = classKeys.filter { $0.parent == .person }
+        return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
+            && (hasPasscode || !kinds.contains(.recovery))
+            && (hasPasscode ? !person.isEmpty : person.isEmpty)
+            && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
+            && person.allSatisfy { $0.generation >= effacedBelow }
     }
 
     private static func isComplete(_ keys: [WrappedClassKey]) -> Bool {
         let names = Set(keys.map { UInt64($0.protectionClass.number) << 32 | UInt64($0.generation) })
         let classes = Set(keys.map(\.protectionClass))
-        let needed = ProtectionClass.allCases.filter { ClassKeyParent(of: $0) != nil }
-        return names.count == keys.count && classes == Set(needed)
+        let needed = ProtectionClass.allCases.filter { ClassKeyParent(of: $0) != .person }
+        return names.count == keys.count && classes.isSuperset(of: needed)
     }
 
     var encoded: [UInt8] {
@@ -85,6 +125,8 @@ extension KeybagBody {
         message.slots = slots.map(\.message)
         message.classKeys = classKeys.map(\.message)
         message.wrappedIndexKey = Data(wrappedIndexKey)
+        message.effacement = Data(effacement)
+        message.effacedBelow = effacedBelow
         return MessageCoding.encode(message)
     }
 }
@@ -94,8 +136,17 @@ extension KeybagBody.Slot {
         kind = SlotKind(name: message.kind)
         identifier = Array(message.identifier)
         wrappedBagKey = Array(message.wrappedBagKey)
-        let isOfKnownSize = kind != .open || wrappedBagKey.count == WrappedKey.boxByteCount
+        wrappedPersonKey = Array(message.wrappedPersonKey)
+        parameters = Array(message.parameters)
         guard identifier.count == KeybagBody.slotIdentifierCount, isOfKnownSize else { return nil }
+    }
+
+    /// What holds for the kinds that this program knows.
+    private var isOfKnownSize: Bool {
+        if case .unknown = kind { return true }
+        return wrappedBagKey.count == WrappedKey.boxByteCount
+            && wrappedPersonKey.count == (kind.needsPerson ? WrappedKey.boxByteCount : 0)
+            && (kind == .passcode ? PasscodeParameters(encoded: parameters) != nil : parameters.isEmpty)
     }
 
     fileprivate var message: Latchkey_KeybagBody.Slot {
@@ -103,6 +154,8 @@ extension KeybagBody.Slot {
         message.kind = kind.name
         message.identifier = Data(identifier)
         message.wrappedBagKey = Data(wrappedBagKey)
+        message.wrappedPersonKey = Data(wrappedPersonKey)
+        message.parameters = Data(parameters)
         return message
     }
 }

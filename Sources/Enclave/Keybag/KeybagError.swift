@@ -25,6 +25,7 @@ enum KeybagError: Error, Hashable, Sendable {
         case keybagDamaged = "neither copy of the keybag is authentic"
         case malformed = "an authentic file says what this program cannot make sense of"
         case slotRefuses = "the slot refuses its secret"
+        case effacementMissing = "the effacement secret, which items of a set passcode need, is not there"
     }
 }
 

@@ -33,6 +33,12 @@ struct RootKey: ~Copyable, Sendable {
         return SealingKey(KeyDerivation.derive(from: both, purpose: "latchkey \(slotSecret.kind.name) slot key 1"))
     }
 
+    /// What wraps the class keys of akpu: gone with either half.
+    static func effaceableKey(_ person: borrowing SealingKey, _ effacement: borrowing SecretBytes) -> SealingKey {
+        let both = SecretBytes(joining: person.secret, effacement)
+        return SealingKey(KeyDerivation.derive(from: both, purpose: "latchkey effaceable wrapping key 1"))
+    }
+
     /// The root key as a protector keeps it: a box of 60 bytes.
     func wrapped(by key: borrowing SealingKey, bound: AssociatedData) -> [UInt8] { key.seal(secret, bound: bound) }
 }

@@ -1,20 +1,32 @@
+internal import KeychainCrypto
 internal import KeychainPlatform
 
 /// A kind of slot: by what the bag key opens.
 enum SlotKind: Hashable, Sendable {
     /// By nothing but the root key: there is no passcode (decisions.md).
     case open
+    /// By what a person remembers.
+    case passcode
+    /// By what a person wrote down.
+    case recovery
     /// Of a newer program: opens nothing here.
     case unknown(String)
 
-    init(name: String) { self = name == "open" ? .open : .unknown(name) }
+    init(name: String) {
+        self = [Self.open, .passcode, .recovery].first { $0.name == name } ?? .unknown(name)
+    }
 
     var name: String {
         switch self {
         case .open: "open"
+        case .passcode: "passcode"
+        case .recovery: "recovery"
         case .unknown(let name): name
         }
     }
+
+    /// Whether opening it takes a person: only such a slot opens the class akpu.
+    var needsPerson: Bool { self == .passcode || self == .recovery }
 }
 
 /// What a person, a TPM or nobody brings to open a slot.
@@ -24,4 +36,30 @@ struct SlotSecret: ~Copyable, Sendable {
 
     /// The empty secret of the slot that every keybag without a passcode has.
     static var open: SlotSecret { SlotSecret(kind: .open, bytes: SecretBytes(count: 0)) }
+}
+
+/// How a passcode becomes the secret of its slot: Argon2id (RFC 9106) with these.
+/// 24 bytes in the slot: salt (16), passes (4), KiB (4), numbers big-endian.
+struct PasscodeParameters: Hashable, Sendable {
+    static let byteCount = PassphraseKey.saltByteCount + 8
+
+    let salt: [UInt8]
+    let cost: PassphraseCost
+
+    init(salt: [UInt8], cost: PassphraseCost) {
+        self.salt = salt
+        self.cost = cost
+    }
+
+    /// nil for anything but 24 bytes with a cost that may be asked for.
+    init?(encoded bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        func number(_ range: Range<Int>) -> UInt32 { bytes[range].reduce(0) { $0 << 8 | UInt32($1) } }
+        guard let cost = PassphraseCost(passes: number(16..<20), kibibytes: number(20..<24)) else { return nil }
+        self.init(salt: Array(bytes[..<16]), cost: cost)
+    }
+
+    var encoded: [UInt8] {
+        salt + [cost.passes, cost.kibibytes].flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+    }
 }

@@ -21,6 +21,14 @@ enum WrapBinding {
         return data
     }
 
+    static func personKey(store: StoreID, slot kind: SlotKind, _ identifier: [UInt8]) -> AssociatedData {
+        var data = AssociatedData("latchkey person key 1")
+        data.append(store.bytes)
+        data.append(kind.name)
+        data.append(identifier)
+        return data
+    }
+
     static func classKey(
         store: StoreID, _ protectionClass: ProtectionClass, generation: UInt32, under parent: ClassKeyParent
     ) -> AssociatedData {

@@ -1,5 +1,6 @@
 package import KeychainModel
 package import KeychainPlatform
+internal import KeychainProtocol
 internal import Synchronization
 
 /// Connections to the enclave of a data folder, which is started where none

@@ -1,5 +1,6 @@
 package import KeychainModel
 package import KeychainPlatform
+internal import KeychainProtocol
 
 /// What the program `latchkey-enclave` is: hardened, alone on its folder,
 /// listening in the run folder until nobody needs it.
@@ -58,7 +59,7 @@ package struct EnclaveProcess {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, EnclaveKeeper(directory), userID: ProcessEnvironment.effectiveUserID, clock: clock,
+                socket, EnclaveKeeper(directory, clock: clock), userID: ProcessEnvironment.effectiveUserID, clock: clock,
                 limits: limits, stop: stop)
         } catch {
             throw .system(error)

@@ -1,3 +1,4 @@
+internal import KeychainMessages
 internal import KeychainPlatform
 internal import KeychainProtocol
 
@@ -8,6 +9,10 @@ final class EnclaveServerConnection {
     var session = EnclaveSession()
     /// When the first complete message has to be there; nil once it was.
     var firstMessageDue: Duration?
+    /// The request that waits for another state, and the state that it knows.
+    var awaiting: (request: UInt64, state: UInt64)?
+    /// It has asked for states: what closes is told once it has let go of it.
+    var followsState = false
 
     init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
         channel = try MessageChannel(socket)
@@ -86,6 +91,7 @@ extension EnclaveServer {
         case .keepConnection: return
         case .endConnection: end(number)
         case .leave: wasToldToLeave = true
+        case .awaitState: return
         }
     }
 
@@ -99,12 +105,20 @@ extension EnclaveServer {
     ) throws -> EnclaveAnswer.Next {
         // Somebody else who inherited the connection: not who was let in.
         guard isFrom(connection.peer, frame), frame.withheld == nil else { return .endConnection }
+        let before = keeper.device?.number
         let answer = try connection.session.answer(frame.header, tailByteCount: frame.tail.count, by: keeper)
         connection.firstMessageDue = nil
+        if case .awaitState(let state) = answer.next {
+            connection.awaiting = (answer.reply.number, state)
+            connection.followsState = true
+            daemonHasHeard(of: state)
+            return answer.next
+        }
         // Whoever is told that we go finds no socket any more, but starts another.
-        if answer.next == .leave { try socket.remove() }
+        if case .leave = answer.next { try socket.remove() }
         try connection.channel.send(
             MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))
+        if before != keeper.device?.number { tellOfState() }
         return answer.next
     }
 
@@ -113,6 +127,7 @@ extension EnclaveServer {
         epoll.remove(connection.channel.socket.descriptor)
         admission.left()
         if connections.isEmpty { idleSince = clock.monotonic }
+        if !isDaemonListening { releaseAnswers() }
     }
 
     /// The system has no descriptor for another connection: look again in a second.

@@ -1,4 +1,5 @@
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 extension EnclaveServer {
     /// What is left to the first thing that time alone brings; nil where a clock
@@ -6,6 +7,8 @@ extension EnclaveServer {
     var timeToNextDeadline: Duration? {
         guard moved == nil else { return nil }
         var moments = connections.values.compactMap(\.firstMessageDue)
+        moments += persons.values.compactMap(\.firstMessageDue)
+        moments += held.map(\.due)
         if let pausedUntil { moments.append(pausedUntil) }
         if connections.isEmpty {
             moments.append(min(idleSince + limits.idle, clock.monotonic + limits.socketCheck))
@@ -19,11 +22,21 @@ extension EnclaveServer {
         for (number, connection) in connections {
             if let due = connection.firstMessageDue, now >= due { end(number) }
         }
+        for (number, person) in persons {
+            if let due = person.firstMessageDue, now >= due { endPerson(number) }
+        }
+    }
+
+    /// What a person opened is not closed because no program asked for a while
+    /// (decisions.md, "Life").
+    private var isWantedWithoutDaemon: Bool {
+        guard let device = keeper.device else { return false }
+        return !persons.isEmpty || device.hasPasscode && device.lock != .beforeFirstUnlock
     }
 
     var endingWithoutConnections: Ending? {
         guard connections.isEmpty else { return nil }
-        if clock.monotonic >= idleSince + limits.idle { return .idle }
+        if clock.monotonic >= idleSince + limits.idle, !isWantedWithoutDaemon { return .idle }
         return socket.isThere ? nil : .socketGone
     }
 }

@@ -11,6 +11,11 @@ package final class EnclaveServer {
     /// How many and how long.
     package struct Limits: Sendable {
         package var connections = 64
+        /// Of persons.
+        package var persons = 16
+        /// How long the answer to a person waits for the daemon to have let go of what
+        /// was closed.
+        package var lettingGo: Duration = .seconds(4)
         /// From connecting to the first complete message.
         package var firstMessage: Duration = .seconds(5)
         /// Without any connection.
@@ -37,6 +42,12 @@ package final class EnclaveServer {
     let epoll: Epoll
     var admission: Admission
     var connections: [UInt64: EnclaveServerConnection] = [:]
+    var persons: [UInt64: PersonConnection] = [:]
+    let desk: PersonDesk
+    /// What persons asked while the desk was busy, in order.
+    var queue: [PersonDesk.Work] = []
+    /// Answers that wait until the daemon has let go of what was closed.
+    var held: [HeldAnswer] = []
     var nextNumber = Watched.firstConnection
     /// What a hand-moved clock moves next; nil where time passes by itself.
     private(set) var moved: Descriptor?
@@ -52,6 +63,8 @@ package final class EnclaveServer {
         static let listener: UInt64 = 0
         static let clock: UInt64 = 1
         static let stop: UInt64 = 2
+        static let personListener: UInt64 = 3
+        static let desk: UInt64 = 4
         static let firstConnection: UInt64 = 16
     }
 
@@ -68,10 +81,13 @@ package final class EnclaveServer {
         self.limits = limits
         self.stop = stop
         epoll = try Epoll()
+        desk = try PersonDesk()
         admission = Admission(userID: userID, limit: limits.connections)
         idleSince = clock.monotonic
         try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
         try epoll.add(stop.descriptor, as: Watched.stop, oneShot: false)
+        try epoll.add(socket.personListener.descriptor, as: Watched.personListener, oneShot: false)
+        try epoll.add(desk.signal.descriptor, as: Watched.desk, oneShot: false)
         try watchClock()
     }
 
@@ -80,13 +96,16 @@ package final class EnclaveServer {
         while true {
             try resumeListening()
             endSilentConnections()
+            releaseOverdueAnswers()
             if let ending = endingWithoutConnections { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             switch number {
             case Watched.listener: acceptAll()
             case Watched.clock: try watchClock()
             case Watched.stop: return .stopped
-            default: serve(number)
+            case Watched.personListener: acceptPersons()
+            case Watched.desk: finishAtDesk()
+            default: persons[number] == nil ? serve(number) : servePerson(number)
             }
             if wasToldToLeave { return .toldToLeave }
         }

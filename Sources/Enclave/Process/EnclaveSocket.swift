@@ -1,9 +1,12 @@
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// `enclave.sock` in the run folder, listened on by the one process that holds
 /// `enclave.lock` beside it: a socket that is there without that lock is dead.
 struct EnclaveSocket {
     let listener: PacketSocket
+    /// `person.sock`: where a person is heard, whom the daemon has no part in.
+    let personListener: PacketSocket
     private let folder: PrivateDirectory
     private let lock: FileLock
 
@@ -19,6 +22,9 @@ struct EnclaveSocket {
             try folder.remove("\(EnclaveProtocol.socketName).new")
             listener = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: folder.descriptor)
             try listener.setNonBlocking(true)
+            try folder.remove("\(PersonProtocol.socketName).new")
+            personListener = try PacketSocket.listen(at: PersonProtocol.socketName, in: folder.descriptor)
+            try personListener.setNonBlocking(true)
         } catch {
             throw .system(error)
         }
@@ -28,7 +34,10 @@ struct EnclaveSocket {
     var isThere: Bool { folder.holdsSocket(EnclaveProtocol.socketName) }
 
     func remove() throws(KeybagError) {
-        do throws(SystemCallError) { try folder.remove(EnclaveProtocol.socketName) } catch { throw .system(error) }
+        do throws(SystemCallError) {
+            try folder.remove(EnclaveProtocol.socketName)
+            try folder.remove(PersonProtocol.socketName)
+        } catch { throw .system(error) }
     }
 }
 

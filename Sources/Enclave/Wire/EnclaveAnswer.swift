@@ -10,6 +10,8 @@ struct EnclaveAnswer: ~Copyable {
     enum Next: Sendable {
         case keepConnection
         case endConnection
+        /// Nothing is sent before the state has another number.
+        case awaitState(UInt64)
         case leave
     }
 
@@ -75,7 +77,39 @@ extension KeyOutcome {
         case .needsAuthentication: .needs
         case .damaged: .damaged
         case .noClassKey: .noClassKey
+        case .effaced: .effaced
         }
+    }
+}
+
+extension EnclaveAnswer {
+    /// Keys that were wrapped anew; the tail is empty, for none of them is told.
+    static func rewrapped(_ outcomes: [RewrapOutcome], to number: UInt64) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        reply.results = outcomes.map { outcome in
+            var message = Latchkey_EnclaveReply.KeyResult()
+            switch outcome {
+            case .wrapped(let wrapped):
+                message.outcome = .key
+                message.generation = wrapped.generation
+                message.wrapped = Data(wrapped.box)
+            case .locked: message.outcome = .locked
+            case .damaged: message.outcome = .damaged
+            case .noClassKey: message.outcome = .noClassKey
+            case .effaced: message.outcome = .effaced
+            }
+            return message
+        }
+        return EnclaveAnswer(reply, next: .keepConnection)
+    }
+
+    /// Done, or why not; the connection goes on.
+    static func done(_ failure: KeychainError?, to number: UInt64) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        if let failure { reply.failure = Latchkey_Failure(failure) }
+        return EnclaveAnswer(reply, next: .keepConnection)
     }
 }
 

@@ -53,6 +53,30 @@ final class EnclaveExchange: Sendable {
         return reply
     }
 
+    /// Sends a request whose answer may take for ever; nil where `cancelled` was
+    /// signalled first, and the connection has ended then.
+    func ask(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> Reply? {
+        let number = try nextNumber()
+        do throws(FrameError) {
+            try send(request, number, until: Deadline(after: EnclaveProtocol.exchangeLimit, on: clock))
+            guard try isAnswered(cancelled) else {
+                _ = fault("given up")
+                return nil
+            }
+            let reply = try receive(number, until: Deadline(after: EnclaveProtocol.exchangeLimit, on: clock))
+            guard !reply.header.hasFailure else { throw FrameError.malformed }
+            return reply
+        } catch { throw fault("\(error)") }
+    }
+
+    private func isAnswered(_ cancelled: EventSignal) throws(FrameError) -> Bool {
+        do throws(SystemCallError) {
+            return try waitForAny(of: [channel.socket.descriptor, cancelled.descriptor]) == 0
+        } catch { throw .system(error) }
+    }
+
     private func endInSilence() -> KeychainError {
         state.withLock { $0.isBroken = true }
         return KeychainError(
@@ -78,11 +102,21 @@ final class EnclaveExchange: Sendable {
     private func exchange(
         _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64
     ) throws(FrameError) -> Reply {
+        let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
+        try send(request, number, until: deadline)
+        return try receive(number, until: deadline)
+    }
+
+    private func send(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, until deadline: Deadline
+    ) throws(FrameError) {
         var message = Latchkey_EnclaveRequest()
         message.number = number
         message.request = request
-        let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
         try channel.send(MessageCoding.encode(message), until: deadline)
+    }
+
+    private func receive(_ number: UInt64, until deadline: Deadline) throws(FrameError) -> Reply {
         guard let frame = try channel.receive(until: deadline) else { throw .truncated }
         guard let header = MessageCoding.decode(Latchkey_EnclaveReply.self, frame.header), header.number == number
         else { throw .malformed }

@@ -1,4 +1,6 @@
 internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// The one keybag of an enclave process: opened when the first daemon asks for
 /// it, then kept for all connections. Used by the server's one thread.
@@ -9,9 +11,18 @@ final class EnclaveKeeper {
     }
 
     private let directory: EnclaveDirectory
+    private let clock: any KeychainClock
+    private let cost: PasscodeCost
     private var state: State = .closed
 
-    init(_ directory: EnclaveDirectory) { self.directory = directory }
+    init(_ directory: EnclaveDirectory, clock: any KeychainClock, cost: PasscodeCost = .calibrated) {
+        self.directory = directory
+        self.clock = clock
+        self.cost = cost
+    }
+
+    /// Now, by the clock whose time counts for attempts.
+    var moment: Duration { clock.monotonic }
 
     /// Opens the keybag where it is not open yet, and checks the store.
     ///
@@ -22,7 +33,7 @@ final class EnclaveKeeper {
             if let store {
                 guard expected.accepts(store) else { throw .mismatch }
             } else {
-                state = .open(try directory.open(expected))
+                state = .open(try directory.open(expected, at: moment, cost: cost))
             }
         } catch {
             throw error.asKeychainError
@@ -40,11 +51,25 @@ final class EnclaveKeeper {
     ///
     /// - Throws: ``SessionError/outOfTurn`` while the keybag is closed.
     func withCore<R: ~Copyable>(
-        _ body: (borrowing EnclaveCore) throws(SessionError) -> R
+        _ body: (inout EnclaveCore) throws(SessionError) -> R
     ) throws(SessionError) -> R {
-        switch state {
+        var taken = State.closed
+        swap(&taken, &state)
+        switch consume taken {
         case .closed: throw .outOfTurn
-        case .open(let core): return try body(core)
+        case .open(var core):
+            let result: Result<R, SessionError>
+            do throws(SessionError) { result = .success(try body(&core)) } catch { result = .failure(error) }
+            state = .open(core)
+            return try result.get()
+        }
+    }
+
+    /// What is told of the device; nil while the keybag is closed.
+    var device: DeviceState? {
+        switch state {
+        case .closed: nil
+        case .open(let core): core.state(at: moment)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainProtocol
 
 // The generated messages' counterparts in our own types.
 
@@ -34,24 +35,31 @@ extension EnclaveDescription {
         var message = Latchkey_EnclaveReply.Description()
         message.protectors = protectors
         message.slots = slots
-        message.classes = ProtectionClass.allCases.map { named in
-            var state = Latchkey_StatusReport.ClassState()
-            state.code = named.rawValue
-            state.open = openClasses.contains(named)
-            return state
+        message.state = Latchkey_DeviceState(state)
+        message.generations = generations.map { named, generation in
+            var one = Latchkey_EnclaveReply.ClassGeneration()
+            one.classNumber = UInt32(named.number)
+            one.generation = generation
+            return one
         }
-        message.hasPasscode_p = hasPasscode
+        message.effacedBelow = effacedBelow
         message.memoryLocked = memoryLocked
         message.keybagGeneration = keybagGeneration
         message.unrepairedFiles = unrepairedFiles
         return message
     }
 
-    init(_ message: Latchkey_EnclaveReply.Description, process: Int32) {
+    /// nil for a state that no enclave of ours tells.
+    init?(_ message: Latchkey_EnclaveReply.Description, process: Int32) {
+        guard let state = DeviceState(message.state) else { return nil }
+        var generations: [ProtectionClass: UInt32] = [:]
+        for one in message.generations {
+            guard let named = ProtectionClass(wireNumber: one.classNumber) else { return nil }
+            generations[named] = one.generation
+        }
         self.init(
-            protectors: message.protectors, slots: message.slots,
-            openClasses: Set(message.classes.filter(\.open).compactMap { ProtectionClass(rawValue: $0.code) }),
-            hasPasscode: message.hasPasscode_p, memoryLocked: message.memoryLocked,
+            protectors: message.protectors, slots: message.slots, state: state, generations: generations,
+            effacedBelow: message.effacedBelow, memoryLocked: message.memoryLocked,
             keybagGeneration: message.keybagGeneration, processID: process,
             unrepairedFiles: message.unrepairedFiles)
     }

@@ -49,10 +49,30 @@ enum EnclaveResults {
             case .needs: results.append(.needsAuthentication)
             case .damaged: results.append(.damaged)
             case .noClassKey: results.append(.noClassKey)
+            case .effaced: results.append(.effaced)
             case .unspecified, .UNRECOGNIZED, nil: return nil
             }
         }
         return start == tail.count ? results : nil
+    }
+
+    /// Keys that were wrapped anew; nil unless each is of a known kind.
+    static func parse(rewrapped results: [Latchkey_EnclaveReply.KeyResult], count: Int) -> [RewrapOutcome]? {
+        guard results.count == count else { return nil }
+        var outcomes: [RewrapOutcome] = []
+        for result in results {
+            switch result.outcome {
+            case .key:
+                guard let wrapped = wrapped(result, nil) else { return nil }
+                outcomes.append(.wrapped(wrapped))
+            case .locked: outcomes.append(.locked)
+            case .damaged: outcomes.append(.damaged)
+            case .noClassKey: outcomes.append(.noClassKey)
+            case .effaced: outcomes.append(.effaced)
+            case .needs, .unspecified, .UNRECOGNIZED: return nil
+            }
+        }
+        return outcomes
     }
 
     /// A new box, or the one that was sent where the answer brings none.
@@ -69,6 +89,7 @@ enum EnclaveResults {
         case .needs: return .needsAuthentication
         case .damaged: return .damaged
         case .noClassKey: return .noClassKey
+        case .effaced: return .effaced
         case .key, .unspecified, .UNRECOGNIZED: return nil
         }
     }

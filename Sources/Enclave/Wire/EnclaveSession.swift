@@ -28,10 +28,17 @@ struct EnclaveSession {
         switch request {
         case .open(let open): return try answer(open, message.number, keeper)
         case .leave: return Self.farewell(to: message.number)
-        case .wrap, .unwrap, .wrapMetadataKey, .unwrapMetadataKey, .describe:
+        case .awaitState(let known):
+            guard isOpen else { throw .outOfTurn }
+            let now = try keeper.withCore { core throws(SessionError) in
+                Self.description(core, to: message.number, at: keeper.moment)
+            }
+            guard now.reply.description_p.state.number == known else { return now }
+            return EnclaveAnswer(now.reply, next: .awaitState(known))
+        case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .describe, .retire, .lock:
             guard isOpen else { throw .outOfTurn }
             return try keeper.withCore { core throws(SessionError) in
-                try Self.answer(request, message.number, core)
+                try Self.answer(request, message.number, &core, at: keeper.moment)
             }
         }
     }
@@ -70,7 +77,8 @@ struct EnclaveSession {
 
 extension EnclaveSession {
     private static func answer(
-        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ core: borrowing EnclaveCore
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ core: inout EnclaveCore,
+        at moment: Duration
     ) throws(SessionError) -> EnclaveAnswer {
         switch request {
         case .wrap(let batch):
@@ -86,13 +94,21 @@ extension EnclaveSession {
             let key = WrappedKey(generation: wrapped.generation, box: Array(wrapped.wrapped))
             let outcome = core.openMetadataKey(key, of: try named(wrapped.classNumber))
             return .results([outcome], includingWrapped: false, to: number)
-        case .describe: return description(core, to: number)
-        case .open, .leave: throw .outOfTurn
+        case .rewrap(let batch):
+            guard let rows = PackedRows.decode(Array(batch.packed)) else { throw .malformed }
+            return .rewrapped(core.rewrapRowKeys(rows), to: number)
+        case .retire(let retire):
+            return .done(core.failure(retiring: try named(retire.classNumber), below: retire.generation), to: number)
+        case .lock: return .done(core.failureOfLocking(at: moment), to: number)
+        case .describe: return description(core, to: number, at: moment)
+        case .open, .leave, .awaitState: throw .outOfTurn
         }
     }
 
-    private static func description(_ core: borrowing EnclaveCore, to number: UInt64) -> EnclaveAnswer {
-        let described = core.describe(process: ProcessEnvironment.processID)
+    static func description(
+        _ core: borrowing EnclaveCore, to number: UInt64, at moment: Duration
+    ) -> EnclaveAnswer {
+        let described = core.describe(process: ProcessEnvironment.processID, at: moment)
         var reply = Latchkey_EnclaveReply()
         reply.number = number
         reply.description_p = described.message
@@ -111,6 +127,25 @@ extension EnclaveSession {
         let rows = messages.compactMap(row)
         guard rows.count == messages.count else { throw .malformed }
         return rows
+    }
+}
+
+extension EnclaveCore {
+    fileprivate mutating func failure(
+        retiring protectionClass: ProtectionClass, below generation: UInt32
+    ) -> KeychainError? {
+        do throws(KeybagError) {
+            try retire(protectionClass, below: generation)
+            return nil
+        } catch { return error.asKeychainError }
+    }
+
+    fileprivate mutating func failureOfLocking(at moment: Duration) -> KeychainError? {
+        do throws(KeychainError) {
+            _ = try derivation(for: .lock, at: moment)
+            _ = try perform(.lock, with: DerivedSecrets(), at: moment)
+            return nil
+        } catch { return error }
     }
 }
 

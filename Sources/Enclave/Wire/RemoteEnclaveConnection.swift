@@ -69,7 +69,44 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         guard reply.header.hasDescription_p, reply.tail.count == 0 else {
             throw exchange.fault("an answer of the wrong form")
         }
-        return EnclaveDescription(reply.header.description_p, process: reply.header.process)
+        guard let described = EnclaveDescription(reply.header.description_p, process: reply.header.process) else {
+            throw exchange.fault("an answer of the wrong form")
+        }
+        return described
+    }
+
+    func rewrapRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)]
+    ) throws(KeychainError) -> [RewrapOutcome] {
+        var outcomes: [RewrapOutcome] = []
+        for start in stride(from: 0, to: rows.count, by: EnclaveProtocol.batch) {
+            let part = rows[start..<min(start + EnclaveProtocol.batch, rows.count)]
+            var request = Latchkey_EnclaveRequest.UnwrapKeys()
+            request.packed = Data(PackedRows.encode(part))
+            let reply = try exchange.ask(.rewrap(request))
+            guard reply.tail.count == 0,
+                let parsed = EnclaveResults.parse(rewrapped: reply.header.results, count: part.count)
+            else { throw exchange.fault("an answer of the wrong form") }
+            outcomes += parsed
+        }
+        return outcomes
+    }
+
+    func retire(_ protectionClass: ProtectionClass, below generation: UInt32) throws(KeychainError) {
+        var request = Latchkey_EnclaveRequest.Retire()
+        request.classNumber = UInt32(protectionClass.number)
+        request.generation = generation
+        _ = try exchange.ask(.retire(request))
+    }
+
+    func lock() throws(KeychainError) { _ = try exchange.ask(.lock(true)) }
+
+    func state(after number: UInt64, orUntil cancelled: EventSignal) throws(KeychainError) -> EnclaveDescription? {
+        guard let reply = try exchange.ask(.awaitState(number), orUntil: cancelled) else { return nil }
+        guard let described = EnclaveDescription(reply.header.description_p, process: reply.header.process) else {
+            throw exchange.fault("an answer of the wrong form")
+        }
+        return described
     }
 
     /// A long batch goes in several requests, each with its own 4 s.

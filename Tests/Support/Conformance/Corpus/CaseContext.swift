@@ -18,7 +18,6 @@ package struct CaseContext: Sendable {
 
     package var platform: String { members["platform"]?.string ?? "ios" }
     package var deviceState: String { members["deviceState"]?.string ?? "unlocked" }
-    /// Passcodes come later; a case that only says that there is one runs.
     package var passcodeSet: Bool { members["passcodeSet"]?.bool ?? true }
 
     package var entitlements: TestEntitlements {

@@ -57,12 +57,23 @@ package struct ConformanceRun: Sendable {
         do {
             let keychain = try keychain(for: conformanceCase.context, mode)
             defer { keychain.close() }
+            try prepare(keychain, for: conformanceCase)
             var run = CaseRun(conformanceCase, keychain, corpus.fixtures)
             return run.run(conformanceCase.steps).map {
                 "step \($0.step) (\($0.call)): expected \($0.expected), got \($0.got)"
             }
         } catch {
             return "the keychain did not start: \(error)"
+        }
+    }
+
+    private func prepare(_ keychain: any KeychainUnderTest, for conformanceCase: ConformanceCase) throws {
+        guard conformanceCase.looksAtPasscode, conformanceCase.context.passcodeSet else { return }
+        try keychain.change(.setPasscode)
+        if let change = DeviceChange(call: "setState", state: conformanceCase.context.deviceState),
+            conformanceCase.context.deviceState != "unlocked"
+        {
+            try keychain.change(change)
         }
     }
 

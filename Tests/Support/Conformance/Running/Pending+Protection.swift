@@ -4,22 +4,11 @@ internal import KeychainServices
 
 extension Pending {
     /// What a store has to be able to enforce before it may take the item.
-    static func protection(_ step: ConformanceCase.Step, _ context: CaseContext) -> Pending? {
+    static func protection(_ step: ConformanceCase.Step) -> Pending? {
         guard ["add", "update"].contains(step.call), !isRefused(step) else { return nil }
         let stored = step[step.call == "add" ? "query" : "attrs"]
-        if let json = stored?["kSecAttrAccessControl"]?["accessControl"] {
-            if isConstrained(json) { return .authentication }
-            if tag(json["protection"]) == "akpu" { return needsPasscode(context) }
-        }
-        let accessible = stored?["kSecAttrAccessible"]
-        return tag(accessible?["const"] ?? accessible?["string"]) == "akpu" ? needsPasscode(context) : nil
-    }
-
-    /// Without a passcode the class has no key, and the answer is known already.
-    private static func needsPasscode(_ context: CaseContext) -> Pending? { context.passcodeSet ? .passcode : nil }
-
-    private static func tag(_ json: JSONValue?) -> String? {
-        json?.string.map { KeyName.text($0) ?? $0 }
+        guard let json = stored?["kSecAttrAccessControl"]?["accessControl"] else { return nil }
+        return isConstrained(json) ? .authentication : nil
     }
 
     /// Refused by what the dictionary says, before anything would be enforced.
@@ -34,6 +23,26 @@ extension Pending {
         let rawFlags = json["rawFlags"]?.integer ?? 0
         return rawFlags & ~(1 << 30) != 0
             || (json["flags"]?.array ?? []).contains { !free.contains($0.string ?? "") }
+    }
+}
+
+extension ConformanceCase {
+    /// Whether it makes a difference that the device has a passcode; it costs an
+    /// attempt and more to set one, and most cases never look.
+    var looksAtPasscode: Bool {
+        context.deviceState != "unlocked"
+            || steps.contains { DeviceChange(call: $0.call, state: $0["state"]?.string) != nil || $0.namesPasscodeClass }
+    }
+}
+
+extension ConformanceCase.Step {
+    fileprivate var namesPasscodeClass: Bool {
+        JSONValue.object(fields).contains { json in
+            guard let text = json["const"]?.string ?? json["string"]?.string ?? json["protection"]?.string else {
+                return false
+            }
+            return (KeyName.text(text) ?? text) == "akpu"
+        }
     }
 }
 

@@ -12,8 +12,6 @@ package enum Pending: String, Sendable, CaseIterable {
     case keyCall = "SecKey calls"
     case pkcs12 = "PKCS #12"
     case backup = "backup"
-    case deviceState = "locking and unlocking"
-    case passcode = "passcodes"
     case authentication = "authentication"
     case fileKeychain = "the file keychain and its command line"
 
@@ -21,22 +19,21 @@ package enum Pending: String, Sendable, CaseIterable {
     package init?(_ conformanceCase: ConformanceCase) {
         let found =
             Self.context(conformanceCase.context)
-            ?? conformanceCase.steps.lazy.compactMap { Self.step($0, conformanceCase.context) }.first
+            ?? conformanceCase.steps.lazy.compactMap { Self.step($0) }.first
         guard let found else { return nil }
         self = found
     }
 
     private static func context(_ context: CaseContext) -> Pending? {
-        if context.platform == "macos-file" { return .fileKeychain }
-        return context.deviceState == "unlocked" ? nil : .deviceState
+        context.platform == "macos-file" ? .fileKeychain : nil
     }
 
-    private static func step(_ step: ConformanceCase.Step, _ context: CaseContext) -> Pending? {
+    private static func step(_ step: ConformanceCase.Step) -> Pending? {
         if let waiting = call(step.call) { return waiting }
         if step.call == "setContext", let waiting = Self.context(CaseContext(step["context"] ?? .null)) {
             return waiting
         }
-        return objects(.object(step.fields)) ?? identity(step) ?? reference(step) ?? protection(step, context)
+        return objects(.object(step.fields)) ?? identity(step) ?? reference(step) ?? protection(step)
     }
 
     private static func call(_ name: String) -> Pending? {
@@ -46,8 +43,6 @@ package enum Pending: String, Sendable, CaseIterable {
         case "cli": return .fileKeychain
         case "pkcs12Import": return .pkcs12
         case "backup", "restore", "newDevice": return .backup
-        case "setState": return .deviceState
-        case "setPasscode", "removePasscode", "changePasscode": return .passcode
         case "setAuthResult", "changeBiometryEnrolment": return .authentication
         default: return nil
         }

@@ -13,6 +13,7 @@ final class DaemonKeychain: KeychainUnderTest {
     private var context: CaseContext
     private var daemon: DaemonProcess
     private var pool: DaemonConnectionPool
+    private var passcode = DaemonKeychain.secret("0000")
 
     init(_ context: CaseContext, programs: String) throws {
         self.context = context
@@ -49,6 +50,30 @@ final class DaemonKeychain: KeychainUnderTest {
 
     func corruptDatabase() throws {
         try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path + "/data")
+    }
+
+    func change(_ change: DeviceChange) throws {
+        // What a person does, straight to the enclave.
+        switch change {
+        case .lock: try door().lock()
+        case .unlock: try door().unlock(with: .passcode(passcode))
+        case .setPasscode: try door().setPasscode(passcode)
+        case .changePasscode:
+            let next = Self.secret("another")
+            try door().changePasscode(from: passcode, to: next)
+            passcode = next
+        case .removePasscode: try door().removePasscode(with: .passcode(passcode))
+        // The enclave goes with the daemon; nothing that a person opened is open then.
+        case .restart: restart()
+        }
+    }
+
+    private func door() throws -> RemotePersonDoor {
+        try RemotePersonDoor(runDirectory: folder.path + "/run", process: nil, clock: SystemClock())
+    }
+
+    private static func secret(_ text: String) -> SharedSecret {
+        SharedSecret(SecretBytes(copying: Array(text.utf8)))
     }
 
     /// A store that does not open is for the next call to find.

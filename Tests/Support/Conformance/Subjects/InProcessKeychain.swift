@@ -25,6 +25,17 @@ final class InProcessKeychain: KeychainUnderTest {
 
     func corruptDatabase() throws { try keychain.insecureCorruptDatabase() }
 
+    func change(_ change: DeviceChange) throws {
+        switch change {
+        case .lock: try keychain.lock()
+        case .unlock: try keychain.unlock()
+        case .restart: try keychain.restartDevice()
+        case .setPasscode: try keychain.setPasscode("0000")
+        case .changePasscode: try keychain.setPasscode("another")
+        case .removePasscode: try keychain.removePasscode()
+        }
+    }
+
     /// A store that does not open is for the next call to find.
     func restart() {
         do throws(TestKeychainError) { try keychain.restart() } catch {}

@@ -20,11 +20,38 @@ protocol KeychainUnderTest: AnyObject {
     /// Makes the database something that SQLite calls malformed.
     func corruptDatabase() throws
 
+    /// What happens to the device.
+    func change(_ change: DeviceChange) throws
+
     /// The daemon goes and comes back.
     func restart()
 
     /// Stops it and removes what it left.
     func close()
+}
+
+/// What happens to the device on which the keychain is.
+enum DeviceChange: Sendable {
+    case lock
+    case unlock
+    /// The computer starts anew: locked, where there is a passcode.
+    case restart
+    case setPasscode
+    case changePasscode
+    case removePasscode
+
+    /// nil: the call is about something else.
+    init?(call: String, state: String?) {
+        switch (call, state) {
+        case ("setState", "locked"): self = .lock
+        case ("setState", "unlocked"): self = .unlock
+        case ("setState", "beforeFirstUnlock"): self = .restart
+        case ("setPasscode", _): self = .setPasscode
+        case ("changePasscode", _): self = .changePasscode
+        case ("removePasscode", _): self = .removePasscode
+        default: return nil
+        }
+    }
 }
 
 /// Where the same calls are made twice.

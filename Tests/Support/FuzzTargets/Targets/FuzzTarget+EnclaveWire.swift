@@ -103,7 +103,7 @@
         private init() throws {
             let path = Scratch.path("enclave-wire")
             _ = try PrivateDirectory(path, creating: true)
-            let keeper = EnclaveKeeper(try EnclaveDirectory(inData: path))
+            let keeper = EnclaveKeeper(try EnclaveDirectory(inData: path), clock: SystemClock())
             var session = EnclaveSession()
             var open = Latchkey_EnclaveRequest.OpenStore()
             open.protocol = EnclaveProtocol.version

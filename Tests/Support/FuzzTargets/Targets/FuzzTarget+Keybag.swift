@@ -2,6 +2,7 @@
     internal import KeychainCrypto
     internal import KeychainModel
     internal import KeychainPlatform
+    internal import KeychainProtocol
     @testable internal import Enclave
 
     extension FuzzTarget {
@@ -27,8 +28,9 @@
         /// nil where it does not open.
         private static func openClasses(_ body: KeybagBody, _ root: consuming RootKey) -> Set<ProtectionClass>? {
             do throws(KeybagError) {
-                let locked = try Keybag.Locked.open(body, generation: 1, root: root)
-                return try KeybagState(unlockingOpenSlotOf: locked).ring.openClasses
+                var keybag = try Keybag(body, generation: 1, root: root)
+                if body.slot(.open) != nil { try keybag.unlock(with: .open, effacement: nil) }
+                return keybag.ring.openClasses
             } catch {
                 return nil
             }
@@ -77,7 +79,7 @@
             let bytes = KeybagSeeds.file(kind, body, generation: 7)
             let file = try claimed(AuthenticatedFile.parse(kind, bytes), "a file of ours has no frame")
             let verified = try claimed(file.verified(by: KeybagSeeds.root()), "a file of ours is not authentic")
-            try claim(verified.body == body && verified.generation == 7 && verified.version == 1, "another file")
+            try claim(verified.body == body && verified.generation == 7 && verified.version == kind.version, "another file")
             var spoilt = bytes
             spoilt[body.count % spoilt.count] ^= 1
             let other = AuthenticatedFile.parse(kind, spoilt)?.verified(by: KeybagSeeds.root())

@@ -6,21 +6,24 @@ internal import KeychainPlatform
 ///
 /// Three lines: `latchkey-enclave 1`, `pid N`, `run /PATH`. Nothing in it is
 /// secret, and nothing is believed before the kernel has said whose socket it is.
-struct EnclaveRendezvous: Hashable, Sendable {
-    static let sizeLimit = 8192
+package struct EnclaveRendezvous: Hashable, Sendable {
+    /// The enclave's folder within the data folder, and the file in it.
+    package static let folderName = "enclave"
+    package static let lockName = "lock"
+    package static let sizeLimit = 8192
 
-    let processID: Int32
-    let runDirectory: String
+    package let processID: Int32
+    package let runDirectory: String
 
-    var encoded: [UInt8] { Array("latchkey-enclave 1\npid \(processID)\nrun \(runDirectory)\n".utf8) }
+    package var encoded: [UInt8] { Array("latchkey-enclave 1\npid \(processID)\nrun \(runDirectory)\n".utf8) }
 
-    init(processID: Int32, runDirectory: String) {
+    package init(processID: Int32, runDirectory: String) {
         self.processID = processID
         self.runDirectory = runDirectory
     }
 
     /// nil for anything that ``encoded`` does not write.
-    init?(encoded bytes: [UInt8]) {
+    package init?(encoded bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 4, lines[0] == "latchkey-enclave 1", lines[3].isEmpty,
@@ -35,10 +38,10 @@ struct EnclaveRendezvous: Hashable, Sendable {
 
     /// What the last enclave of a data folder wrote; nil where there was none, or
     /// where its folder cannot be looked at (then it is started, and says why not).
-    static func last(inData path: String) -> EnclaveRendezvous? {
+    package static func last(inData path: String) -> EnclaveRendezvous? {
         do {
-            let folder = try PrivateDirectory("\(path)/\(EnclaveDirectory.name)", creating: false)
-            return try folder.read(EnclaveDirectory.lockName, atMost: sizeLimit).flatMap { Self(encoded: $0) }
+            let folder = try PrivateDirectory("\(path)/\(folderName)", creating: false)
+            return try folder.read(lockName, atMost: sizeLimit).flatMap { Self(encoded: $0) }
         } catch {
             return nil
         }

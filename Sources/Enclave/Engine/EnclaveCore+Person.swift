@@ -1,0 +1,229 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// A recovery code that was shown and not yet typed back: with the passcode's
+/// secret, because a code before it then goes and what is below the slots is rolled.
+struct PendingCode: Sendable {
+    let code: DerivedSecret
+    let passcode: DerivedSecret
+}
+
+extension EnclaveCore {
+    // MARK: Before the slow part
+
+    /// What has to be derived for a request; refuses what needs no derivation to
+    /// be refused.
+    ///
+    /// - Throws: `errSecAuthFailed` (`attemptsDelayed`, `passcodeNotSet`),
+    ///   `errSecParam` (`passcodeIsSet`, `passcodeRefused`).
+    func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
+        try refuse(request, at: moment)
+        var passcode: (SharedSecret, PasscodeParameters)?
+        var recovery: SharedSecret?
+        switch request.credential {
+        case .passcode(let typed):
+            guard let slot = keybag.body.slot(.passcode), let parameters = PasscodeParameters(encoded: slot.parameters)
+            else { throw Self.noPasscode }
+            passcode = (typed, parameters)
+        case .recoveryCode(let typed):
+            guard keybag.body.slot(.recovery) != nil else { throw Self.wrong }
+            recovery = typed
+        case nil: break
+        }
+        return PersonDerivation(passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost)
+    }
+
+    private func refuse(_ request: PersonRequest, at moment: Duration) throws(KeychainError) {
+        if request.credential != nil {
+            guard keybag.body.hasPasscode else { throw Self.noPasscode }
+            let seconds = attempts.secondsToNext(at: moment)
+            guard seconds == 0 else { throw KeychainError(.authFailed, reason: .attemptsDelayed(seconds: seconds)) }
+        }
+        if case .setPasscode = request, keybag.body.hasPasscode { throw .parameter(.passcodeIsSet) }
+        if case .lock = request, !keybag.body.hasPasscode { throw Self.noPasscode }
+        if let new = request.newPasscode { try Self.refuse(passcode: new) }
+    }
+
+    private static func refuse(passcode: SharedSecret) throws(KeychainError) {
+        let limits = PersonRequest.passcodeBytes
+        guard passcode.bytes.count >= limits.lowerBound else {
+            throw .parameter(.passcodeRefused(why: "it has fewer than \(limits.lowerBound) characters"))
+        }
+        guard passcode.bytes.count <= limits.upperBound else {
+            throw .parameter(.passcodeRefused(why: "it has more than \(limits.upperBound) bytes"))
+        }
+    }
+
+    // MARK: After it
+
+    /// Does what was asked, with what was derived for it; nothing is changed where
+    /// it throws.
+    ///
+    /// - Returns: a recovery code to be shown, where one was asked for.
+    /// - Throws: as ``PersonDoor`` says.
+    mutating func perform(
+        _ request: PersonRequest, with derived: DerivedSecrets, at moment: Duration
+    ) throws(KeychainError) -> SharedSecret? {
+        if request.credential != nil { try check(derived.credential, at: moment) }
+        do throws(KeybagError) {
+            switch request {
+            case .unlock: try open(derived.credential)
+            case .lock: close()
+            case .setPasscode: try change(.rolled, [derived.new])
+            case .changePasscode: try changePasscode(derived)
+            case .resetPasscode:
+                try open(derived.credential)
+                try change(.effaced, [derived.new, derived.credential])
+            case .removePasscode:
+                try open(derived.credential)
+                try change(.effaced, [])
+            case .makeRecoveryCode: return makeRecoveryCode(derived)
+            case .confirmRecoveryCode(let typed):
+                guard let code = RecoveryCode.parse(typed.bytes) else { return try Self.mistyped() }
+                try confirm(code)
+            case .removeRecoveryCode:
+                try open(derived.credential)
+                try change(.rolled, [derived.credential])
+            }
+        } catch {
+            throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError
+        }
+        stateNumber += 1
+        return nil
+    }
+
+    /// Whether what a person brought opens a slot; counts where it does not.
+    private mutating func check(_ credential: DerivedSecret?, at moment: Duration) throws(KeychainError) {
+        guard let credential else { throw Self.wrong }
+        guard keybag.accepts(credential.slotSecret) else {
+            if attempts.fail(with: credential.secret.bytes, at: moment) { rememberAttempts() }
+            throw Self.wrong
+        }
+        if attempts.succeed() { rememberAttempts() }
+    }
+
+    /// A count that cannot be written holds as long as this process.
+    private mutating func rememberAttempts() {
+        stateNumber += 1
+        do throws(KeybagError) {
+            try storage.write(failedAttempts: attempts.failed, store: store, root: keybag.root)
+        } catch {
+            let file = AuthenticatedFile.Kind.attempts.fileName
+            unrepaired = unrepaired.filter { $0.fileName != file } + [RepairFailure(fileName: file, error: error)]
+        }
+    }
+
+    private mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
+        guard let credential else { throw .unreadable(.slotRefuses) }
+        let effacement = try presentEffacement()
+        try keybag.unlock(with: credential.slotSecret, effacement: effacement)
+        unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
+        if effacement == nil, keybag.body.hasPasscode {
+            unrepaired.append(
+                RepairFailure(fileName: EffacementFile.fileName, error: .unreadable(.effacementMissing)))
+        }
+    }
+
+    private mutating func close() {
+        keybag.close()
+        pendingCode = nil
+    }
+
+    /// As after a new start of the process; a keybag without a passcode stays open.
+    mutating func forgetFirstUnlock() {
+        guard keybag.body.hasPasscode else { return }
+        keybag.forgetFirstUnlock()
+        pendingCode = nil
+        stateNumber += 1
+    }
+
+    private func presentEffacement() throws(KeybagError) -> EffacementSecret? {
+        let name = keybag.body.effacement
+        return name.isEmpty ? nil : try storage.effacement(named: name)
+    }
+
+    private mutating func changePasscode(_ derived: DerivedSecrets) throws(KeybagError) {
+        try open(derived.credential)
+        try replaceSlot(derived.new)
+    }
+
+    /// One slot anew, the others as they are: nothing below the slots changes.
+    private mutating func replaceSlot(_ secret: DerivedSecret?) throws(KeybagError) {
+        guard let secret else { throw .unreadable(.slotRefuses) }
+        // Without its other half, what a person opens is lost: it begins anew.
+        guard try presentEffacement() != nil else { return try change(.effaced, [secret]) }
+        let kept = keybag.body.slots.filter { $0.kind != secret.kind }
+        try change(.kept, [secret], keeping: kept)
+    }
+
+    /// Makes, writes and adopts the next keybag: first the new effacement secret,
+    /// then the keybag, then the old secret is effaced. After a crash at any point
+    /// the old or the new credential opens, and the next opening goes on with the rest.
+    private mutating func change(
+        _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = []
+    ) throws(KeybagError) {
+        var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
+        for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
+        let present = try presentEffacement()
+        let isLost = keybag.body.hasPasscode && present == nil && !secrets.isEmpty
+        let change = try KeybagChange(
+            of: keybag, isLost ? .effaced : keys, slots: slots, keeping: keeping, effacement: present)
+        if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
+        let failures = try storage.write(change.body, generation: change.generation, root: keybag.root)
+        keybag.adopt(change)
+        unrepaired += failures
+        settleEffacement()
+        pendingCode = nil
+    }
+
+    private mutating func settleEffacement() {
+        do throws(KeybagError) { try storage.settle(on: keybag.body.effacement) } catch {
+            unrepaired.append(RepairFailure(fileName: EffacementFile.fileName, error: error))
+        }
+    }
+
+    // MARK: Recovery code
+
+    private mutating func makeRecoveryCode(_ derived: DerivedSecrets) -> SharedSecret? {
+        guard let passcode = derived.credential else { return nil }
+        let secret = SharedSecret(.random(count: RecoveryCode.byteCount))
+        pendingCode = PendingCode(
+            code: DerivedSecret(.recovery, secret, parameters: []), passcode: passcode)
+        return SharedSecret(RecoveryCode.text(of: secret.bytes))
+    }
+
+    private mutating func confirm(_ typed: consuming SecretBytes) throws(KeybagError) {
+        guard let pending = pendingCode, pending.code.secret.bytes.isEqual(to: typed) else {
+            throw .unreadable(.slotRefuses)
+        }
+        try open(pending.passcode)
+        if keybag.body.slot(.recovery) == nil { return try replaceSlot(pending.code) }
+        // The code before it lay on the disk in a slot: its wraps lose their worth.
+        try change(.rolled, [pending.passcode, pending.code])
+    }
+
+    private static func mistyped() throws(KeybagError) -> SharedSecret? { throw .unreadable(.slotRefuses) }
+
+    static let wrong = KeychainError(.authFailed, reason: .authenticationFailed)
+    static let noPasscode = KeychainError(.authFailed, reason: .passcodeNotSet)
+
+    // MARK: Old generations
+
+    /// Forgets the class keys of a class below a generation: nothing in the
+    /// database is wrapped under them any more.
+    ///
+    /// - Throws: where the keybag cannot be written; they stay then.
+    mutating func retire(_ protectionClass: ProtectionClass, below generation: UInt32) throws(KeybagError) {
+        guard case .key(let newest) = ring.current(protectionClass), generation <= newest.generation else { return }
+        var slimmer = keybag.body
+        slimmer.classKeys.removeAll {
+            $0.protectionClass == protectionClass && $0.generation < generation
+        }
+        guard slimmer.classKeys.count < keybag.body.classKeys.count else { return }
+        let next = keybag.generation + 1
+        unrepaired += try storage.write(slimmer, generation: next, root: keybag.root)
+        keybag.adopt(slimmer, generation: next)
+    }
+}

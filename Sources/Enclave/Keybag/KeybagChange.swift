@@ -1,0 +1,156 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// The keybag as it is to be, made beside the one that is: nothing of it counts
+/// before it is durable.
+struct KeybagChange: ~Copyable {
+    let body: KeybagBody
+    let generation: UInt64
+    /// A new effacement secret, which has to be durable before the body is.
+    let effacement: EffacementSecret?
+    private let bag: OpenBag
+
+    consuming func takeBag() -> OpenBag { bag }
+
+    /// What is done to the keys below the slots.
+    enum Keys {
+        /// Slots alone change: each wraps what the one before it wrapped.
+        case kept
+        /// A new bag key and a new generation of each class under it, because a
+        /// slot goes whose wraps lie, or lay, on a disk.
+        case rolled
+        /// The same, and what a person opened begins anew: the class akpu with all
+        /// that was sealed under it is gone once the old effacement secret is.
+        case effaced
+    }
+
+    /// - Parameters:
+    ///   - slots: slots that are to be there, with their secrets.
+    ///   - kept: others that stay as they are; only where the keys below are kept.
+    ///   - effacement: the present secret; needed where akpu goes on.
+    init(
+        of keybag: borrowing Keybag, _ keys: Keys, slots: borrowing NewSlots, keeping kept: [KeybagBody.Slot] = [],
+        effacement present: EffacementSecret?
+    ) throws(KeybagError) {
+        let old = keybag.body
+        let needsPerson = slots.needPerson
+        var next = old
+        let fresh = needsPerson && (keys == .effaced || !old.hasPasscode) ? EffacementSecret.random() : nil
+        if keys == .effaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
+        next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
+        let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
+        let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }
+        next.classKeys = old.classKeys.filter { $0.parent == .root } + (try maker.wrapped(made))
+        next.slots = kept + slots.wrapped(under: keybag.root, made, store: old.store)
+        body = next
+        generation = keybag.generation + 1
+        self.effacement = fresh
+        bag = made
+    }
+}
+
+/// Slots that are to be there, each with what opens it.
+struct NewSlots: ~Copyable {
+    private var secrets: [(SharedSecret, SlotKind, parameters: [UInt8])] = []
+
+    init() {}
+
+    /// The slot of a keybag without a passcode.
+    static var open: NewSlots {
+        var slots = NewSlots()
+        slots.add(.open, parameters: [])
+        return slots
+    }
+
+    mutating func add(_ secret: borrowing SlotSecret, parameters: [UInt8]) {
+        secrets.append((SharedSecret(secret.bytes.copy()), secret.kind, parameters))
+    }
+
+    var needPerson: Bool { secrets.contains { $0.1.needsPerson } }
+
+    func wrapped(under root: borrowing RootKey, _ bag: borrowing OpenBag, store: StoreID) -> [KeybagBody.Slot] {
+        var slots: [KeybagBody.Slot] = []
+        for (secret, kind, parameters) in secrets {
+            let identifier = Random.bytes(KeybagBody.slotIdentifierCount)
+            let key = root.slotKey(for: SlotSecret(kind: kind, bytes: secret.bytes.copy()))
+            let person = bag.person.flatMap { person in
+                kind.needsPerson
+                    ? key.seal(person.bytes, bound: WrapBinding.personKey(store: store, slot: kind, identifier)) : nil
+            }
+            slots.append(
+                KeybagBody.Slot(
+                    kind: kind, identifier: identifier,
+                    wrappedBagKey: key.seal(
+                        bag.key.secret, bound: WrapBinding.bagKey(store: store, slot: kind, identifier)),
+                    wrappedPersonKey: person ?? [], parameters: parameters))
+        }
+        return slots
+    }
+}
+
+/// Makes the keys below the slots, and wraps them.
+private struct KeyMaker {
+    let store: StoreID
+    let effacement: EffacementSecret?
+
+    func bag(
+        from old: borrowing OpenBag, _ change: KeybagChange.Keys, _ before: KeybagBody, _ next: KeybagBody
+    ) throws(KeybagError) -> OpenBag {
+        var keys = old.keys.filter { $0.protectionClass != .whenPasscodeSetThisDeviceOnly }
+        var effaceable = old.keys.filter { $0.protectionClass == .whenPasscodeSetThisDeviceOnly }
+        if change == .effaced || effacement == nil { effaceable = [] }
+        if change != .kept {
+            keys += ProtectionClass.allCases.filter { ClassKeyParent(of: $0) == .bag }.map { Self.fresh($0, before) }
+        }
+        let isNew = effaceable.isEmpty || change != .kept
+        if effacement != nil && isNew { effaceable.append(Self.fresh(.whenPasscodeSetThisDeviceOnly, before)) }
+        return OpenBag(
+            key: change == .kept ? old.key.copy() : .random(), person: person(old, change),
+            keys: keys + effaceable)
+    }
+
+    private func person(_ old: borrowing OpenBag, _ change: KeybagChange.Keys) -> SharedSecret? {
+        guard effacement != nil else { return nil }
+        if change == .kept, let kept = old.person { return kept }
+        return SharedSecret(.random(count: SealingKey.byteCount))
+    }
+
+    /// A key of the generation after the last.
+    private static func fresh(_ protectionClass: ProtectionClass, _ before: KeybagBody) -> ClassKey {
+        ClassKey(protectionClass, generation: before.nextGeneration(of: protectionClass), key: .random())
+    }
+
+    func wrapped(_ bag: borrowing OpenBag) throws(KeybagError) -> [WrappedClassKey] {
+        var boxes: [WrappedClassKey] = []
+        for key in bag.keys {
+            let parent = ClassKeyParent(of: key.protectionClass)
+            let binding = WrapBinding.classKey(
+                store: store, key.protectionClass, generation: key.generation, under: parent)
+            boxes.append(
+                WrappedClassKey(
+                    protectionClass: key.protectionClass, generation: key.generation, parent: parent,
+                    box: try seal(key.key.secret, parent, bag, binding)))
+        }
+        return boxes
+    }
+
+    private func seal(
+        _ secret: borrowing SecretBytes, _ parent: ClassKeyParent, _ bag: borrowing OpenBag, _ binding: AssociatedData
+    ) throws(KeybagError) -> [UInt8] {
+        guard parent == .person else { return bag.key.seal(secret, bound: binding) }
+        guard let person = bag.person, let effacement else { throw .unreadable(.effacementMissing) }
+        return RootKey.effaceableKey(SealingKey(person.bytes.copy()), effacement.secret).seal(secret, bound: binding)
+    }
+}
+
+extension KeybagBody {
+    /// The generation of akpu from which on nothing is effaced once all there is now is.
+    fileprivate var nextEffaceableGeneration: UInt32 { nextGeneration(of: .whenPasscodeSetThisDeviceOnly) }
+
+    /// From 1, and for akpu never one that was effaced.
+    fileprivate func nextGeneration(of protectionClass: ProtectionClass) -> UInt32 {
+        let last = classKeys.filter { $0.protectionClass == protectionClass }.map(\.generation).max() ?? 0
+        return protectionClass == .whenPasscodeSetThisDeviceOnly ? max(last + 1, effacedBelow) : last + 1
+    }
+}

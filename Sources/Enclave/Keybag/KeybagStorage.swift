@@ -1,0 +1,91 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import Synchronization
+
+/// Where a keybag lasts. Every call returns once what it wrote is durable.
+protocol KeybagStorage: Sendable {
+    /// - Returns: copies that could not be written; one at least was.
+    /// - Throws: where nothing says the new one; the old one stands.
+    func write(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) -> [RepairFailure]
+
+    func effacement(named identifier: [UInt8]) throws(KeybagError) -> EffacementSecret?
+    /// Beside the one of that name, until ``settle(on:)``.
+    func add(_ effacement: EffacementSecret, beside kept: [UInt8]) throws(KeybagError)
+    /// Effaces every other.
+    func settle(on identifier: [UInt8]) throws(KeybagError)
+
+    func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) throws(KeybagError)
+}
+
+/// The enclave's folder.
+extension EnclaveDirectory: KeybagStorage {
+    func write(
+        _ body: KeybagBody, generation: UInt64, root: borrowing RootKey
+    ) throws(KeybagError) -> [RepairFailure] {
+        let bytes = AuthenticatedFile.encode(.keybag, generation: generation, body: body.encoded, root: root)
+        let files = try pair(.keybag)
+        do throws(KeybagError) {
+            try files.pair.write(bytes, copy: 0)
+        } catch {
+            // The rename may have come about and its flush not: what stands there decides.
+            let newest = try pair(.keybag).newest(under: root)
+            guard newest?.generation == generation else { throw error }
+        }
+        do throws(KeybagError) {
+            try files.pair.write(bytes, copy: 1)
+            return []
+        } catch {
+            return [RepairFailure(fileName: files.pair.fileName(1), error: error)]
+        }
+    }
+
+    func effacement(named identifier: [UInt8]) throws(KeybagError) -> EffacementSecret? {
+        try effacementFile.secret(named: identifier)
+    }
+
+    func add(_ effacement: EffacementSecret, beside kept: [UInt8]) throws(KeybagError) {
+        try effacementFile.add(effacement, beside: kept)
+    }
+
+    func settle(on identifier: [UInt8]) throws(KeybagError) {
+        try effacementFile.settle(on: identifier.isEmpty ? nil : identifier)
+    }
+
+    private var effacementFile: EffacementFile { EffacementFile(directory: directory) }
+
+    func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) throws(KeybagError) {
+        let files = try pair(.attempts)
+        let generation = try (files.newest(under: root)?.generation ?? 0) + 1
+        let body = AttemptsBody(store: store, failed: failedAttempts).encoded
+        try files.pair.write(AuthenticatedFile.encode(.attempts, generation: generation, body: body, root: root))
+    }
+
+    /// Attempts that failed in a row; what is there and not authentic counts as
+    /// enough of them for a minute's delay.
+    func failedAttempts(root: borrowing RootKey) throws(KeybagError) -> Int {
+        let files = try pair(.attempts)
+        guard !files.isAbsent else { return 0 }
+        let body = try files.newest(under: root).flatMap { AttemptsBody(parsing: $0.body) }
+        return body?.failed ?? AttemptsBody.unbelievable
+    }
+}
+
+/// A keybag that goes with its process.
+final class EphemeralStorage: KeybagStorage {
+    private let held = Mutex<[EffacementSecret]>([])
+
+    func write(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) -> [RepairFailure] { [] }
+    func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) {}
+
+    func effacement(named identifier: [UInt8]) -> EffacementSecret? {
+        held.withLock { $0.first { $0.identifier == identifier } }
+    }
+
+    func add(_ effacement: EffacementSecret, beside kept: [UInt8]) {
+        held.withLock { $0 = $0.filter { $0.identifier == kept } + [effacement] }
+    }
+
+    func settle(on identifier: [UInt8]) {
+        held.withLock { $0.removeAll { $0.identifier != identifier } }
+    }
+}

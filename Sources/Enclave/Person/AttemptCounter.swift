@@ -1,0 +1,66 @@
+internal import KeychainCrypto
+internal import KeychainPlatform
+
+/// Failed attempts in a row, and how long the next one has to wait
+/// (decisions.md, "Passcode"; Apple Platform Security, "Passcodes and passwords").
+///
+/// The count lasts over a restart, the time begins anew then. It keeps no copy of
+/// what was tried: only what tells whether the same was tried again.
+struct AttemptCounter: Sendable {
+    private(set) var failed: Int
+    private var notBefore: Duration
+    private var recent: [[UInt8]] = []
+    private let digesting = SharedSecret(.random(count: 32))
+
+    private static let remembered = 16
+
+    /// - Parameter failed: how many there were before this process.
+    init(failed: Int, at now: Duration) {
+        self.failed = failed
+        notBefore = now + Self.delay(after: failed)
+    }
+
+    static func delay(after failed: Int) -> Duration {
+        switch failed {
+        case ...4: .zero
+        case 5: .seconds(60)
+        case 6: .seconds(300)
+        case 7, 8: .seconds(900)
+        default: .seconds(3600)
+        }
+    }
+
+    /// Whole seconds until an attempt is looked at; 0: now.
+    func secondsToNext(at now: Duration) -> Int {
+        let left = notBefore - now
+        guard left > .zero else { return 0 }
+        return Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
+    }
+
+    /// Counts a failure; false where the same secret failed before: it does not
+    /// count again.
+    mutating func fail(with secret: borrowing SecretBytes, at now: Duration) -> Bool {
+        let digest = digest(of: secret)
+        guard !recent.contains(digest) else { return false }
+        recent = (recent + [digest]).suffix(Self.remembered)
+        failed += 1
+        notBefore = now + Self.delay(after: failed)
+        return true
+    }
+
+    /// True where there was anything to forget.
+    mutating func succeed() -> Bool {
+        defer {
+            failed = 0
+            notBefore = .zero
+            recent = []
+        }
+        return failed > 0
+    }
+
+    private func digest(of secret: borrowing SecretBytes) -> [UInt8] {
+        var bytes = secret.insecureArray()
+        defer { bytes.wipe() }
+        return KeyDerivation.authenticationCode(bytes, key: digesting.bytes)
+    }
+}

@@ -1,0 +1,217 @@
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// One connection of a person, as the loop has it.
+final class PersonConnection {
+    let channel: MessageChannel
+    let peer: SenderCredentials
+    var firstMessageDue: Duration?
+    /// The request that waits for another state.
+    var awaiting: UInt64?
+    /// One thing at a time: what comes meanwhile ends the connection.
+    var isBusy = false
+
+    init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
+        channel = try MessageChannel(socket)
+        self.peer = peer
+        self.firstMessageDue = firstMessageDue
+    }
+}
+
+/// An answer to a person that is sent once the daemon has let go of what was closed.
+struct HeldAnswer {
+    let connection: UInt64
+    let number: UInt64
+    /// The state that the daemon has to have heard of.
+    let state: UInt64
+    let due: Duration
+}
+
+extension EnclaveServer {
+    // MARK: Coming and going
+
+    func acceptPersons() {
+        while true {
+            do throws(SystemCallError) {
+                guard let accepted = try socket.personListener.accept() else { return }
+                try welcome(accepted)
+            } catch {
+                if error.isBrokenConnection || error.isAbortedConnection { continue }
+                // No descriptor for it: whoever waits there is looked at with the next one.
+                return
+            }
+        }
+    }
+
+    private func welcome(_ accepted: PacketSocket) throws(SystemCallError) {
+        let peer = try accepted.peerCredentials()
+        guard peer.uid == admission.userID, peer.pid > 0, persons.count < limits.persons else { return }
+        try accepted.stampSenders()
+        let person = try PersonConnection(accepted, peer, firstMessageDue: clock.monotonic + limits.firstMessage)
+        try epoll.add(accepted.descriptor, as: nextNumber, oneShot: false)
+        persons[nextNumber] = person
+        nextNumber += 1
+    }
+
+    func endPerson(_ number: UInt64) {
+        guard let person = persons.removeValue(forKey: number) else { return }
+        epoll.remove(person.channel.socket.descriptor)
+        queue.removeAll { $0.connection == number }
+        held.removeAll { $0.connection == number }
+    }
+
+    // MARK: Requests
+
+    func servePerson(_ number: UInt64) {
+        guard let person = persons[number] else { return }
+        do {
+            guard let arrival = try person.channel.receiveNow(admits: { $0 <= WireLimit.header }) else { return }
+            switch consume arrival {
+            case .closed: endPerson(number)
+            case .frame(let frame):
+                guard frame.sender?.pid == person.peer.pid, frame.sender?.uid == person.peer.uid,
+                    frame.withheld == nil, !person.isBusy, person.awaiting == nil,
+                    let decoded = PersonMessage.decode(header: frame.header, tail: frame.tail),
+                    let call = PersonCall(decoded.message)
+                else { return endPerson(number) }
+                person.firstMessageDue = nil
+                perform(call, decoded.number, person, number)
+            }
+        } catch {
+            endPerson(number)
+        }
+    }
+
+    private func perform(_ call: PersonCall, _ request: UInt64, _ person: PersonConnection, _ number: UInt64) {
+        guard let device = keeper.device else {
+            return send(PersonAnswer(to: request, .failure(Self.closed)), to: number)
+        }
+        switch call {
+        case .state: send(PersonAnswer(to: request, device), to: number)
+        case .awaitState(let known):
+            if device.number == known { person.awaiting = request } else { send(PersonAnswer(to: request, device), to: number) }
+        case .question: send(PersonAnswer(to: request, nil as PersonQuestion?), to: number)
+        case .agree, .decline: send(PersonAnswer(to: request, .failure(Self.nothingAsked)), to: number)
+        case .change(let change):
+            person.isBusy = true
+            queue.append(PersonDesk.Work(connection: number, number: request, request: change))
+            beginAtDesk()
+        }
+    }
+
+    private static let closed = KeychainError(
+        .notAvailable, reason: .enclaveUnreachable, underlying: "no daemon has opened the keybag yet")
+    private static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))
+
+    private func send(_ answer: consuming PersonAnswer, to number: UInt64) {
+        guard let person = persons[number] else { return }
+        person.isBusy = false
+        do throws(FrameError) {
+            try person.channel.send(
+                MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))
+        } catch {
+            endPerson(number)
+        }
+    }
+
+    // MARK: At the desk
+
+    private func beginAtDesk() {
+        while !desk.isBusy, !queue.isEmpty {
+            let work = queue.removeFirst()
+            do throws(KeychainError) {
+                let derivation = try withCore { core throws(KeychainError) in
+                    try core.derivation(for: work.request, at: keeper.moment)
+                }
+                do throws(SystemCallError) { try desk.begin(work, derivation) } catch {
+                    throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+                }
+            } catch {
+                send(PersonAnswer(to: work.number, .failure(error)), to: work.connection)
+            }
+        }
+    }
+
+    func finishAtDesk() {
+        guard let done = desk.take() else { return }
+        let before = keeper.device?.number
+        let outcome: Result<SharedSecret?, KeychainError>
+        do throws(KeychainError) {
+            let derived = try done.derived.get()
+            outcome = .success(
+                try withCore { core throws(KeychainError) in
+                    try core.perform(done.work.request, with: derived, at: keeper.moment)
+                })
+        } catch { outcome = .failure(error) }
+        tell(outcome, to: done.work, hasChanged: before != keeper.device?.number)
+        beginAtDesk()
+    }
+
+    /// A success that closed or destroyed something is told once the daemon has let go
+    /// of it too, if there is one that listens.
+    private func tell(_ outcome: Result<SharedSecret?, KeychainError>, to work: PersonDesk.Work, hasChanged: Bool) {
+        guard hasChanged else { return send(PersonAnswer(to: work.number, outcome), to: work.connection) }
+        let mustLetGo = isDaemonListening
+        tellOfState()
+        guard mustLetGo, case .success(nil) = outcome, let state = keeper.device?.number else {
+            return send(PersonAnswer(to: work.number, outcome), to: work.connection)
+        }
+        held.append(
+            HeldAnswer(
+                connection: work.connection, number: work.number, state: state, due: clock.monotonic + limits.lettingGo))
+    }
+
+    private func withCore<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {
+        let result: Result<R, KeychainError>
+        do throws(SessionError) {
+            result = try keeper.withCore { core throws(SessionError) -> Result<R, KeychainError> in
+                do throws(KeychainError) { return .success(try body(&core)) } catch { return .failure(error) }
+            }
+        } catch { throw Self.closed }
+        return try result.get()
+    }
+
+    // MARK: The state
+
+    /// Whether some connection of the daemon follows the state.
+    var isDaemonListening: Bool { connections.values.contains { $0.followsState } }
+
+    /// Answers whoever waits for another state.
+    func tellOfState() {
+        guard let device = keeper.device else { return }
+        for (number, person) in persons {
+            guard let request = person.awaiting else { continue }
+            person.awaiting = nil
+            send(PersonAnswer(to: request, device), to: number)
+        }
+        for (number, connection) in connections {
+            guard let awaiting = connection.awaiting else { continue }
+            connection.awaiting = nil
+            do {
+                let answer = try keeper.withCore { core throws(SessionError) in
+                    EnclaveSession.description(core, to: awaiting.request, at: keeper.moment)
+                }
+                try connection.channel.send(
+                    MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))
+            } catch { end(number) }
+        }
+    }
+
+    /// The daemon waits for what follows that state: it has let go of what had closed by then.
+    func daemonHasHeard(of state: UInt64) { releaseAnswers { $0.state <= state } }
+
+    func releaseOverdueAnswers() {
+        let now = clock.monotonic
+        releaseAnswers { $0.due <= now }
+    }
+
+    func releaseAnswers(where isMeant: (HeldAnswer) -> Bool = { _ in true }) {
+        let released = held.filter(isMeant)
+        held.removeAll(where: isMeant)
+        for answer in released {
+            send(PersonAnswer(to: answer.number, .success(nil)), to: answer.connection)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// What one message of a person asks for.
+enum PersonCall: Sendable {
+    case state
+    case awaitState(UInt64)
+    case change(PersonRequest)
+    case question
+    case agree(PersonCredential)
+    case decline(Reason)
+
+    /// nil for what no prompt of ours sends: a credential that is missing or that
+    /// nothing asked for.
+    init?(_ message: PersonMessage) {
+        let (passcode, new) = (message.passcode, message.new)
+        switch (message.operation, message.credential) {
+        case (.state, nil): self = .state
+        case (.awaitState, nil): self = .awaitState(message.state)
+        case (.lock, nil): self = .change(.lock)
+        case (.question, nil): self = .question
+        case (.decline, nil): self = .decline(message.reason ?? .userCanceled)
+        case (.unlock, let credential?): self = .change(.unlock(credential))
+        case (.removePasscode, let credential?): self = .change(.removePasscode(credential))
+        case (.agree, let credential?): self = .agree(credential)
+        default:
+            guard let request = PersonRequest(message.operation, passcode, message.recoveryCode, new) else { return nil }
+            self = .change(request)
+        }
+    }
+}
+
+extension PersonRequest {
+    fileprivate init?(
+        _ operation: Latchkey_PersonRequest.Operation, _ passcode: SharedSecret?, _ code: SharedSecret?,
+        _ new: SharedSecret?
+    ) {
+        switch (operation, passcode, code, new) {
+        case (.setPasscode, nil, nil, let new?): self = .setPasscode(new)
+        case (.changePasscode, let old?, nil, let new?): self = .changePasscode(from: old, to: new)
+        case (.resetPasscode, nil, let code?, let new?): self = .resetPasscode(code: code, to: new)
+        case (.makeRecoveryCode, let passcode?, nil, nil): self = .makeRecoveryCode(passcode: passcode)
+        case (.confirmRecoveryCode, nil, nil, let typed?): self = .confirmRecoveryCode(typed)
+        case (.removeRecoveryCode, let passcode?, nil, nil): self = .removeRecoveryCode(passcode: passcode)
+        default: return nil
+        }
+    }
+}
+
+extension PersonMessage {
+    fileprivate var passcode: SharedSecret? {
+        if case .passcode(let secret) = credential { secret } else { nil }
+    }
+
+    fileprivate var recoveryCode: SharedSecret? {
+        if case .recoveryCode(let secret) = credential { secret } else { nil }
+    }
+}
+
+/// An answer to a person: a recovery code that is to be shown is the tail.
+struct PersonAnswer: ~Copyable {
+    let reply: Latchkey_PersonReply
+    let tail: SecretBytes
+
+    init(to number: UInt64, _ outcome: Result<SharedSecret?, KeychainError>) {
+        var reply = Latchkey_PersonReply()
+        reply.number = number
+        switch outcome {
+        case .success(let code): tail = code?.bytes.copy() ?? SecretBytes(count: 0)
+        case .failure(let error):
+            reply.failure = Latchkey_Failure(error)
+            tail = SecretBytes(count: 0)
+        }
+        self.reply = reply
+    }
+
+    init(to number: UInt64, _ state: DeviceState) {
+        var reply = Latchkey_PersonReply()
+        reply.number = number
+        reply.state = Latchkey_DeviceState(state)
+        self.reply = reply
+        tail = SecretBytes(count: 0)
+    }
+
+    /// nil: nothing is asked.
+    init(to number: UInt64, _ question: PersonQuestion?) {
+        var reply = Latchkey_PersonReply()
+        reply.number = number
+        if let question { reply.question = Latchkey_PersonQuestion(question) }
+        self.reply = reply
+        tail = SecretBytes(count: 0)
+    }
+}

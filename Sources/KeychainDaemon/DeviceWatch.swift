@@ -1,0 +1,107 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainService
+internal import Logging
+internal import Synchronization
+
+/// Follows the enclave's state on a thread of its own: lets go of what closed, and
+/// puts items under new class keys where there are any.
+///
+/// The enclave tells a person that the keychain is locked once this has heard of it.
+final class DeviceWatch: Sendable {
+    private let engine: KeychainEngine
+    private let clock: any KeychainClock
+    private let logger: Logger
+    private let stop: EventSignal
+    private let state = Mutex<DeviceState?>(nil)
+    private let thread = Mutex<[WorkerThread]>([])
+    /// There may be items under older class keys.
+    private let renewal: EventSignal
+    private let isStopping = Atomic(false)
+
+    /// After a connection that ended; the enclave is started anew with the next call.
+    private static let pause: Duration = .milliseconds(200)
+
+    /// - Parameter stop: signalled when the daemon leaves.
+    init(
+        _ engine: KeychainEngine, clock: any KeychainClock, _ logger: Logger, until stop: EventSignal
+    ) throws(SystemCallError) {
+        self.engine = engine
+        self.clock = clock
+        self.logger = logger
+        self.stop = stop
+        renewal = try EventSignal()
+    }
+
+    /// Whether a person's keychain would be closed by leaving.
+    var mustStay: Bool {
+        guard let state = state.withLock({ $0 }) else { return false }
+        return state.hasPasscode && state.lock != .beforeFirstUnlock
+    }
+
+    /// Returns once the first state was heard of, or could not be.
+    func start() {
+        let heard: EventSignal?
+        do throws(SystemCallError) { heard = try EventSignal() } catch { heard = nil }
+        let threads = [
+            WorkerThread { [self] in follow { heard?.signal() } }, WorkerThread { [self] in renew() },
+        ]
+        thread.withLock { $0 = threads }
+        for thread in threads { thread.start() }
+        guard let heard else { return }
+        do throws(SystemCallError) {
+            _ = try waitForAny(of: [heard.descriptor], until: Deadline(after: .seconds(5), on: SystemClock()))
+        } catch { return }
+    }
+
+    /// After the stop was signalled.
+    func waitUntilDone() {
+        isStopping.store(true, ordering: .releasing)
+        for thread in thread.withLock({ $0 }) { thread.waitUntilDone() }
+    }
+
+    private func follow(heard: () -> Void) {
+        while !isStopping.load(ordering: .acquiring) {
+            do throws(KeychainError) {
+                try engine.followDevice(until: stop) { described in
+                    settle(described)
+                    heard()
+                }
+                return stop.signal()
+            } catch {
+                heard()
+                logger.notice("the enclave's state is not heard", metadata: ["cause": "\(error.reason.explanation)"])
+            }
+            do throws(SystemCallError) {
+                if try waitForAny(of: [stop.descriptor], until: Deadline(after: Self.pause, on: clock)) != nil {
+                    return stop.signal()
+                }
+            } catch { return }
+        }
+    }
+
+    private func settle(_ now: DeviceState) {
+        state.withLock { $0 = now }
+        do throws(KeychainError) { try engine.deviceChanged() } catch {
+            logger.warning("not everything was let go of", metadata: ["cause": "\(error.reason.explanation)"])
+        }
+        renewal.signal()
+    }
+
+    private func renew() {
+        // One write wakes one waiter.
+        defer { stop.signal() }
+        while true {
+            do throws(SystemCallError) {
+                guard try waitForAny(of: [stop.descriptor, renewal.descriptor]) == 1 else { return }
+            } catch { return }
+            renewal.drain()
+            do throws(KeychainError) {
+                try engine.renewRows { isStopping.load(ordering: .acquiring) }
+            } catch {
+                logger.notice("items wait for new keys", metadata: ["cause": "\(error.reason.explanation)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package import KeychainMessages
+internal import KeychainModel
+
+extension Latchkey_DeviceState {
+    package init(_ state: DeviceState) {
+        self.init()
+        number = state.number
+        lock = Lock(rawValue: Int(state.lock.rawValue)) ?? .unspecified
+        hasPasscode_p = state.hasPasscode
+        hasRecoveryCode_p = state.hasRecoveryCode
+        openClasses = state.openClasses.map { UInt32($0.number) }.sorted()
+        failedAttempts = UInt32(clamping: state.failedAttempts)
+        secondsToNextAttempt = UInt32(clamping: state.secondsToNextAttempt)
+    }
+}
+
+extension DeviceState {
+    /// nil for a lock or a class that this program does not know.
+    package init?(_ message: Latchkey_DeviceState) {
+        guard let number = UInt8(exactly: message.lock.rawValue), let lock = Lock(rawValue: number) else { return nil }
+        var classes: Set<ProtectionClass> = []
+        for number in message.openClasses {
+            guard let known = UInt8(exactly: number).flatMap(ProtectionClass.init(number:)) else { return nil }
+            classes.insert(known)
+        }
+        self.init(
+            number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
+            hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
+            failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt))
+    }
+}

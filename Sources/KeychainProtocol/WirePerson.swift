@@ -1,0 +1,272 @@
+package import KeychainMessages
+package import KeychainModel
+package import KeychainPlatform
+internal import SwiftProtobuf
+internal import Synchronization
+
+/// The sizes and times of the hop between a person and the enclave.
+package enum PersonProtocol {
+    /// The socket's name in the run folder.
+    package static let socketName = "person.sock"
+    /// What an attempt may take before the enclave counts as silent: the costliest
+    /// Argon2id that a keybag may ask for, on a slow and busy machine.
+    package static let patience: Duration = .seconds(30)
+    /// Every secret that is typed, in bytes.
+    package static let longestSecret = 1024
+}
+
+/// What travels of a request beside its number.
+package struct PersonMessage: Sendable {
+    package var operation: Latchkey_PersonRequest.Operation
+    package var credential: PersonCredential?
+    package var new: SharedSecret?
+    package var reason: Reason?
+    /// The number of the state that is known.
+    package var state: UInt64
+
+    package init(
+        _ operation: Latchkey_PersonRequest.Operation, credential: PersonCredential? = nil, new: SharedSecret? = nil,
+        reason: Reason? = nil, state: UInt64 = 0
+    ) {
+        self.operation = operation
+        self.credential = credential
+        self.new = new
+        self.reason = reason
+        self.state = state
+    }
+
+    /// Header and tail.
+    func encoded(number: UInt64) throws(KeychainError) -> EncodedMessage {
+        var message = Latchkey_PersonRequest()
+        message.number = number
+        message.operation = operation
+        message.state = state
+        var parts: [SharedSecret] = []
+        switch credential {
+        case .passcode(let secret):
+            message.credential = .passcode
+            parts.append(secret)
+        case .recoveryCode(let secret):
+            message.credential = .recoveryCode
+            parts.append(secret)
+        case nil: break
+        }
+        message.credentialLength = UInt32(clamping: parts.first?.bytes.count ?? 0)
+        if let new { parts.append(new) }
+        if let reason { message.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: reason)) }
+        do throws(SystemCallError) {
+            return EncodedMessage(header: message.wireBytes, tail: try SecretBytes.joined(parts))
+        } catch { throw .noMemory(for: "what was typed") }
+    }
+
+    /// nil for anything that ``encoded(number:)`` does not write.
+    package static func decode(header: [UInt8], tail: borrowing SecretBytes) -> (number: UInt64, message: PersonMessage)? {
+        guard let message = decoded(Latchkey_PersonRequest.self, header),
+            tail.count <= 2 * PersonProtocol.longestSecret, Int(message.credentialLength) <= tail.count
+        else { return nil }
+        let split = Int(message.credentialLength)
+        let typed = SharedSecret(tail.copy(0..<split))
+        var decoded = PersonMessage(message.operation)
+        switch message.credential {
+        case .passcode: decoded.credential = .passcode(typed)
+        case .recoveryCode: decoded.credential = .recoveryCode(typed)
+        case .none where split == 0: break
+        case .none, .UNRECOGNIZED: return nil
+        }
+        if tail.count > split { decoded.new = SharedSecret(tail.copy(split..<tail.count)) }
+        decoded.state = message.state
+        if message.hasReason { decoded.reason = message.reason.keychainError.reason }
+        return (message.number, decoded)
+    }
+}
+
+extension Latchkey_PersonQuestion {
+    package init(_ question: PersonQuestion) {
+        self.init()
+        purpose = UInt32(question.purpose.rawValue)
+        itemLabel = question.itemLabel
+        itemGroup = question.itemGroup
+        itemCount = UInt32(clamping: question.itemCount)
+        program = question.program
+        programStrength = Latchkey_Strength(rawValue: question.programStrength.rawValue) ?? .none
+        programProcess = question.programProcess
+        reason = question.reason
+        secondsLeft = UInt32(clamping: question.secondsLeft)
+    }
+}
+
+extension PersonQuestion {
+    /// nil for a purpose that this program does not know: nobody is asked then.
+    package init?(_ message: Latchkey_PersonQuestion) {
+        guard let number = UInt8(exactly: message.purpose), let purpose = Purpose(rawValue: number) else { return nil }
+        self.init(
+            purpose: purpose, itemLabel: message.itemLabel, itemGroup: message.itemGroup,
+            itemCount: Int(message.itemCount), program: message.program,
+            programStrength: IdentityStrength(rawValue: message.programStrength.rawValue) ?? .none,
+            programProcess: message.programProcess, reason: message.reason, secondsLeft: Int(message.secondsLeft))
+    }
+}
+
+/// The enclave's door for a person, over its socket.
+///
+/// What is typed goes straight to the enclave: the daemon has no part in it. An
+/// answer counts only with the kernel's stamp of the process that listens there.
+package final class RemotePersonDoor: PersonDoor {
+    private let channel: MessageChannel
+    private let enclave: SenderCredentials
+    private let clock: any KeychainClock
+    private let number = Atomic<UInt64>(0)
+
+    /// - Parameter runDirectory: the folder in which the enclave listens.
+    /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, also where
+    ///   another user's process listens: nothing is sent to it then.
+    package init(runDirectory: String, process: Int32?, clock: any KeychainClock) throws(KeychainError) {
+        let folder: PrivateDirectory
+        do throws(DirectoryRefusal) { folder = try PrivateDirectory(runDirectory, creating: false) } catch {
+            throw Self.unreachable("\(error)")
+        }
+        do throws(SystemCallError) {
+            let socket = try PacketSocket.connectNow(to: PersonProtocol.socketName, in: folder.descriptor)
+            enclave = try socket.peerCredentials()
+            try socket.stampSenders()
+            channel = try MessageChannel(socket)
+        } catch { throw Self.unreachable("\(error)") }
+        self.clock = clock
+        guard enclave.uid == ProcessEnvironment.effectiveUserID, process == nil || process == enclave.pid else {
+            throw Self.unreachable("another process listens in \(runDirectory)")
+        }
+    }
+
+    private static func unreachable(_ why: String) -> KeychainError {
+        KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: why)
+    }
+
+    package func state() throws(KeychainError) -> DeviceState {
+        try Self.state(in: try ask(PersonMessage(.state)))
+    }
+
+    /// The state once it has another number than `number`; nil where `cancelled` was
+    /// signalled first. Waits for as long as that takes.
+    package func state(
+        after number: UInt64, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> DeviceState? {
+        let question = try send(PersonMessage(.awaitState, state: number))
+        do throws(SystemCallError) {
+            guard try waitForAny(of: [channel.socket.descriptor, cancelled.descriptor]) == 0 else { return nil }
+        } catch { throw Self.unreachable("\(error)") }
+        return try Self.state(in: try answer(to: question))
+    }
+
+    private static func state(in reply: consuming Reply) throws(KeychainError) -> DeviceState {
+        guard let state = DeviceState(reply.header.state) else { throw Self.unreachable("an answer of the wrong form") }
+        return state
+    }
+
+    package func unlock(with credential: PersonCredential) throws(KeychainError) {
+        _ = try ask(PersonMessage(.unlock, credential: credential))
+    }
+
+    package func lock() throws(KeychainError) { _ = try ask(PersonMessage(.lock)) }
+
+    package func setPasscode(_ new: SharedSecret) throws(KeychainError) {
+        _ = try ask(PersonMessage(.setPasscode, new: new))
+    }
+
+    package func changePasscode(from old: SharedSecret, to new: SharedSecret) throws(KeychainError) {
+        _ = try ask(PersonMessage(.changePasscode, credential: .passcode(old), new: new))
+    }
+
+    package func resetPasscode(with code: SharedSecret, to new: SharedSecret) throws(KeychainError) {
+        _ = try ask(PersonMessage(.resetPasscode, credential: .recoveryCode(code), new: new))
+    }
+
+    package func removePasscode(with credential: PersonCredential) throws(KeychainError) {
+        _ = try ask(PersonMessage(.removePasscode, credential: credential))
+    }
+
+    package func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
+        let reply = try ask(PersonMessage(.makeRecoveryCode, credential: .passcode(passcode)))
+        return SharedSecret(reply.tail.copy())
+    }
+
+    package func confirmRecoveryCode(_ typed: SharedSecret) throws(KeychainError) {
+        _ = try ask(PersonMessage(.confirmRecoveryCode, new: typed))
+    }
+
+    package func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError) {
+        _ = try ask(PersonMessage(.removeRecoveryCode, credential: .passcode(passcode)))
+    }
+
+    package func question() throws(KeychainError) -> PersonQuestion? {
+        let reply = try ask(PersonMessage(.question))
+        guard reply.header.hasQuestion else { return nil }
+        guard let question = PersonQuestion(reply.header.question) else {
+            throw Self.unreachable("a question that this program does not know")
+        }
+        return question
+    }
+
+    package func agree(with credential: PersonCredential) throws(KeychainError) {
+        _ = try ask(PersonMessage(.agree, credential: credential))
+    }
+
+    package func decline(_ reason: Reason) throws(KeychainError) { _ = try ask(PersonMessage(.decline, reason: reason)) }
+
+    private struct Reply: ~Copyable {
+        let header: Latchkey_PersonReply
+        let tail: SecretBytes
+    }
+
+    private func ask(_ message: PersonMessage) throws(KeychainError) -> Reply {
+        for secret in [message.credential?.secret, message.new].compactMap({ $0 })
+        where secret.bytes.count > PersonProtocol.longestSecret {
+            throw .parameter(.passcodeRefused(why: "it has more than \(PersonProtocol.longestSecret) bytes"))
+        }
+        return try answer(to: try send(message))
+    }
+
+    /// The number under which the answer comes.
+    private func send(_ message: PersonMessage) throws(KeychainError) -> UInt64 {
+        let number = number.add(1, ordering: .relaxed).newValue
+        let request = try message.encoded(number: number)
+        do throws(FrameError) {
+            try channel.send(
+                request.header, request.tail, until: Deadline(after: PersonProtocol.patience, on: clock))
+        } catch { throw Self.unreachable("\(error)") }
+        return number
+    }
+
+    private func answer(to number: UInt64) throws(KeychainError) -> Reply {
+        let reply: Reply
+        do throws(FrameError) {
+            reply = try receive(until: Deadline(after: PersonProtocol.patience, on: clock))
+        } catch { throw Self.unreachable("\(error)") }
+        guard reply.header.number == number else { throw Self.unreachable("an answer to another question") }
+        guard !reply.header.hasFailure else { throw reply.header.failure.keychainError }
+        return reply
+    }
+
+    private func receive(until deadline: Deadline) throws(FrameError) -> Reply {
+        guard let frame = try channel.receive(until: deadline) else { throw .truncated }
+        guard frame.sender?.pid == enclave.pid, frame.sender?.uid == enclave.uid,
+            let header = decoded(Latchkey_PersonReply.self, frame.header)
+        else { throw .malformed }
+        return Reply(header: header, tail: frame.tail.copy())
+    }
+}
+
+extension PersonCredential {
+    package var secret: SharedSecret {
+        switch self {
+        case .passcode(let secret), .recoveryCode(let secret): secret
+        }
+    }
+}
+
+/// nil for bytes that are no such message.
+private func decoded<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> M? {
+    do throws(WireFault) {
+        let message: M = try decodeMessage(bytes)
+        return message
+    } catch { return nil }
+}
