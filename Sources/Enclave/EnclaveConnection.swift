@@ -22,6 +22,8 @@ package struct RowBinding: Sendable, Hashable {
 package struct WrappedKey: Sendable, Hashable {
     /// A box around 32 bytes: nonce (12), ciphertext (32), tag (16).
     package static let boxByteCount = 60
+    /// A box around such a box, for a row that asks for an application password.
+    package static let layeredBoxByteCount = 88
 
     package let generation: UInt32
     package let box: [UInt8]
@@ -40,6 +42,8 @@ package enum KeyOutcome: Sendable {
     case locked
     /// A constraint has to be met first.
     case needsAuthentication
+    /// An application password is needed, and none or another one was set.
+    case wrongApplicationPassword
     /// The class key is verified and refuses the box.
     case damaged
     /// There is no key for this class (no passcode has been set).
@@ -56,6 +60,8 @@ package enum RewrapOutcome: Sendable, Hashable {
     case damaged
     case noClassKey
     case effaced
+    /// A constraint has to be met first (``EnclaveConnection/permit(_:on:in:)`` alone).
+    case needsAuthentication
 }
 
 /// What the enclave says about itself, for `latchkey status` and doctor.
@@ -90,6 +96,12 @@ package struct EnclaveDescription: Sendable, Hashable {
     }
 }
 
+/// Where an enclave learns that a finger or a face is the owner's.
+package protocol BiometrySource: AnyObject, Sendable {
+    /// nil: there is no reader now.
+    var state: BiometryState? { get }
+}
+
 /// The daemon's side of the enclave: the real process over a socket, or the same
 /// code in process. One connection is used by one thread at a time.
 ///
@@ -101,8 +113,43 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     /// 32 bytes for blind values; open from the start.
     var indexKey: SharedSecret { get }
 
-    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome]
-    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome]
+    /// - Parameter session: whose application password goes into the wrap of a row
+    ///   that asks for one.
+    func makeRowKeys(
+        for rows: [RowBinding], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome]
+    /// - Parameter session: in which constraints were met.
+    func openRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome]
+    /// Whether the constraint that each row's access control has for an operation is
+    /// met in a session: `key` where it is (without a key being told), else as
+    /// ``openRowKeys(_:in:)``. The wrapped key has to open with the binding, so that
+    /// the constraint is the one that the row was stored with.
+    func permit(
+        _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [RewrapOutcome]
+    /// A new authentication context.
+    func openSession() throws(KeychainError) -> AuthenticationSessionID
+    func closeSession(_ session: AuthenticationSessionID) throws(KeychainError)
+    /// - Parameter key: 32 bytes that only the application password gives; nil takes
+    ///   it back.
+    func setApplicationKey(_ key: SharedSecret?, in session: AuthenticationSessionID) throws(KeychainError)
+    /// By what a person could agree.
+    func means() throws(KeychainError) -> AuthenticationMeans
+    /// Puts a question that a person answers at the enclave's own door.
+    ///
+    /// - Returns: what the question is called there (16 bytes); nil where nobody has to
+    ///   be asked, because it is met already.
+    /// - Throws: `errSecAuthFailed` where nothing that a person could prove would meet
+    ///   it: `passcodeNotSet`, `biometryNotAvailable`, `biometryNotEnrolled`,
+    ///   `authenticationFailed`, `contextInvalid`.
+    func ask(
+        _ question: AuthenticationCase, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> [UInt8]?
+    /// What became of a question; nil: nobody has answered yet.
+    func outcome(of question: [UInt8]) throws(KeychainError) -> QuestionOutcome?
     func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
     func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
     /// The same keys wrapped under the newest key of their class, for rows that no

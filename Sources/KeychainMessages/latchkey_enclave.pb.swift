@@ -118,6 +118,67 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     set {request = .lock(newValue)}
   }
 
+  /// whether an operation is permitted; no key is told
+  package var permit: Latchkey_EnclaveRequest.Permit {
+    get {
+      if case .permit(let v)? = request {return v}
+      return Latchkey_EnclaveRequest.Permit()
+    }
+    set {request = .permit(newValue)}
+  }
+
+  /// an authentication context
+  package var openSession: Bool {
+    get {
+      if case .openSession(let v)? = request {return v}
+      return false
+    }
+    set {request = .openSession(newValue)}
+  }
+
+  package var closeSession: Data {
+    get {
+      if case .closeSession(let v)? = request {return v}
+      return Data()
+    }
+    set {request = .closeSession(newValue)}
+  }
+
+  package var applicationKey: Latchkey_EnclaveRequest.ApplicationKey {
+    get {
+      if case .applicationKey(let v)? = request {return v}
+      return Latchkey_EnclaveRequest.ApplicationKey()
+    }
+    set {request = .applicationKey(newValue)}
+  }
+
+  /// by what a person could agree
+  package var means: Bool {
+    get {
+      if case .means(let v)? = request {return v}
+      return false
+    }
+    set {request = .means(newValue)}
+  }
+
+  /// a question for a person
+  package var ask: Latchkey_EnclaveRequest.Ask {
+    get {
+      if case .ask(let v)? = request {return v}
+      return Latchkey_EnclaveRequest.Ask()
+    }
+    set {request = .ask(newValue)}
+  }
+
+  /// of a question, by its name
+  package var outcomeOf: Data {
+    get {
+      if case .outcomeOf(let v)? = request {return v}
+      return Data()
+    }
+    set {request = .outcomeOf(newValue)}
+  }
+
   /// answered once the state has another number
   package var awaitState: UInt64 {
     get {
@@ -141,6 +202,18 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     case rewrap(Latchkey_EnclaveRequest.UnwrapKeys)
     case retire(Latchkey_EnclaveRequest.Retire)
     case lock(Bool)
+    /// whether an operation is permitted; no key is told
+    case permit(Latchkey_EnclaveRequest.Permit)
+    /// an authentication context
+    case openSession(Bool)
+    case closeSession(Data)
+    case applicationKey(Latchkey_EnclaveRequest.ApplicationKey)
+    /// by what a person could agree
+    case means(Bool)
+    /// a question for a person
+    case ask(Latchkey_EnclaveRequest.Ask)
+    /// of a question, by its name
+    case outcomeOf(Data)
     /// answered once the state has another number
     case awaitState(UInt64)
 
@@ -202,6 +275,9 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
 
     package var rows: [Latchkey_EnclaveRequest.RowBinding] = []
 
+    /// 16 bytes, or none
+    package var session: Data = Data()
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -216,9 +292,119 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
 
     package var packed: Data = Data()
 
+    /// 16 bytes, or none
+    package var session: Data = Data()
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
+  }
+
+  package nonisolated struct Permit: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var rows: Latchkey_EnclaveRequest.UnwrapKeys {
+      get {_rows ?? Latchkey_EnclaveRequest.UnwrapKeys()}
+      set {_rows = newValue}
+    }
+    /// Returns true if `rows` has been explicitly set.
+    package var hasRows: Bool {self._rows != nil}
+    /// Clears the value of `rows`. Subsequent reads from it will return its default value.
+    package mutating func clearRows() {self._rows = nil}
+
+    package var operation: String = String()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _rows: Latchkey_EnclaveRequest.UnwrapKeys? = nil
+  }
+
+  /// The key itself is the tail; none takes it back.
+  package nonisolated struct ApplicationKey: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var session: Data = Data()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct Ask: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var session: Data = Data()
+
+    package var subject: Latchkey_EnclaveRequest.Ask.OneOf_Subject? = nil
+
+    package var rows: Latchkey_EnclaveRequest.Permit {
+      get {
+        if case .rows(let v)? = subject {return v}
+        return Latchkey_EnclaveRequest.Permit()
+      }
+      set {subject = .rows(newValue)}
+    }
+
+    package var accessControl: Latchkey_EnclaveRequest.Ask.AccessControl {
+      get {
+        if case .accessControl(let v)? = subject {return v}
+        return Latchkey_EnclaveRequest.Ask.AccessControl()
+      }
+      set {subject = .accessControl(newValue)}
+    }
+
+    package var policy: UInt32 {
+      get {
+        if case .policy(let v)? = subject {return v}
+        return 0
+      }
+      set {subject = .policy(newValue)}
+    }
+
+    /// what the person is shown
+    package var question: Latchkey_PersonQuestion {
+      get {_question ?? Latchkey_PersonQuestion()}
+      set {_question = newValue}
+    }
+    /// Returns true if `question` has been explicitly set.
+    package var hasQuestion: Bool {self._question != nil}
+    /// Clears the value of `question`. Subsequent reads from it will return its default value.
+    package mutating func clearQuestion() {self._question = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated enum OneOf_Subject: Equatable, Sendable {
+      case rows(Latchkey_EnclaveRequest.Permit)
+      case accessControl(Latchkey_EnclaveRequest.Ask.AccessControl)
+      case policy(UInt32)
+
+    }
+
+    package nonisolated struct AccessControl: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      package var encoding: Data = Data()
+
+      package var operation: String = String()
+
+      package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      package init() {}
+    }
+
+    package init() {}
+
+    fileprivate var _question: Latchkey_PersonQuestion? = nil
   }
 
   /// Makes the metadata key of a class.
@@ -302,6 +488,36 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
     set {_uniqueStorage()._outcomes = newValue}
   }
 
+  package var session: Data {
+    get {_storage._session}
+    set {_uniqueStorage()._session = newValue}
+  }
+
+  package var means: Latchkey_EnclaveReply.Means {
+    get {_storage._means ?? Latchkey_EnclaveReply.Means()}
+    set {_uniqueStorage()._means = newValue}
+  }
+  /// Returns true if `means` has been explicitly set.
+  package var hasMeans: Bool {_storage._means != nil}
+  /// Clears the value of `means`. Subsequent reads from it will return its default value.
+  package mutating func clearMeans() {_uniqueStorage()._means = nil}
+
+  /// its name; none: it is met already
+  package var question: Data {
+    get {_storage._question}
+    set {_uniqueStorage()._question = newValue}
+  }
+
+  /// to a question; none: nobody has answered yet
+  package var answer: Latchkey_EnclaveReply.Answer {
+    get {_storage._answer ?? Latchkey_EnclaveReply.Answer()}
+    set {_uniqueStorage()._answer = newValue}
+  }
+  /// Returns true if `answer` has been explicitly set.
+  package var hasAnswer: Bool {_storage._answer != nil}
+  /// Clears the value of `answer`. Subsequent reads from it will return its default value.
+  package mutating func clearAnswer() {_uniqueStorage()._answer = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Outcome: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -319,6 +535,9 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
 
     /// the class key is gone for good
     case effaced // = 6
+
+    /// none was set, or another one
+    case applicationPassword // = 7
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -334,6 +553,7 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       case 4: self = .damaged
       case 5: self = .noClassKey
       case 6: self = .effaced
+      case 7: self = .applicationPassword
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -347,6 +567,7 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       case .damaged: return 4
       case .noClassKey: return 5
       case .effaced: return 6
+      case .applicationPassword: return 7
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -360,8 +581,73 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       .damaged,
       .noClassKey,
       .effaced,
+      .applicationPassword,
     ]
 
+  }
+
+  package nonisolated struct Means: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var hasPasscode_p: Bool = false
+
+    package var biometry: Latchkey_EnclaveReply.Means.Biometry {
+      get {_biometry ?? Latchkey_EnclaveReply.Means.Biometry()}
+      set {_biometry = newValue}
+    }
+    /// Returns true if `biometry` has been explicitly set.
+    package var hasBiometry: Bool {self._biometry != nil}
+    /// Clears the value of `biometry`. Subsequent reads from it will return its default value.
+    package mutating func clearBiometry() {self._biometry = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated struct Biometry: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      package var kind: UInt32 = 0
+
+      package var enrolled: Bool = false
+
+      package var lockedOut: Bool = false
+
+      package var enrolment: Data = Data()
+
+      package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      package init() {}
+    }
+
+    package init() {}
+
+    fileprivate var _biometry: Latchkey_EnclaveReply.Means.Biometry? = nil
+  }
+
+  package nonisolated struct Answer: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var agreed: Bool = false
+
+    package var refusal: Latchkey_Failure {
+      get {_refusal ?? Latchkey_Failure()}
+      set {_refusal = newValue}
+    }
+    /// Returns true if `refusal` has been explicitly set.
+    package var hasRefusal: Bool {self._refusal != nil}
+    /// Clears the value of `refusal`. Subsequent reads from it will return its default value.
+    package mutating func clearRefusal() {self._refusal = nil}
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _refusal: Latchkey_Failure? = nil
   }
 
   package nonisolated struct KeyResult: Sendable {
@@ -442,7 +728,7 @@ fileprivate nonisolated let _protobuf_package = "latchkey"
 
 nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -574,6 +860,77 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
           self.request = .awaitState(v)
         }
       }()
+      case 13: try {
+        var v: Latchkey_EnclaveRequest.Permit?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .permit(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .permit(v)
+        }
+      }()
+      case 14: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .openSession(v)
+        }
+      }()
+      case 15: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .closeSession(v)
+        }
+      }()
+      case 16: try {
+        var v: Latchkey_EnclaveRequest.ApplicationKey?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .applicationKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .applicationKey(v)
+        }
+      }()
+      case 17: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .means(v)
+        }
+      }()
+      case 18: try {
+        var v: Latchkey_EnclaveRequest.Ask?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .ask(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .ask(v)
+        }
+      }()
+      case 19: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .outcomeOf(v)
+        }
+      }()
       default: break
       }
     }
@@ -631,6 +988,34 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
     case .awaitState?: try {
       guard case .awaitState(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
+    }()
+    case .permit?: try {
+      guard case .permit(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .openSession?: try {
+      guard case .openSession(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 14)
+    }()
+    case .closeSession?: try {
+      guard case .closeSession(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
+    }()
+    case .applicationKey?: try {
+      guard case .applicationKey(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .means?: try {
+      guard case .means(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 17)
+    }()
+    case .ask?: try {
+      guard case .ask(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .outcomeOf?: try {
+      guard case .outcomeOf(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 19)
     }()
     case nil: break
     }
@@ -757,7 +1142,7 @@ nonisolated extension Latchkey_EnclaveRequest.RowBinding: SwiftProtobuf.Message,
 
 nonisolated extension Latchkey_EnclaveRequest.WrapKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".WrapKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}rows\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}rows\0\u{1}session\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -766,6 +1151,7 @@ nonisolated extension Latchkey_EnclaveRequest.WrapKeys: SwiftProtobuf.Message, S
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.rows) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.session) }()
       default: break
       }
     }
@@ -775,11 +1161,15 @@ nonisolated extension Latchkey_EnclaveRequest.WrapKeys: SwiftProtobuf.Message, S
     if !self.rows.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.rows, fieldNumber: 1)
     }
+    if !self.session.isEmpty {
+      try visitor.visitSingularBytesField(value: self.session, fieldNumber: 2)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveRequest.WrapKeys, rhs: Latchkey_EnclaveRequest.WrapKeys) -> Bool {
     if lhs.rows != rhs.rows {return false}
+    if lhs.session != rhs.session {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -787,7 +1177,7 @@ nonisolated extension Latchkey_EnclaveRequest.WrapKeys: SwiftProtobuf.Message, S
 
 nonisolated extension Latchkey_EnclaveRequest.UnwrapKeys: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".UnwrapKeys"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}packed\0\u{c}\u{1}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\u{2}packed\0\u{1}session\0\u{c}\u{1}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -796,6 +1186,7 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapKeys: SwiftProtobuf.Message,
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 2: try { try decoder.decodeSingularBytesField(value: &self.packed) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.session) }()
       default: break
       }
     }
@@ -805,11 +1196,208 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapKeys: SwiftProtobuf.Message,
     if !self.packed.isEmpty {
       try visitor.visitSingularBytesField(value: self.packed, fieldNumber: 2)
     }
+    if !self.session.isEmpty {
+      try visitor.visitSingularBytesField(value: self.session, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveRequest.UnwrapKeys, rhs: Latchkey_EnclaveRequest.UnwrapKeys) -> Bool {
     if lhs.packed != rhs.packed {return false}
+    if lhs.session != rhs.session {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.Permit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Permit"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}rows\0\u{1}operation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._rows) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.operation) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._rows {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.operation.isEmpty {
+      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.Permit, rhs: Latchkey_EnclaveRequest.Permit) -> Bool {
+    if lhs._rows != rhs._rows {return false}
+    if lhs.operation != rhs.operation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.ApplicationKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".ApplicationKey"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.session) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.session.isEmpty {
+      try visitor.visitSingularBytesField(value: self.session, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.ApplicationKey, rhs: Latchkey_EnclaveRequest.ApplicationKey) -> Bool {
+    if lhs.session != rhs.session {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Ask"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}rows\0\u{3}access_control\0\u{1}policy\0\u{1}question\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.session) }()
+      case 2: try {
+        var v: Latchkey_EnclaveRequest.Permit?
+        var hadOneofValue = false
+        if let current = self.subject {
+          hadOneofValue = true
+          if case .rows(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.subject = .rows(v)
+        }
+      }()
+      case 3: try {
+        var v: Latchkey_EnclaveRequest.Ask.AccessControl?
+        var hadOneofValue = false
+        if let current = self.subject {
+          hadOneofValue = true
+          if case .accessControl(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.subject = .accessControl(v)
+        }
+      }()
+      case 4: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.subject != nil {try decoder.handleConflictingOneOf()}
+          self.subject = .policy(v)
+        }
+      }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._question) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.session.isEmpty {
+      try visitor.visitSingularBytesField(value: self.session, fieldNumber: 1)
+    }
+    switch self.subject {
+    case .rows?: try {
+      guard case .rows(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .accessControl?: try {
+      guard case .accessControl(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .policy?: try {
+      guard case .policy(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
+    }()
+    case nil: break
+    }
+    try { if let v = self._question {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.Ask, rhs: Latchkey_EnclaveRequest.Ask) -> Bool {
+    if lhs.session != rhs.session {return false}
+    if lhs.subject != rhs.subject {return false}
+    if lhs._question != rhs._question {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.Ask.AccessControl: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.Ask.protoMessageName + ".AccessControl"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}encoding\0\u{1}operation\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.encoding) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.operation) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.encoding.isEmpty {
+      try visitor.visitSingularBytesField(value: self.encoding, fieldNumber: 1)
+    }
+    if !self.operation.isEmpty {
+      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.Ask.AccessControl, rhs: Latchkey_EnclaveRequest.Ask.AccessControl) -> Bool {
+    if lhs.encoding != rhs.encoding {return false}
+    if lhs.operation != rhs.operation {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -887,7 +1475,7 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapMetadataKey: SwiftProtobuf.M
 
 nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0\u{1}session\0\u{1}means\0\u{1}question\0\u{1}answer\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -897,6 +1485,10 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
     var _storeID: Data = Data()
     var _process: Int32 = 0
     var _outcomes: Data = Data()
+    var _session: Data = Data()
+    var _means: Latchkey_EnclaveReply.Means? = nil
+    var _question: Data = Data()
+    var _answer: Latchkey_EnclaveReply.Answer? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -914,6 +1506,10 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       _storeID = source._storeID
       _process = source._process
       _outcomes = source._outcomes
+      _session = source._session
+      _means = source._means
+      _question = source._question
+      _answer = source._answer
     }
   }
 
@@ -939,6 +1535,10 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
         case 5: try { try decoder.decodeSingularBytesField(value: &_storage._storeID) }()
         case 6: try { try decoder.decodeSingularSInt32Field(value: &_storage._process) }()
         case 7: try { try decoder.decodeSingularBytesField(value: &_storage._outcomes) }()
+        case 8: try { try decoder.decodeSingularBytesField(value: &_storage._session) }()
+        case 9: try { try decoder.decodeSingularMessageField(value: &_storage._means) }()
+        case 10: try { try decoder.decodeSingularBytesField(value: &_storage._question) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._answer) }()
         default: break
         }
       }
@@ -972,6 +1572,18 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       if !_storage._outcomes.isEmpty {
         try visitor.visitSingularBytesField(value: _storage._outcomes, fieldNumber: 7)
       }
+      if !_storage._session.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._session, fieldNumber: 8)
+      }
+      try { if let v = _storage._means {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      } }()
+      if !_storage._question.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._question, fieldNumber: 10)
+      }
+      try { if let v = _storage._answer {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -988,6 +1600,10 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
         if _storage._storeID != rhs_storage._storeID {return false}
         if _storage._process != rhs_storage._process {return false}
         if _storage._outcomes != rhs_storage._outcomes {return false}
+        if _storage._session != rhs_storage._session {return false}
+        if _storage._means != rhs_storage._means {return false}
+        if _storage._question != rhs_storage._question {return false}
+        if _storage._answer != rhs_storage._answer {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -998,7 +1614,130 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
 }
 
 nonisolated extension Latchkey_EnclaveReply.Outcome: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OUTCOME_UNSPECIFIED\0\u{1}OUTCOME_KEY\0\u{1}OUTCOME_LOCKED\0\u{1}OUTCOME_NEEDS\0\u{1}OUTCOME_DAMAGED\0\u{1}OUTCOME_NO_CLASS_KEY\0\u{1}OUTCOME_EFFACED\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OUTCOME_UNSPECIFIED\0\u{1}OUTCOME_KEY\0\u{1}OUTCOME_LOCKED\0\u{1}OUTCOME_NEEDS\0\u{1}OUTCOME_DAMAGED\0\u{1}OUTCOME_NO_CLASS_KEY\0\u{1}OUTCOME_EFFACED\0\u{1}OUTCOME_APPLICATION_PASSWORD\0")
+}
+
+nonisolated extension Latchkey_EnclaveReply.Means: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Means"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_passcode\0\u{1}biometry\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._biometry) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.hasPasscode_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 1)
+    }
+    try { if let v = self._biometry {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveReply.Means, rhs: Latchkey_EnclaveReply.Means) -> Bool {
+    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
+    if lhs._biometry != rhs._biometry {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveReply.Means.Biometry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveReply.Means.protoMessageName + ".Biometry"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}enrolled\0\u{3}locked_out\0\u{1}enrolment\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.enrolled) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.lockedOut) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.enrolment) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if self.enrolled != false {
+      try visitor.visitSingularBoolField(value: self.enrolled, fieldNumber: 2)
+    }
+    if self.lockedOut != false {
+      try visitor.visitSingularBoolField(value: self.lockedOut, fieldNumber: 3)
+    }
+    if !self.enrolment.isEmpty {
+      try visitor.visitSingularBytesField(value: self.enrolment, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveReply.Means.Biometry, rhs: Latchkey_EnclaveReply.Means.Biometry) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.enrolled != rhs.enrolled {return false}
+    if lhs.lockedOut != rhs.lockedOut {return false}
+    if lhs.enrolment != rhs.enrolment {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveReply.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Answer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}agreed\0\u{1}refusal\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.agreed) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._refusal) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.agreed != false {
+      try visitor.visitSingularBoolField(value: self.agreed, fieldNumber: 1)
+    }
+    try { if let v = self._refusal {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveReply.Answer, rhs: Latchkey_EnclaveReply.Answer) -> Bool {
+    if lhs.agreed != rhs.agreed {return false}
+    if lhs._refusal != rhs._refusal {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension Latchkey_EnclaveReply.KeyResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

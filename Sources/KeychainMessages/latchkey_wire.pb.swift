@@ -767,6 +767,9 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   /// of AWAIT_STATE: the number that is known
   package var state: UInt64 = 0
 
+  /// of QUESTION, AGREE and DECLINE: its name, 16 bytes
+  package var question: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Operation: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -2173,7 +2176,7 @@ nonisolated extension Latchkey_DeviceState.Lock: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2187,6 +2190,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
       case 4: try { try decoder.decodeSingularUInt32Field(value: &self.credentialLength) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._reason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.state) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.question) }()
       default: break
       }
     }
@@ -2215,6 +2219,9 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
     if self.state != 0 {
       try visitor.visitSingularUInt64Field(value: self.state, fieldNumber: 6)
     }
+    if !self.question.isEmpty {
+      try visitor.visitSingularBytesField(value: self.question, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2225,6 +2232,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
     if lhs.credentialLength != rhs.credentialLength {return false}
     if lhs._reason != rhs._reason {return false}
     if lhs.state != rhs.state {return false}
+    if lhs.question != rhs.question {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

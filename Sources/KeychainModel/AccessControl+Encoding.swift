@@ -53,12 +53,17 @@ extension AccessConstraint {
         case .biometry(currentSet: true): 5
         case .watch: 6
         case .atLeast: 7
+        case .enrolledBiometry: 8
         case .unsupported: 255
         }
     }
 
     func encode(into out: inout [UInt8]) {
         out.append(tag)
+        if case .enrolledBiometry(let enrolment) = self {
+            out.append(UInt8(clamping: enrolment.count))
+            out.append(contentsOf: enrolment.prefix(255))
+        }
         guard case .atLeast(let needed, let elements) = self else { return }
         out.append(UInt8(needed))
         out.append(UInt8(elements.count))
@@ -83,6 +88,9 @@ extension AccessConstraint {
                 elements.append(element)
             }
             self = .atLeast(Int(needed), of: elements)
+        case 8:
+            guard let enrolment = reader.octets() else { return nil }
+            self = .enrolledBiometry(enrolment)
         case 255: self = .unsupported
         default: return nil
         }
@@ -102,6 +110,12 @@ struct ByteReader {
         guard at < bytes.count else { return nil }
         defer { at += 1 }
         return bytes[at]
+    }
+
+    mutating func octets() -> [UInt8]? {
+        guard let count = byte(), bytes.count - at >= Int(count) else { return nil }
+        defer { at += Int(count) }
+        return Array(bytes[at..<at + Int(count)])
     }
 
     mutating func text() -> String? {

@@ -20,6 +20,23 @@ package struct AccessControl: Hashable, Sendable {
         self.init(protection: protection.rawValue, constraints: [:], requiresApplicationPassword: false)
     }
 
+    /// What has to be met before an operation, by its code. What an object does not
+    /// name is what it says of any other operation; of decryption what it says of
+    /// signing (an object for keys names no decryption).
+    package func constraint(for operation: String) -> AccessConstraint {
+        if let named = constraints[operation] ?? constraints["odef"] { return named }
+        if operation == "od", let signing = constraints["osgn"] { return signing }
+        // What cannot be used any more can still be deleted.
+        return constraints.isEmpty || operation == "odel" ? .allowed : .denied
+    }
+
+    /// With biometry that has to be as it is now bound to what is enrolled now.
+    package func bound(to enrolment: [UInt8]) -> AccessControl {
+        AccessControl(
+            protection: protection, constraints: constraints.mapValues { $0.bound(to: enrolment) },
+            requiresApplicationPassword: requiresApplicationPassword)
+    }
+
     /// Whether nobody has to be asked for anything, ever.
     package var isUnconstrained: Bool {
         !requiresApplicationPassword && constraints.values.allSatisfy { $0 == .allowed }
@@ -34,9 +51,48 @@ package indirect enum AccessConstraint: Hashable, Sendable {
     case deviceOwner
     case passcode
     case biometry(currentSet: Bool)
+    /// Biometry as it was enrolled when the item was stored, by its digest.
+    case enrolledBiometry([UInt8])
     case watch
     case atLeast(Int, of: [AccessConstraint])
     case unsupported
+}
+
+/// What a person has proved.
+package struct ProvedFactors: Hashable, Sendable {
+    package var passcode = false
+    /// The digest of the enrolled set by which biometry succeeded; nil: it did not.
+    package var biometry: [UInt8]?
+
+    package init(passcode: Bool = false, biometry: [UInt8]? = nil) {
+        self.passcode = passcode
+        self.biometry = biometry
+    }
+}
+
+extension AccessConstraint {
+    /// Whether what was proved is enough. What nobody here can prove denies.
+    package func isMet(by proved: ProvedFactors) -> Bool {
+        switch self {
+        case .allowed: true
+        case .deviceOwner: proved.passcode || proved.biometry != nil
+        case .passcode: proved.passcode
+        case .biometry(currentSet: false): proved.biometry != nil
+        case .enrolledBiometry(let enrolment): proved.biometry == enrolment
+        // A current set that was never bound to one, a watch, what a newer program wrote.
+        case .denied, .biometry(currentSet: true), .watch, .unsupported: false
+        case .atLeast(let needed, let elements):
+            needed > 0 && elements.count { $0.isMet(by: proved) } >= needed
+        }
+    }
+
+    fileprivate func bound(to enrolment: [UInt8]) -> AccessConstraint {
+        switch self {
+        case .biometry(currentSet: true): .enrolledBiometry(enrolment)
+        case .atLeast(let needed, let elements): .atLeast(needed, of: elements.map { $0.bound(to: enrolment) })
+        default: self
+        }
+    }
 }
 
 /// kSecAccessControl… bits (spec section 8).

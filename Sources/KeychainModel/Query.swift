@@ -15,6 +15,8 @@ package struct Query: Sendable {
     package internal(set) var otherMatchKey: String?
     package internal(set) var tombstones: Bool?
     package internal(set) var interaction: Interaction = .allowed
+    /// kSecUseOperationPrompt: the program's words for a prompt.
+    package internal(set) var operationPrompt = ""
     package internal(set) var hasItemList = false
 
     package enum Target: Sendable, Hashable {

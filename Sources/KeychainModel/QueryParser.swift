@@ -272,7 +272,8 @@ package struct QueryParser {
     private mutating func takeUse(_ key: String, _ value: RawValue) throws(KeychainError) {
         switch key {
         case "u_OpPrompt", "u_CallerName":
-            guard case .string = value else { throw .parameter(.malformed(key: key)) }
+            guard case .string(let text) = value else { throw .parameter(.malformed(key: key)) }
+            if key == "u_OpPrompt" { query.operationPrompt = text }
         case "u_NoAuthUI":
             forbidsInteraction = try Self.flag(key, value)
         case "u_AuthUI": query.interaction = try Self.interaction(value)
@@ -347,7 +348,7 @@ package struct QueryParser {
 /// What SecItemUpdate is to change.
 package struct ItemChanges: Sendable {
     package let attributes: AttributeMap
-    package let accessControl: AccessControl?
+    package var accessControl: AccessControl?
     package let synchronizable: Bool?
     package let group: AccessGroup?
     package let hasValueData: Bool

@@ -71,6 +71,31 @@ package struct AuthenticationMeans: Hashable, Sendable {
     }
 }
 
+extension AuthenticationMeans {
+    /// Everything that a person could prove now.
+    package var provable: ProvedFactors {
+        let usable = biometry.flatMap { $0.isEnrolled && !$0.isLockedOut && !$0.enrolment.isEmpty ? $0 : nil }
+        return ProvedFactors(passcode: hasPasscode, biometry: hasPasscode ? usable?.enrolment : nil)
+    }
+
+    /// Why nothing that a person could prove now would meet a constraint; nil: it can
+    /// be met.
+    package func obstacle(to constraint: AccessConstraint) -> Reason? {
+        guard !constraint.isMet(by: provable) else { return nil }
+        switch constraint {
+        case .passcode, .deviceOwner: return .passcodeNotSet
+        case .biometry, .enrolledBiometry:
+            guard hasPasscode else { return .passcodeNotSet }
+            guard let biometry else { return .biometryNotAvailable }
+            return biometry.isEnrolled ? .authenticationFailed : .biometryNotEnrolled
+        case .atLeast(_, let elements):
+            return elements.compactMap(obstacle).first ?? .authenticationFailed
+        case .watch: return .biometryNotAvailable
+        case .allowed, .denied, .unsupported: return .authenticationFailed
+        }
+    }
+}
+
 /// One LAContext at the keychain: what a person agreed to in it counts for calls
 /// that are made through it, and for no others.
 ///

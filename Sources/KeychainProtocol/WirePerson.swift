@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import KeychainMessages
 package import KeychainModel
 package import KeychainPlatform
@@ -23,6 +24,8 @@ package struct PersonMessage: Sendable {
     package var reason: Reason?
     /// The number of the state that is known.
     package var state: UInt64
+    /// Which question is spoken of: 16 bytes.
+    package var question: [UInt8] = []
 
     package init(
         _ operation: Latchkey_PersonRequest.Operation, credential: PersonCredential? = nil, new: SharedSecret? = nil,
@@ -41,6 +44,7 @@ package struct PersonMessage: Sendable {
         message.number = number
         message.operation = operation
         message.state = state
+        message.question = Data(question)
         var parts: [SharedSecret] = []
         switch credential {
         case .passcode(let secret):
@@ -75,6 +79,7 @@ package struct PersonMessage: Sendable {
         }
         if tail.count > split { decoded.new = SharedSecret(tail.copy(split..<tail.count)) }
         decoded.state = message.state
+        decoded.question = Array(message.question)
         if message.hasReason { decoded.reason = message.reason.keychainError.reason }
         return (message.number, decoded)
     }
@@ -114,13 +119,18 @@ extension PersonQuestion {
 package final class RemotePersonDoor: PersonDoor {
     private let channel: MessageChannel
     private let enclave: SenderCredentials
+    /// What this door was opened for; empty: nothing.
+    private let asked: [UInt8]
     private let clock: any KeychainClock
     private let number = Atomic<UInt64>(0)
 
     /// - Parameter runDirectory: the folder in which the enclave listens.
     /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, also where
     ///   another user's process listens: nothing is sent to it then.
-    package init(runDirectory: String, process: Int32?, clock: any KeychainClock) throws(KeychainError) {
+    package init(
+        runDirectory: String, process: Int32?, asked: [UInt8] = [], clock: any KeychainClock
+    ) throws(KeychainError) {
+        self.asked = asked
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) { folder = try PrivateDirectory(runDirectory, creating: false) } catch {
             throw Self.unreachable("\(error)")
@@ -198,7 +208,7 @@ package final class RemotePersonDoor: PersonDoor {
     }
 
     package func question() throws(KeychainError) -> PersonQuestion? {
-        let reply = try ask(PersonMessage(.question))
+        let reply = try ask(spoken(PersonMessage(.question)))
         guard reply.header.hasQuestion else { return nil }
         guard let question = PersonQuestion(reply.header.question) else {
             throw Self.unreachable("a question that this program does not know")
@@ -207,10 +217,18 @@ package final class RemotePersonDoor: PersonDoor {
     }
 
     package func agree(with credential: PersonCredential) throws(KeychainError) {
-        _ = try ask(PersonMessage(.agree, credential: credential))
+        _ = try ask(spoken(PersonMessage(.agree, credential: credential)))
     }
 
-    package func decline(_ reason: Reason) throws(KeychainError) { _ = try ask(PersonMessage(.decline, reason: reason)) }
+    package func decline(_ reason: Reason) throws(KeychainError) {
+        _ = try ask(spoken(PersonMessage(.decline, reason: reason)))
+    }
+
+    private func spoken(_ message: PersonMessage) -> PersonMessage {
+        var message = message
+        message.question = asked
+        return message
+    }
 
     private struct Reply: ~Copyable {
         let header: Latchkey_PersonReply

@@ -9,10 +9,23 @@ internal import KeychainStore
 package struct Authorization: Sendable {
     package let entitlements: Entitlements
     private let groups: [AccessGroup]
+    /// What a person has agreed to.
+    package private(set) var context = CallContext()
 
     package init(_ entitlements: Entitlements) {
         self.entitlements = entitlements
         groups = entitlements.accessGroups
+    }
+
+    /// The same rights in another context.
+    package func within(_ context: CallContext) -> Authorization {
+        var other = self
+        other.context = context
+        return other
+    }
+
+    func terms(_ query: Query) -> ConstraintTerms {
+        ConstraintTerms(context: context, interaction: query.interaction, reason: query.operationPrompt)
     }
 
     /// The checks that need no parsing.

@@ -64,7 +64,7 @@ struct Inspection {
         for ((stored, metadata), secret) in zip(opened, secrets) {
             switch secret {
             case .damaged(let cause): broken.append((stored, cause))
-            case .locked, .needsAuthentication: counts.locked += 1
+            case .locked, .needsAuthentication, .wrongApplicationPassword: counts.locked += 1
             case .effaced: counts.rows -= 1
             case .payload:
                 if engine.maker.columns(of: stored, agreeWith: metadata, itemClass) {

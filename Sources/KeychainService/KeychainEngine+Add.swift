@@ -13,9 +13,10 @@ extension KeychainEngine {
         let protectionClass = try protectionClass(of: draft)
         try brake.refuseIfOn()
         let key = try keys.forWriting(protectionClass, at: clock.wallClock)
-        let stored = try maker.seal(draft, under: key)
+        let stored = try maker.seal(draft, under: key, authorization.context)
+        let terms = authorization.terms(query)
         let added = try change { [self] transaction, seen throws(KeychainError) in
-            try insert(stored, draft, under: key, transaction, seen)
+            try insert(stored, draft, under: key, terms, transaction, seen)
         }
         try shape(AnswerShape(returns: query.returns, many: false))
         if !query.returns.isEmpty { try emit(answer(for: added, returns: query.returns)) }
@@ -42,7 +43,7 @@ extension KeychainEngine {
     private func draft(
         _ query: Query, _ group: AccessGroup, _ request: KeychainRequest
     ) throws(KeychainError) -> ItemDraft {
-        try checkAccessControl(query.accessControl, rawSynchronizable: request.query["sync"])
+        let access = try bound(query.accessControl, rawSynchronizable: request.query["sync"])
         if let token = query.attributes[.tokenID]?.string, !token.isEmpty {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "a cryptographic token"))
         }
@@ -62,7 +63,7 @@ extension KeychainEngine {
         let draft = ItemDraft(
             itemClass: query.itemClass,
             uuid: query.attributes[.uuid]?.string.flatMap(RowIdentifier.bytes) ?? Random.bytes(16),
-            persistref: Random.bytes(16), attributes: attributes, accessControl: query.accessControl, extras: extras,
+            persistref: Random.bytes(16), attributes: attributes, accessControl: access, extras: extras,
             value: request.value, dataCode: request.value.map { blind.dataCode($0.bytes) } ?? [])
         try ItemLimit.check(draft)
         return draft
@@ -87,25 +88,12 @@ extension KeychainEngine {
         return fallback.rawValue
     }
 
-    /// A synchronizable item cannot carry a constraint dictionary (the test looks
-    /// for the boolean true alone, spec section 6); nothing here can enforce a
-    /// constraint yet.
-    func checkAccessControl(_ access: AccessControl?, rawSynchronizable: RawValue?) throws(KeychainError) {
-        guard let access else { return }
-        if rawSynchronizable == .bool(true), !access.constraints.isEmpty {
-            throw .parameter(.notAllowedHere(key: "kSecAttrAccessControl"))
-        }
-        guard access.isUnconstrained else {
-            throw KeychainError(.unimplemented, reason: .constraintNotEnforceable)
-        }
-    }
-
     /// Inserts, or finds out what is in the way: a damaged row is set aside, a
     /// tombstone replaced (its uuid and reference live on), anything else is a
     /// duplicate. Returns the item as it was stored.
     func insert(
-        _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction,
-        _ seen: DamageSeen
+        _ stored: RowToStore, _ draft: ItemDraft, under key: MetadataKey, _ terms: ConstraintTerms,
+        _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> ItemDraft {
         try takePlace(of: stored.primaryKey, in: draft.itemClass, transaction)
         if try transaction.insertIfFree(stored, in: draft.itemClass) { return draft }
@@ -116,7 +104,9 @@ extension KeychainEngine {
             case .damaged(let cause):
                 try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             case .item(let metadata):
-                if present.isTombstone { return try replaceTombstone(present, with: draft, under: key, transaction) }
+                if present.isTombstone { return try replaceTombstone(present, with: draft, under: key, terms, transaction) }
+                // What is there is read before it is called a duplicate (spec section 7).
+                try requireDecryption(of: (present, metadata), draft.itemClass, terms, transaction.reader)
                 guard try secretIsDamaged(present, metadata, draft.itemClass) else {
                     throw KeychainError(.duplicateItem, reason: .duplicate)
                 }
@@ -139,13 +129,14 @@ extension KeychainEngine {
     }
 
     private func replaceTombstone(
-        _ present: SealedRow, with draft: ItemDraft, under key: MetadataKey, _ transaction: StoreTransaction
+        _ present: SealedRow, with draft: ItemDraft, under key: MetadataKey, _ terms: ConstraintTerms,
+        _ transaction: StoreTransaction
     ) throws(KeychainError) -> ItemDraft {
         var revived = draft
         revived.uuid = present.uuid
         revived.persistref = present.persistref
         try transaction.delete(present.rowid, in: draft.itemClass)
-        _ = try transaction.insert(try maker.seal(revived, under: key), in: draft.itemClass)
+        _ = try transaction.insert(try maker.seal(revived, under: key, terms.context), in: draft.itemClass)
         return revived
     }
 

@@ -78,7 +78,9 @@ extension KeychainEngine {
         _ row: RowMaker.Sealed, _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> KeychainError? {
         do throws(KeychainError) {
-            _ = try insert(row.row, row.draft, under: row.key, transaction, seen)
+            _ = try insert(
+                row.row, row.draft, under: row.key,
+                ConstraintTerms(context: CallContext(), interaction: .failed, reason: ""), transaction, seen)
             return nil
         } catch {
             guard error.status == .duplicateItem else { throw error }
@@ -113,7 +115,7 @@ extension RowMaker {
         var outcomes = ArraySlice(
             wanted.isEmpty
                 ? []
-                : try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: wanted) })
+                : try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: wanted, in: nil) })
         return items.map { item in
             item.flatMap { item in
                 let outcome = item.draft.hasSecret ? outcomes.popFirst() : nil

@@ -12,6 +12,7 @@ enum OpenedSecret {
     case locked(ProtectionClass)
     case effaced
     case needsAuthentication
+    case wrongApplicationPassword
     case damaged(StoreTransaction.DamageCause)
 }
 
@@ -31,7 +32,7 @@ extension KeychainEngine {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }
         guard query.limit.maximum > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
-        var search = Search(authorized, self)
+        var search = Search(authorized, self, authorization.terms(query))
         let outcome: Result<Void, KeychainError> = try store.read { reader throws(KeychainError) in
             do throws(KeychainError) {
                 try search.run(reader, shape, emit)
@@ -47,6 +48,7 @@ extension KeychainEngine {
             keys.forget()
         }
         try outcome.get()
+        try search.requireAgreement()
         guard search.found > 0 else { throw nothingMatches }
     }
 
@@ -67,13 +69,18 @@ extension KeychainEngine {
     }
 
     /// Opens the secrets of rows in one round trip to the enclave.
-    func openSecrets(_ candidates: [Candidate], _ itemClass: ItemClass) throws(KeychainError) -> [OpenedSecret] {
+    ///
+    /// - Parameter context: in which constraints were met.
+    func openSecrets(
+        _ candidates: [Candidate], _ itemClass: ItemClass, _ context: CallContext? = nil
+    ) throws(KeychainError) -> [OpenedSecret] {
         let sealed = candidates.filter { $0.row.secret != nil }
         let outcomes =
             sealed.isEmpty
             ? []
             : try enclave.use { enclave throws(KeychainError) in
-                try enclave.openRowKeys(sealed.map { (Self.binding($0), Self.wrapped($0.row)) })
+                try enclave.openRowKeys(
+                    sealed.map { (Self.binding($0), Self.wrapped($0.row)) }, in: context?.session)
             }
         guard outcomes.count == sealed.count else {
             throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
@@ -124,6 +131,7 @@ extension KeychainEngine {
         case .locked, .noClassKey:
             return .locked(ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly)
         case .needsAuthentication: return .needsAuthentication
+        case .wrongApplicationPassword: return .wrongApplicationPassword
         case .damaged: return .damaged(.rowKey)
         }
     }
@@ -171,6 +179,9 @@ struct Search {
     private let needsSecrets: Bool
     private var batch: [KeychainEngine.Candidate] = []
     private var batchBytes = 0
+    private let terms: ConstraintTerms
+    /// Items that somebody has to agree to first.
+    private var needing: [(KeychainEngine.Candidate, KeychainEngine.WrappedRow)] = []
     private var matched = 0
     private(set) var found = 0
     private(set) var damage: [DamageReport] = []
@@ -179,7 +190,8 @@ struct Search {
     /// not held at once.
     private static let batchLimit = 8 << 20
 
-    init(_ authorized: AuthorizedQuery, _ engine: KeychainEngine) {
+    init(_ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ terms: ConstraintTerms) {
+        self.terms = terms
         self.authorized = authorized
         self.engine = engine
         needsSecrets = authorized.query.returns.contains(.data)
@@ -221,7 +233,7 @@ struct Search {
                 return true
             }
             matched += 1
-            if passesFilters(metadata) { try take((row, metadata), emit) }
+            if passesFilters(metadata) { try take((row, metadata), reader, emit) }
         }
         // Where a row of the batch turns out damaged, the next one takes its place.
         if matched >= query.limit.maximum { try flush(emit) }
@@ -242,21 +254,52 @@ struct Search {
     }
 
     private mutating func take(
-        _ candidate: KeychainEngine.Candidate, _ emit: (AnswerRow) throws(KeychainError) -> Void
+        _ candidate: KeychainEngine.Candidate, _ reader: StoreReader,
+        _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        // A constrained item gives nothing away, not even that it is there, to
-        // whoever cannot meet its constraint (spec section 8).
-        if let access = candidate.metadata.accessControl, !access.isUnconstrained {
-            if query.interaction == .skipped { return }
-            throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
-        }
+        if candidate.metadata.isConstrained, try !mayBeUsed(candidate, reader) { return }
+        // Nothing is told of a search that is made again once somebody has agreed.
+        guard needing.isEmpty else { return }
         batch.append(candidate)
         batchBytes += candidate.row.secret?.count ?? 0
         if batch.count >= WireLimit.rows || batchBytes >= Self.batchLimit { try flush(emit) }
     }
 
+    /// A constrained item gives nothing away, not even that it is there, to whoever
+    /// has not met its constraint (spec section 8).
+    private mutating func mayBeUsed(
+        _ candidate: KeychainEngine.Candidate, _ reader: StoreReader
+    ) throws(KeychainError) -> Bool {
+        guard let row = try engine.wrappedRow(candidate, authorized.itemClass, reader) else { return false }
+        switch try engine.open(row, terms.context) {
+        case .key: return true
+        case .locked, .noClassKey: throw MetadataKeys.lockedError(row.binding.protectionClass)
+        case .effaced: matched -= 1
+        case .damaged:
+            report(candidate.row, .rowKey)
+            matched -= 1
+        case .wrongApplicationPassword:
+            guard query.interaction == .skipped else { throw KeychainEngine.wrongApplicationPassword }
+            matched -= 1
+        case .needsAuthentication:
+            if query.interaction == .skipped {
+                matched -= 1
+            } else if needing.count < WireLimit.rows {
+                needing.append((candidate, row))
+            }
+        }
+        return false
+    }
+
+    /// - Throws: -25308 or ``KeychainEngine/personNeeded`` where the search met items
+    ///   that nobody has agreed to yet.
+    func requireAgreement() throws(KeychainError) {
+        guard !needing.isEmpty else { return }
+        try terms.need(KeychainEngine.agreement(to: "od", on: needing.map(\.0), needing.map(\.1)))
+    }
+
     private mutating func flush(_ emit: (AnswerRow) throws(KeychainError) -> Void) throws(KeychainError) {
-        guard !batch.isEmpty else { return }
+        guard !batch.isEmpty, needing.isEmpty else { return }
         let candidates = batch
         batch = []
         batchBytes = 0
@@ -264,13 +307,15 @@ struct Search {
             for candidate in candidates { try give(candidate, nil, AttributeMap(), emit) }
             return
         }
-        let secrets = try engine.openSecrets(candidates, authorized.itemClass)
+        let secrets = try engine.openSecrets(candidates, authorized.itemClass, terms.context)
         for (candidate, secret) in zip(candidates, secrets) {
             switch secret {
             case .payload(let value, let extras): try give(candidate, value, extras, emit)
             case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
+            // It was met a moment ago: a lock in between took it away.
             case .needsAuthentication:
-                throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+                throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
+            case .wrongApplicationPassword: throw KeychainEngine.wrongApplicationPassword
             case .effaced: matched -= 1
             case .damaged(let cause):
                 report(candidate.row, cause)

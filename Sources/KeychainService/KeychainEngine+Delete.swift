@@ -14,14 +14,16 @@ extension KeychainEngine {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }
         try refuseWhileBringingBack()
+        let terms = authorization.terms(query)
         let count = try change { [self] transaction, seen throws(KeychainError) in
-            try remove(authorized, transaction, seen)
+            try remove(authorized, terms, transaction, seen)
         }
         guard count > 0 else { throw nothingMatches }
     }
 
     private func remove(
-        _ authorized: AuthorizedQuery, _ transaction: StoreTransaction, _ seen: DamageSeen
+        _ authorized: AuthorizedQuery, _ terms: ConstraintTerms?, _ transaction: StoreTransaction,
+        _ seen: DamageSeen
     ) throws(KeychainError) -> Int {
         let selection = Selection(authorized, blind: blind, withSecrets: false)
         var count = 0
@@ -38,6 +40,9 @@ extension KeychainEngine {
                 guard authorized.accepts(metadata) else {
                     try seen.setAside(row, in: authorized.itemClass, cause: .metadata, transaction)
                     continue
+                }
+                if let terms {
+                    try requireDeletion(of: (row, metadata), authorized.itemClass, terms, transaction.reader)
                 }
                 try remove((row, metadata), authorized, transaction)
             }
@@ -72,7 +77,8 @@ extension KeychainEngine {
             for itemClass in ItemClass.stored {
                 let authorized = AuthorizedQuery(
                     Query(everythingIn: itemClass), reach: .only(names.map { AccessGroup($0) }))
-                _ = try remove(authorized, transaction, seen)
+                // A privileged purge asks nobody.
+                _ = try remove(authorized, nil, transaction, seen)
             }
         }
     }

@@ -18,13 +18,14 @@ extension KeychainEngine {
                 query.reference == nil ? .itemNotFound : .internal,
                 reason: .notImplemented(what: "the class of identities"))
         }
-        try checkAccessControl(changes.accessControl, rawSynchronizable: request.changes["sync"])
+        let access = try bound(changes.accessControl, rawSynchronizable: request.changes["sync"])
         try brake.refuseIfOn()
         if let target = changes.targetProtection {
             _ = try keys.forWriting(target, at: clock.wallClock)
         }
         let revision = Revision(
-            changes, value: request.value, tombstones: query.tombstones, at: clock.wallClock, self)
+            changes.replacing(access), value: request.value, tombstones: query.tombstones, at: clock.wallClock,
+            authorization.terms(query), self)
         let prepared = try prepare(revision, authorized)
         let count = try change { [self] transaction, seen throws(KeychainError) in
             try revise(authorized, revision, prepared, transaction, seen)
@@ -60,6 +61,13 @@ extension KeychainEngine {
 }
 
 extension ItemChanges {
+    /// With the access control as it is stored.
+    func replacing(_ access: AccessControl?) -> ItemChanges {
+        var other = self
+        other.accessControl = access
+        return other
+    }
+
     /// The class under which the item is to be sealed from now on, where that changes.
     var targetProtection: ProtectionClass? {
         (accessControl?.protection ?? attributes[.accessible]?.string).flatMap(ProtectionClass.init)
@@ -73,11 +81,14 @@ struct Revision: Sendable {
     /// kSecUseTombstones; nil: a synchronizable item leaves one.
     private let tombstones: Bool?
     let moment: Double
+    private let terms: ConstraintTerms
     private let engine: KeychainEngine
 
     init(
-        _ changes: ItemChanges, value: SharedSecret?, tombstones: Bool?, at moment: Double, _ engine: KeychainEngine
+        _ changes: ItemChanges, value: SharedSecret?, tombstones: Bool?, at moment: Double,
+        _ terms: ConstraintTerms, _ engine: KeychainEngine
     ) {
+        self.terms = terms
         self.changes = changes
         self.value = value
         self.tombstones = tombstones
@@ -102,6 +113,7 @@ struct Revision: Sendable {
         to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ prepared: PreparedRows,
         _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Bool {
+        try engine.requireDecryption(of: candidate, itemClass, terms, transaction.reader)
         let plan = try plan(for: candidate, itemClass)
         if let primaryKey = plan.newPrimaryKey {
             try engine.refuseWhileBringingBack()
@@ -142,13 +154,11 @@ struct Revision: Sendable {
         let needsNewSecret: Bool
     }
 
-    /// - Throws: where the item's constraint cannot be met.
     func plan(for candidate: KeychainEngine.Candidate, _ itemClass: ItemClass) throws(KeychainError) -> Plan {
         var draft = ItemDraft(
             itemClass: itemClass, uuid: candidate.row.uuid, persistref: candidate.row.persistref,
             attributes: candidate.metadata.attributes, accessControl: candidate.metadata.accessControl,
             extras: AttributeMap(), value: nil, dataCode: candidate.metadata.dataCode)
-        try refuseConstrained(draft.accessControl)
         changeAttributes(of: &draft)
         let primaryKey = engine.blind.primaryKey(of: draft.attributes, in: itemClass)
         let movesKey = primaryKey != engine.blind.primaryKey(of: candidate.metadata.attributes, in: itemClass)
@@ -167,23 +177,20 @@ struct Revision: Sendable {
     ) throws(KeychainError) -> Replacement {
         var draft = plan.draft
         guard let whole = try reader.row(candidate.row.rowid, in: draft.itemClass) else { return .gone }
-        switch try engine.openSecrets([(whole, candidate.metadata)], draft.itemClass)[0] {
+        switch try engine.openSecrets([(whole, candidate.metadata)], draft.itemClass, terms.context)[0] {
         case .payload(let held, let extras): putSecret(held, extras, into: &draft)
         case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
         case .needsAuthentication:
-            throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
+            let row = (binding: KeychainEngine.binding((whole, candidate.metadata)), wrapped: KeychainEngine.wrapped(whole))
+            try terms.need(KeychainEngine.agreement(to: "od", on: [candidate], [row]))
+        case .wrongApplicationPassword: throw KeychainEngine.wrongApplicationPassword
         case .effaced: return .gone
         case .damaged(let cause): return .damaged(cause)
         }
         try ItemLimit.check(draft)
-        var stored = try engine.maker.seal(draft, under: key)
+        var stored = try engine.maker.seal(draft, under: key, terms.context)
         stored.row.rowid = candidate.row.rowid
         return .row(stored)
-    }
-
-    private func refuseConstrained(_ access: AccessControl?) throws(KeychainError) {
-        guard let access, !access.isUnconstrained else { return }
-        throw KeychainError(.interactionNotAllowed, reason: .constraintNotEnforceable)
     }
 
     private func changeAttributes(of draft: inout ItemDraft) {

@@ -19,6 +19,8 @@ package final class KeychainEngine: Sendable {
     let brake: DamageBrake
     /// The calls that are under way.
     let calls: CallDrain
+    /// What an attempt at an application password costs; less in tests.
+    let applicationPasswordKibibytes: UInt32
     let malformation = Mutex(false)
     let salvagedAtOpening = Mutex<SalvageCounts?>(nil)
     /// One long look at the whole store at a time.
@@ -47,13 +49,14 @@ package final class KeychainEngine: Sendable {
     /// - Throws: `errSecNotAvailable`, reasons `storeInUse`, `unsuitableFileSystem`,
     ///   `storeNewer`, `storeMismatch`, `storeUnreadable`, `keybagUnreadable`.
     package static func open(
-        dataDirectory: String, clock: any KeychainClock, keys: KeyPlace = .dataDirectory, enclave: EnclaveOpener
+        dataDirectory: String, clock: any KeychainClock, keys: KeyPlace = .dataDirectory,
+        applicationPasswordKibibytes: UInt32 = 65_536, enclave: EnclaveOpener
     ) throws(KeychainError) -> KeychainEngine {
         let directory = try opening(dataDirectory) { path throws(DirectoryRefusal) in
             try PrivateDirectory(path, creating: true)
         }
         let lock = try takeLock(directory)
-        let engine = try KeychainEngine(directory, lock, keys, enclave, clock)
+        let engine = try KeychainEngine(directory, lock, keys, enclave, clock, applicationPasswordKibibytes)
         engine.leaveOldKeys()
         engine.salvageAfterSettingAside()
         return engine
@@ -80,8 +83,9 @@ package final class KeychainEngine: Sendable {
 
     private init(
         _ directory: PrivateDirectory, _ lock: FileLock, _ place: KeyPlace, _ opener: EnclaveOpener,
-        _ clock: any KeychainClock
+        _ clock: any KeychainClock, _ applicationPasswordKibibytes: UInt32
     ) throws(KeychainError) {
+        self.applicationPasswordKibibytes = applicationPasswordKibibytes
         self.lock = lock
         self.clock = clock
         do throws(SystemCallError) { calls = try CallDrain() } catch {
@@ -264,15 +268,37 @@ package struct AnswerShape: Sendable {
 package final class EmbeddedKeychain: KeychainTransport {
     private let engine: KeychainEngine
     private let authorization: Authorization
+    private let asker: any PersonAsker
 
-    package init(_ engine: KeychainEngine, entitlements: Entitlements) {
+    /// - Parameter asker: brings what a person has to agree to before one.
+    package init(_ engine: KeychainEngine, entitlements: Entitlements, asker: any PersonAsker = NobodyToAsk()) {
         self.engine = engine
+        self.asker = asker
         authorization = Authorization(entitlements)
     }
 
     package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
-        try engine.answer(request, for: authorization)
+        let context = CallContext()
+        defer { engine.end(context) }
+        return try perform(request, in: context)
     }
+
+    fileprivate func perform(
+        _ request: KeychainRequest, in context: CallContext
+    ) throws(KeychainError) -> KeychainAnswer {
+        for _ in 0..<KeychainEngine.mostRounds {
+            do throws(KeychainError) {
+                return try engine.answer(request, for: authorization.within(context))
+            } catch {
+                guard error == KeychainEngine.personNeeded else { throw error }
+                try engine.askPerson(for: context, by: asker, Self.program)
+            }
+        }
+        throw KeychainEngine.tooManyRounds
+    }
+
+    fileprivate static let program = CallingProgram(
+        name: ProcessEnvironment.executablePath ?? "", strength: .program, process: ProcessEnvironment.processID)
 
     package func changes(
         after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
@@ -286,5 +312,43 @@ package final class EmbeddedKeychain: KeychainTransport {
             groups: entitlements.accessGroups.map(\.name), nameableGroups: entitlements.nameableGroups,
             strength: .program, isTemporary: true, identity: "embedded", missingFeatures: [],
             serverVersion: LatchkeyVersion.text)
+    }
+
+    package func authenticationSession() -> any AuthenticationSession { EmbeddedSession(self) }
+
+    /// One LAContext at the engine in this process.
+    private final class EmbeddedSession: AuthenticationSession {
+        private let keychain: EmbeddedKeychain
+        private let context = CallContext()
+
+        init(_ keychain: EmbeddedKeychain) { self.keychain = keychain }
+
+        deinit { end() }
+
+        func means() throws(KeychainError) -> AuthenticationMeans {
+            try refuseIfEnded()
+            return try keychain.engine.means()
+        }
+
+        func evaluate(_ demand: AuthenticationDemand) throws(KeychainError) {
+            try refuseIfEnded()
+            try keychain.engine.evaluate(demand, in: context, by: keychain.asker, EmbeddedKeychain.program)
+        }
+
+        func setApplicationPassword(_ password: SharedSecret?) throws(KeychainError) {
+            try refuseIfEnded()
+            try keychain.engine.setApplicationPassword(password, in: context)
+        }
+
+        func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+            try refuseIfEnded()
+            return try keychain.perform(request, in: context)
+        }
+
+        func end() { keychain.engine.end(context) }
+
+        private func refuseIfEnded() throws(KeychainError) {
+            if context.hasEnded { throw KeychainError(.authFailed, reason: .contextInvalid) }
+        }
     }
 }

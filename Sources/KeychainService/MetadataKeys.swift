@@ -94,7 +94,7 @@ final class MetadataKeys: Sendable {
                 keeping
                     ? keep(secret, protectionClass, record.generation)
                     : MetadataKey(SealingKey(secret.bytes.copy()), generation: record.generation))
-        case .locked, .needsAuthentication: return .locked
+        case .locked, .needsAuthentication, .wrongApplicationPassword: return .locked
         case .noClassKey: return .noClassKey
         case .damaged: return .damaged
         case .effaced: return .effaced

@@ -40,7 +40,7 @@ extension KeychainEngine {
             row.wrappedKey = wrapped.box
             return .row(maker.resealMetadata(of: row, sealID: candidate.metadata.sealID, draft, under: key))
         case .locked: return .locked
-        case .damaged, .noClassKey, .effaced, nil: return .gone
+        case .needsAuthentication, .damaged, .noClassKey, .effaced, nil: return .gone
         }
     }
 
@@ -52,7 +52,7 @@ extension KeychainEngine {
         case .payload(let value, let extras):
             draft.value = value
             draft.extras = extras
-        case .locked, .needsAuthentication: return .locked
+        case .locked, .needsAuthentication, .wrongApplicationPassword: return .locked
         case .damaged, .effaced: return .gone
         }
         var stored = try maker.seal(draft, under: key)

@@ -18,7 +18,8 @@ struct ItemDraft: Sendable {
     var protection: String { attributes[.accessible]?.string ?? "" }
     var isSynchronizable: Bool { (attributes[.synchronizable]?.integer ?? 0) != 0 }
     var isTombstone: Bool { (attributes[.tombstone]?.integer ?? 0) != 0 }
-    var hasSecret: Bool { value != nil || !extras.isEmpty }
+    /// A constrained item has one also without a value: the constraint is bound to it.
+    var hasSecret: Bool { value != nil || !extras.isEmpty || accessControl?.isUnconstrained == false }
 
     var accessControlEncoding: [UInt8] { accessControl?.encoded ?? [] }
 }
@@ -33,10 +34,14 @@ struct RowMaker: Sendable {
     ///
     /// - Throws: -25308 where the class is locked, -25293 where it needs a
     ///   passcode that does not exist.
-    func seal(_ draft: ItemDraft, under key: MetadataKey) throws(KeychainError) -> RowToStore {
+    ///
+    /// - Parameter context: whose application password goes into the row key's wrap.
+    func seal(
+        _ draft: ItemDraft, under key: MetadataKey, _ context: CallContext? = nil
+    ) throws(KeychainError) -> RowToStore {
         guard draft.hasSecret else { return try seal(draft, under: key, with: nil) }
         let bindings = [try binding(draft)]
-        let outcomes = try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: bindings) }
+        let outcomes = try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: bindings, in: context?.session) }
         return try seal(draft, under: key, with: outcomes.first)
     }
 
@@ -107,6 +112,7 @@ struct RowMaker: Sendable {
         case .noClassKey: throw KeychainError(.authFailed, reason: .passcodeNotSet)
         case .effaced: throw MetadataKeys.renewed
         case .needsAuthentication: throw KeychainError(.unimplemented, reason: .constraintNotEnforceable)
+        case .wrongApplicationPassword: throw KeychainEngine.wrongApplicationPassword
         case .damaged, nil:
             throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave made no row key"))
         }

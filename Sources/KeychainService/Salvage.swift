@@ -227,7 +227,7 @@ struct Salvage {
             switch secret {
             case .payload:
                 if let stored = try resealed(find) { whole.append((find, stored)) } else { counts.locked += 1 }
-            case .locked, .needsAuthentication: counts.locked += 1
+            case .locked, .needsAuthentication, .wrongApplicationPassword: counts.locked += 1
             case .damaged, .effaced: counts.unopened += 1
             }
         }

@@ -16,8 +16,37 @@ final class ProgramKeychain: KeychainTransport {
 
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         try machine.log.perform(request) { () throws(KeychainError) in
-            try EmbeddedKeychain(machine.engine(), entitlements: entitlements).perform(request)
+            try EmbeddedKeychain(machine.engine(), entitlements: entitlements, asker: machine.person).perform(request)
         }
+    }
+
+    func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
+        let keychain = EmbeddedKeychain(try machine.engine(), entitlements: entitlements, asker: machine.person)
+        return LoggedSession(keychain.authenticationSession(), machine.log)
+    }
+
+    /// A context whose calls are recorded as the program's others are.
+    private final class LoggedSession: AuthenticationSession {
+        private let below: any AuthenticationSession
+        private let log: CallLog
+
+        init(_ below: any AuthenticationSession, _ log: CallLog) {
+            self.below = below
+            self.log = log
+        }
+
+        func means() throws(KeychainError) -> AuthenticationMeans { try below.means() }
+        func evaluate(_ demand: AuthenticationDemand) throws(KeychainError) { try below.evaluate(demand) }
+
+        func setApplicationPassword(_ password: SharedSecret?) throws(KeychainError) {
+            try below.setApplicationPassword(password)
+        }
+
+        func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+            try log.perform(request) { () throws(KeychainError) in try below.perform(request) }
+        }
+
+        func end() { below.end() }
     }
 
     func changes(

@@ -58,3 +58,43 @@ extension TestKeychain {
     /// Whether the device has a passcode.
     public var hasPasscode: Bool { machine.device.hasPasscode }
 }
+
+/// The person at the device.
+extension TestKeychain {
+    /// What a person does when asked to agree.
+    public enum Authentication: Sendable, Hashable {
+        /// Agrees, by finger where one is enrolled, else by passcode.
+        case success
+        /// A wrong passcode or finger: errSecAuthFailed.
+        case failure
+        /// Dismisses the prompt: errSecUserCanceled.
+        case cancel
+        /// Does not answer in time: errSecUserCanceled.
+        case timeout
+        /// There is no way to ask anybody: errSecInteractionNotAllowed.
+        case nobodyThere
+    }
+
+    /// What the person does from now on, each time somebody asks. At first it is
+    /// ``Authentication/success``.
+    public func setAuthentication(_ authentication: Authentication) { machine.behaviour.set(authentication) }
+
+    /// What the person does the next times, before what ``setAuthentication(_:)`` says
+    /// counts again.
+    public func addAuthentications(_ authentications: [Authentication]) { machine.behaviour.add(authentications) }
+
+    /// The reasons that were shown in prompts so far (kSecUseOperationPrompt,
+    /// LAContext.localizedReason), in order; empty where there was none.
+    public var prompts: [String] { machine.behaviour.prompts }
+
+    /// Gives the device a reader of fingers with one finger enrolled, or enrols another:
+    /// items of kSecAccessControlBiometryCurrentSet that were stored before can then be
+    /// used by nobody any more.
+    public func enrolBiometry() { machine.finger.enrol() }
+
+    /// Removes every finger, and leaves the reader.
+    public func unenrolBiometry() { machine.finger.forget() }
+
+    /// Takes the reader away.
+    public func removeBiometry() { machine.finger.remove() }
+}

@@ -12,6 +12,10 @@ final class TestMachine: Sendable {
     private let enclave: InProcessEnclave
     private let folder: TestFolder
     let log = CallLog()
+    /// The finger of this test's person, and the reader.
+    let finger = TestFinger()
+    /// What the person does when asked.
+    let behaviour = TestBehaviour()
     /// What the person of this test remembers.
     private let passcode = Mutex<SharedSecret?>(nil)
     /// The engine, or why there is none.
@@ -21,7 +25,8 @@ final class TestMachine: Sendable {
 
     init(clock: TestClock) throws(KeychainError) {
         self.clock = clock
-        enclave = try InProcessEnclave.ephemeral(clock: clock, passcodeCost: Self.cheapPasscodes)
+        enclave = try InProcessEnclave.ephemeral(
+            clock: clock, passcodeCost: Self.cheapPasscodes, biometry: finger)
         folder = try TestFolder()
         running = Mutex(.success(try Self.start(folder, enclave, clock)))
     }
@@ -29,7 +34,9 @@ final class TestMachine: Sendable {
     private static func start(
         _ folder: TestFolder, _ enclave: InProcessEnclave, _ clock: TestClock
     ) throws(KeychainError) -> KeychainEngine {
-        try KeychainEngine.open(dataDirectory: folder.path, clock: clock, keys: .elsewhere) { _ in enclave }
+        try KeychainEngine.open(
+            dataDirectory: folder.path, clock: clock, keys: .elsewhere, applicationPasswordKibibytes: 8
+        ) { _ in enclave }
     }
 
     deinit { close() }
@@ -92,6 +99,9 @@ final class TestMachine: Sendable {
         enclave.restart()
         try deviceChanged()
     }
+
+    /// The person of this test.
+    var person: TestPerson { TestPerson(enclave, finger, behaviour, passcode.withLock { $0 }) }
 
     private static let noPasscode = KeychainError(.authFailed, reason: .passcodeNotSet)
 

@@ -3,33 +3,92 @@ internal import KeychainModel
 internal import KeychainPlatform
 
 extension EnclaveCore {
-    /// A new key for each row, wrapped under the newest key of its class.
+    /// A new key for each row, wrapped under the newest key of its class, and under
+    /// the application password where the row asks for one.
     ///
     /// Per row: `key`; `locked` while the class is closed; `noClassKey` where
-    /// there is none; `needsAuthentication` for any constraint, because nothing
-    /// here can enforce one yet.
-    func makeRowKeys(for rows: [RowBinding]) -> [KeyOutcome] {
+    /// there is none; `needsAuthentication` for a constraint that does not decode,
+    /// because it could never be met; `wrongApplicationPassword` where none is set.
+    func makeRowKeys(for rows: [RowBinding], in session: AuthenticationSessionID? = nil) -> [KeyOutcome] {
         rows.map { row in
             ring.current(row.protectionClass).outcome { classKey in
-                guard row.isUnconstrained else { return .needsAuthentication }
+                guard let access = row.decodedAccessControl else { return .needsAuthentication }
+                let layer = book.applicationKey(in: session)
+                if access.requiresApplicationPassword, layer == nil { return .wrongApplicationPassword }
                 return Self.makeKey(
-                    under: classKey, bound: WrapBinding.rowKey(store: store, row, generation: classKey.generation))
+                    under: classKey, bound: WrapBinding.rowKey(store: store, row, generation: classKey.generation),
+                    layer: access.requiresApplicationPassword ? layer : nil)
             }
         }
     }
 
     /// The key of each row, opened with exactly what it was made with; anything
-    /// else is `damaged`. Locked and constrained rows are told apart first, and
-    /// nothing is tried on them.
-    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [KeyOutcome] {
+    /// else is `damaged`. Locked rows are told apart first; a constraint is looked at
+    /// once the row is known to have been stored with it.
+    mutating func openRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil,
+        at moment: Duration = .zero
+    ) -> [KeyOutcome] {
+        rows.map { row in open(row, for: "od", in: session, at: moment) }
+    }
+
+    /// Whether an operation is permitted; no key is told.
+    mutating func permit(
+        _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        in session: AuthenticationSessionID?, at moment: Duration
+    ) -> [RewrapOutcome] {
         rows.map { row in
-            ring.key(row.binding.protectionClass, generation: row.wrapped.generation).outcome { _ in
-                guard row.binding.isUnconstrained else { return .needsAuthentication }
-                return open(row.wrapped, of: row.binding.protectionClass) {
-                    WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation)
-                }
+            switch open(row, for: operation, in: session, at: moment, needsPassword: false) {
+            case .key(_, let wrapped): .wrapped(wrapped)
+            case .locked: .locked
+            case .needsAuthentication, .wrongApplicationPassword: .needsAuthentication
+            case .damaged: .damaged
+            case .noClassKey: .noClassKey
+            case .effaced: .effaced
             }
         }
+    }
+
+    private mutating func open(
+        _ row: (binding: RowBinding, wrapped: WrappedKey), for operation: String,
+        in session: AuthenticationSessionID?, at moment: Duration, needsPassword: Bool = true
+    ) -> KeyOutcome {
+        guard let access = row.binding.decodedAccessControl else {
+            // What does not decode denies, locked or not.
+            return ring.key(row.binding.protectionClass, generation: row.wrapped.generation).outcome { _ in
+                .needsAuthentication
+            }
+        }
+        let isLayered = access.requiresApplicationPassword
+        let opened = open(row.wrapped, of: row.binding.protectionClass, isLayered: isLayered) {
+            WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation)
+        }
+        guard case .key(let secret, let wrapped) = opened else { return opened }
+        let constraint = access.constraint(for: operation)
+        guard book.meets(constraint, row: row.binding.uuid, in: session, at: moment) else {
+            return .needsAuthentication
+        }
+        guard isLayered, needsPassword else { return .key(secret, wrapped) }
+        guard let layer = book.applicationKey(in: session),
+            let inner = Self.peel(
+                secret.bytes, under: layer,
+                bound: WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation))
+        else { return .wrongApplicationPassword }
+        return .key(inner, wrapped)
+    }
+
+    /// What an application password wraps lies within what the class key wraps: so a
+    /// wrong password is told from a damaged row.
+    private static func peel(
+        _ box: borrowing SecretBytes, under layer: SharedSecret, bound: AssociatedData
+    ) -> SharedSecret? {
+        do throws(CryptoError) {
+            return SharedSecret(try layered(layer).open(box.insecureArray(), bound: bound))
+        } catch { return nil }
+    }
+
+    private static func layered(_ layer: SharedSecret) -> SealingKey {
+        SealingKey(KeyDerivation.derive(from: layer.bytes, purpose: "latchkey application password wrapping key 1"))
     }
 
     /// A new metadata key for a class.
@@ -52,7 +111,8 @@ extension EnclaveCore {
     func rewrapRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [RewrapOutcome] {
         rows.map { row in
             let named = row.binding.protectionClass
-            let opened = open(row.wrapped, of: named) {
+            let isLayered = row.binding.decodedAccessControl?.requiresApplicationPassword ?? false
+            let opened = open(row.wrapped, of: named, isLayered: isLayered) {
                 WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation)
             }
             switch opened {
@@ -61,7 +121,7 @@ extension EnclaveCore {
                 let binding = WrapBinding.rowKey(store: store, row.binding, generation: newest.generation)
                 return .wrapped(
                     WrappedKey(generation: newest.generation, box: newest.key.seal(secret.bytes, bound: binding)))
-            case .locked, .needsAuthentication: return .locked
+            case .locked, .needsAuthentication, .wrongApplicationPassword: return .locked
             case .damaged: return .damaged
             case .noClassKey: return .noClassKey
             case .effaced: return .effaced
@@ -69,17 +129,22 @@ extension EnclaveCore {
         }
     }
 
-    private static func makeKey(under classKey: ClassKey, bound: AssociatedData) -> KeyOutcome {
+    private static func makeKey(
+        under classKey: ClassKey, bound: AssociatedData, layer: SharedSecret? = nil
+    ) -> KeyOutcome {
         let fresh = SharedSecret(.random(count: SealingKey.byteCount))
-        let box = classKey.key.seal(fresh.bytes, bound: bound)
+        let inner = layer.map { layered($0).seal(fresh.bytes, bound: bound) }
+        let box = inner.map { classKey.key.seal($0, bound: bound) } ?? classKey.key.seal(fresh.bytes, bound: bound)
         return .key(fresh, WrappedKey(generation: classKey.generation, box: box))
     }
 
-    private func open(
-        _ wrapped: WrappedKey, of protectionClass: ProtectionClass, bound: () -> AssociatedData
+    func open(
+        _ wrapped: WrappedKey, of protectionClass: ProtectionClass, isLayered: Bool = false,
+        bound: () -> AssociatedData
     ) -> KeyOutcome {
         ring.key(protectionClass, generation: wrapped.generation).outcome { classKey in
-            guard wrapped.box.count == WrappedKey.boxByteCount else { return .damaged }
+            let count = isLayered ? WrappedKey.layeredBoxByteCount : WrappedKey.boxByteCount
+            guard wrapped.box.count == count else { return .damaged }
             do throws(CryptoError) {
                 return .key(SharedSecret(try classKey.key.open(wrapped.box, bound: bound())), wrapped)
             } catch {
@@ -105,9 +170,9 @@ extension KeyRing.Found {
 }
 
 extension RowBinding {
-    /// Whether nobody has to agree. What does not decode, or asks for anything,
-    /// is a constraint that nobody here can meet: it denies.
-    var isUnconstrained: Bool {
-        accessControl.isEmpty || AccessControl(encoded: accessControl)?.isUnconstrained == true
+    /// What was stored without an object has no constraint; nil for what does not
+    /// decode: a constraint that nobody here can meet.
+    var decodedAccessControl: AccessControl? {
+        accessControl.isEmpty ? AccessControl(unconstrained: protectionClass) : AccessControl(encoded: accessControl)
     }
 }

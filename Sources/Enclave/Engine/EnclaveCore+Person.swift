@@ -95,7 +95,7 @@ extension EnclaveCore {
     }
 
     /// Whether what a person brought opens a slot; counts where it does not.
-    private mutating func check(_ credential: DerivedSecret?, at moment: Duration) throws(KeychainError) {
+    mutating func check(_ credential: DerivedSecret?, at moment: Duration) throws(KeychainError) {
         guard let credential else { throw Self.wrong }
         guard keybag.accepts(credential.slotSecret) else {
             if attempts.fail(with: credential.secret.bytes, at: moment) { rememberAttempts() }
@@ -128,6 +128,7 @@ extension EnclaveCore {
 
     private mutating func close() {
         keybag.close()
+        book.forgetAgreements()
         pendingCode = nil
     }
 
@@ -135,6 +136,7 @@ extension EnclaveCore {
     mutating func forgetFirstUnlock() {
         guard keybag.body.hasPasscode else { return }
         keybag.forgetFirstUnlock()
+        book = AuthenticationBook()
         pendingCode = nil
         stateNumber += 1
     }

@@ -10,6 +10,10 @@ struct EnclaveCore: ~Copyable, Sendable {
     let storage: any KeybagStorage
     let cost: PasscodeCost
     var attempts: AttemptCounter
+    var book = AuthenticationBook()
+    /// Where biometry comes from; nil: there is none. (A reader by fprintd comes with
+    /// the hardware; KeychainTesting has one of its own.)
+    let biometry: (any BiometrySource)?
     /// A recovery code that nobody has typed back yet.
     var pendingCode: PendingCode?
     /// Goes up with each change of what ``state(at:)`` tells.
@@ -21,8 +25,10 @@ struct EnclaveCore: ~Copyable, Sendable {
     /// locked until somebody brings a secret.
     init(
         _ keybag: consuming Keybag, in storage: any KeybagStorage, protectors: [String],
-        unrepaired: [RepairFailure], attempts: AttemptCounter, cost: PasscodeCost
+        unrepaired: [RepairFailure], attempts: AttemptCounter, cost: PasscodeCost,
+        biometry: (any BiometrySource)? = nil
     ) throws(KeybagError) {
+        self.biometry = biometry
         var keybag = keybag
         if keybag.body.slot(.open) != nil { try keybag.unlock(with: .open, effacement: nil) }
         self.keybag = keybag
@@ -35,12 +41,12 @@ struct EnclaveCore: ~Copyable, Sendable {
 
     /// A keybag that exists in memory only, for a store that does not outlive
     /// its process.
-    static func ephemeral(cost: PasscodeCost) throws(KeybagError) -> EnclaveCore {
+    static func ephemeral(cost: PasscodeCost, biometry: (any BiometrySource)?) throws(KeybagError) -> EnclaveCore {
         let root = RootKey.random()
         let body = KeybagBody.new(for: .random(), root: root)
         return try EnclaveCore(
             Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: [], unrepaired: [],
-            attempts: AttemptCounter(failed: 0, at: .zero), cost: cost)
+            attempts: AttemptCounter(failed: 0, at: .zero), cost: cost, biometry: biometry)
     }
 
     var store: StoreID { keybag.body.store }

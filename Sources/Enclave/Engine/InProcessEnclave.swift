@@ -51,10 +51,12 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     /// A new store whose keys are in memory only and go with this object.
     package static func ephemeral(
-        clock: any KeychainClock = SystemClock(), passcodeCost: PasscodeCost = .calibrated
+        clock: any KeychainClock = SystemClock(), passcodeCost: PasscodeCost = .calibrated,
+        biometry: (any BiometrySource)? = nil
     ) throws(KeychainError) -> InProcessEnclave {
         do throws(KeybagError) {
-            return try InProcessEnclave(try EnclaveCore.ephemeral(cost: passcodeCost), nil, clock)
+            return try InProcessEnclave(
+                try EnclaveCore.ephemeral(cost: passcodeCost, biometry: biometry), nil, clock)
         } catch {
             throw error.asKeychainError
         }
@@ -65,12 +67,76 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     /// Gives the folder's lock up: another engine may open it from now on.
     package func close() { directory?.release() }
 
-    package func makeRowKeys(for rows: [RowBinding]) -> [KeyOutcome] {
-        core.withLock { $0.makeRowKeys(for: rows) }
+    package func makeRowKeys(
+        for rows: [RowBinding], in session: AuthenticationSessionID? = nil
+    ) -> [KeyOutcome] {
+        core.withLock { $0.makeRowKeys(for: rows, in: session) }
     }
 
-    package func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [KeyOutcome] {
-        core.withLock { $0.openRowKeys(rows) }
+    package func openRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil
+    ) -> [KeyOutcome] {
+        core.withLock { $0.openRowKeys(rows, in: session, at: clock.monotonic) }
+    }
+
+    package func permit(
+        _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        in session: AuthenticationSessionID?
+    ) -> [RewrapOutcome] {
+        core.withLock { $0.permit(operation, on: rows, in: session, at: clock.monotonic) }
+    }
+
+    package func openSession() throws(KeychainError) -> AuthenticationSessionID {
+        guard let session = core.withLock({ $0.book.open(at: clock.monotonic) }) else {
+            throw KeychainError(.notAvailable, reason: .busy, underlying: "too many authentication contexts")
+        }
+        return session
+    }
+
+    package func closeSession(_ session: AuthenticationSessionID) { core.withLock { $0.book.close(session) } }
+
+    package func setApplicationKey(_ key: SharedSecret?, in session: AuthenticationSessionID) {
+        core.withLock { $0.book.set(applicationKey: key, in: session) }
+    }
+
+    package func means() -> AuthenticationMeans { core.withLock { $0.means() } }
+
+    package func ask(
+        _ question: AuthenticationCase, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> [UInt8]? {
+        try resulting { core throws(KeychainError) in try core.ask(question, in: session, at: clock.monotonic) }
+    }
+
+    package func outcome(of question: [UInt8]) -> QuestionOutcome? {
+        core.withLock { $0.book.outcome(of: question, at: clock.monotonic) }
+    }
+
+    // MARK: A person's answers, by the name of the question
+
+    package func question(_ name: [UInt8]) -> PersonQuestion? {
+        core.withLock { $0.question(name, at: clock.monotonic) }
+    }
+
+    package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
+        let derivation = try resulting { core throws(KeychainError) in
+            try core.derivation(agreeingTo: name, with: credential, at: clock.monotonic)
+        }
+        let derived = try derivation.derive()
+        try resulting { core throws(KeychainError) in try core.agree(to: name, with: derived, at: clock.monotonic) }
+    }
+
+    /// What the source of biometry says that it saw.
+    package func agreeByBiometry(to name: [UInt8]) throws(KeychainError) {
+        try resulting { core throws(KeychainError) in try core.agreeByBiometry(to: name, at: clock.monotonic) }
+    }
+
+    package func decline(_ name: [UInt8], _ reason: Reason) { core.withLock { $0.book.decline(name, reason) } }
+
+    private func resulting<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {
+        let result = core.withLock { core -> Result<R, KeychainError> in
+            do throws(KeychainError) { return .success(try body(&core)) } catch { return .failure(error) }
+        }
+        return try result.get()
     }
 
     package func rewrapRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) -> [RewrapOutcome] {

@@ -106,7 +106,7 @@ extension EnclaveServer {
         // Somebody else who inherited the connection: not who was let in.
         guard isFrom(connection.peer, frame), frame.withheld == nil else { return .endConnection }
         let before = keeper.device?.number
-        let answer = try connection.session.answer(frame.header, tailByteCount: frame.tail.count, by: keeper)
+        let answer = try connection.session.answer(frame.header, tail: frame.tail, by: keeper)
         connection.firstMessageDue = nil
         if case .awaitState(let state) = answer.next {
             connection.awaiting = (answer.reply.number, state)

@@ -92,18 +92,37 @@ extension EnclaveServer {
         case .state: send(PersonAnswer(to: request, device), to: number)
         case .awaitState(let known):
             if device.number == known { person.awaiting = request } else { send(PersonAnswer(to: request, device), to: number) }
-        case .question: send(PersonAnswer(to: request, nil as PersonQuestion?), to: number)
-        case .agree, .decline: send(PersonAnswer(to: request, .failure(Self.nothingAsked)), to: number)
-        case .change(let change):
-            person.isBusy = true
-            queue.append(PersonDesk.Work(connection: number, number: request, request: change))
-            beginAtDesk()
+        case .question(let name): send(PersonAnswer(to: request, question(name)), to: number)
+        case .decline(let name, let reason):
+            decline(name, reason)
+            send(PersonAnswer(to: request, .success(nil)), to: number)
+        case .agree(let name, let credential): enqueue(.agree(name, credential), request, person, number)
+        case .change(let change): enqueue(.change(change), request, person, number)
         }
+    }
+
+    private func enqueue(
+        _ work: PersonDesk.Work.Request, _ request: UInt64, _ person: PersonConnection, _ number: UInt64
+    ) {
+        person.isBusy = true
+        queue.append(PersonDesk.Work(connection: number, number: request, request: work))
+        beginAtDesk()
+    }
+
+    private func question(_ name: [UInt8]) -> PersonQuestion? {
+        do throws(KeychainError) {
+            return try withCore { core throws(KeychainError) in core.question(name, at: keeper.moment) }
+        } catch { return nil }
+    }
+
+    private func decline(_ name: [UInt8], _ reason: Reason) {
+        do throws(KeychainError) {
+            try withCore { core throws(KeychainError) in core.book.decline(name, reason) }
+        } catch { return }
     }
 
     private static let closed = KeychainError(
         .notAvailable, reason: .enclaveUnreachable, underlying: "no daemon has opened the keybag yet")
-    private static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))
 
     private func send(_ answer: consuming PersonAnswer, to number: UInt64) {
         guard let person = persons[number] else { return }
@@ -123,7 +142,11 @@ extension EnclaveServer {
             let work = queue.removeFirst()
             do throws(KeychainError) {
                 let derivation = try withCore { core throws(KeychainError) in
-                    try core.derivation(for: work.request, at: keeper.moment)
+                    switch work.request {
+                    case .change(let request): try core.derivation(for: request, at: keeper.moment)
+                    case .agree(let name, let credential):
+                        try core.derivation(agreeingTo: name, with: credential, at: keeper.moment)
+                    }
                 }
                 do throws(SystemCallError) { try desk.begin(work, derivation) } catch {
                     throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
@@ -142,7 +165,12 @@ extension EnclaveServer {
             let derived = try done.derived.get()
             outcome = .success(
                 try withCore { core throws(KeychainError) in
-                    try core.perform(done.work.request, with: derived, at: keeper.moment)
+                    switch done.work.request {
+                    case .change(let request): return try core.perform(request, with: derived, at: keeper.moment)
+                    case .agree(let name, _):
+                        try core.agree(to: name, with: derived, at: keeper.moment)
+                        return nil
+                    }
                 })
         } catch { outcome = .failure(error) }
         tell(outcome, to: done.work, hasChanged: before != keeper.device?.number)

@@ -10,7 +10,13 @@ final class PersonDesk: Sendable {
     struct Work: Sendable {
         let connection: UInt64
         let number: UInt64
-        let request: PersonRequest
+        let request: Request
+
+        enum Request: Sendable {
+            case change(PersonRequest)
+            /// To agree to the question of that name.
+            case agree([UInt8], PersonCredential)
+        }
     }
 
     struct Done: Sendable {

@@ -78,6 +78,7 @@ extension KeyOutcome {
         case .damaged: .damaged
         case .noClassKey: .noClassKey
         case .effaced: .effaced
+        case .wrongApplicationPassword: .applicationPassword
         }
     }
 }
@@ -98,6 +99,7 @@ extension EnclaveAnswer {
             case .damaged: message.outcome = .damaged
             case .noClassKey: message.outcome = .noClassKey
             case .effaced: message.outcome = .effaced
+            case .needsAuthentication: message.outcome = .needs
             }
             return message
         }

@@ -37,16 +37,23 @@ final class EnclaveExchange: Sendable {
     ///
     /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, or `enclaveSilent`
     ///   where the time ran out, or the reason that the enclave gave.
-    func ask(_ request: Latchkey_EnclaveRequest.OneOf_Request) throws(KeychainError) -> Reply {
+    ///
+    /// - Parameters:
+    ///   - tail: a secret that goes with it.
+    ///   - endsOnRefusal: whether a refusal says that nothing more will be answered.
+    func ask(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, tail: SharedSecret? = nil, endsOnRefusal: Bool = true
+    ) throws(KeychainError) -> Reply {
         let number = try nextNumber()
         let reply: Reply
         do throws(FrameError) {
-            reply = try exchange(request, number)
+            reply = try exchange(request, number, tail)
         } catch {
             if error == .timedOut { throw endInSilence() }
             throw fault("\(error)")
         }
         guard !reply.header.hasFailure else {
+            guard endsOnRefusal else { throw reply.header.failure.keychainError }
             state.withLock { $0.isBroken = true }
             throw KeychainError(enclaveFailure: reply.header.failure)
         }
@@ -100,20 +107,22 @@ final class EnclaveExchange: Sendable {
     }
 
     private func exchange(
-        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ tail: SharedSecret?
     ) throws(FrameError) -> Reply {
         let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
-        try send(request, number, until: deadline)
+        try send(request, number, tail, until: deadline)
         return try receive(number, until: deadline)
     }
 
     private func send(
-        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, until deadline: Deadline
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ tail: SharedSecret? = nil,
+        until deadline: Deadline
     ) throws(FrameError) {
         var message = Latchkey_EnclaveRequest()
         message.number = number
         message.request = request
-        try channel.send(MessageCoding.encode(message), until: deadline)
+        guard let tail else { return try channel.send(MessageCoding.encode(message), until: deadline) }
+        try channel.send(MessageCoding.encode(message), tail.bytes, until: deadline)
     }
 
     private func receive(_ number: UInt64, until deadline: Deadline) throws(FrameError) -> Reply {

@@ -2,7 +2,8 @@
 package enum EnclaveProtocol {
     /// Raised with any change that an older end would not understand.
     /// 2: rows to be opened and their outcomes are packed.
-    /// 3: what changes with a passcode: rewrap, retire, lock, await_state.
+    /// 3: what changes with a passcode: rewrap, retire, lock, await_state,
+    /// authentication contexts and questions.
     static let version: UInt32 = 3
     /// The socket's name in the run folder.
     package static let socketName = "enclave.sock"

@@ -50,6 +50,7 @@ enum EnclaveResults {
             case .damaged: results.append(.damaged)
             case .noClassKey: results.append(.noClassKey)
             case .effaced: results.append(.effaced)
+            case .applicationPassword: results.append(.wrongApplicationPassword)
             case .unspecified, .UNRECOGNIZED, nil: return nil
             }
         }
@@ -69,7 +70,8 @@ enum EnclaveResults {
             case .damaged: outcomes.append(.damaged)
             case .noClassKey: outcomes.append(.noClassKey)
             case .effaced: outcomes.append(.effaced)
-            case .needs, .unspecified, .UNRECOGNIZED: return nil
+            case .needs: outcomes.append(.needsAuthentication)
+            case .applicationPassword, .unspecified, .UNRECOGNIZED: return nil
             }
         }
         return outcomes
@@ -78,7 +80,9 @@ enum EnclaveResults {
     /// A new box, or the one that was sent where the answer brings none.
     private static func wrapped(_ result: Latchkey_EnclaveReply.KeyResult, _ sent: WrappedKey?) -> WrappedKey? {
         if let sent { return result.generation == 0 && result.wrapped.isEmpty ? sent : nil }
-        guard result.generation > 0, result.wrapped.count == WrappedKey.boxByteCount else { return nil }
+        guard result.generation > 0,
+            [WrappedKey.boxByteCount, WrappedKey.layeredBoxByteCount].contains(result.wrapped.count)
+        else { return nil }
         return WrappedKey(generation: result.generation, box: Array(result.wrapped))
     }
 
@@ -90,6 +94,7 @@ enum EnclaveResults {
         case .damaged: return .damaged
         case .noClassKey: return .noClassKey
         case .effaced: return .effaced
+        case .applicationPassword: return .wrongApplicationPassword
         case .key, .unspecified, .UNRECOGNIZED: return nil
         }
     }

@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// What a connection made of one message was not: each of these ends it, alone.
 enum SessionError: Error, Hashable, Sendable {
@@ -19,12 +20,22 @@ struct EnclaveSession {
     ///
     /// - Throws: ``SessionError``: the connection is to be ended without answer.
     mutating func answer(
-        _ header: [UInt8], tailByteCount: Int, by keeper: EnclaveKeeper
+        _ header: [UInt8], tail: borrowing SecretBytes, by keeper: EnclaveKeeper
     ) throws(SessionError) -> EnclaveAnswer {
-        // The daemon never sends a key.
-        guard tailByteCount == 0, let message = MessageCoding.decode(Latchkey_EnclaveRequest.self, header),
-            let request = message.request
+        guard let message = MessageCoding.decode(Latchkey_EnclaveRequest.self, header), let request = message.request
         else { throw .malformed }
+        if case .applicationKey(let application) = request {
+            guard isOpen, let session = AuthenticationSessionID(Array(application.session)),
+                tail.count == 0 || tail.count == EnclaveProtocol.keyByteCount
+            else { throw .malformed }
+            let key = tail.count == 0 ? nil : SharedSecret(tail.copy())
+            return try keeper.withCore { core throws(SessionError) in
+                core.book.set(applicationKey: key, in: session)
+                return .done(nil, to: message.number)
+            }
+        }
+        // The daemon sends no other key.
+        guard tail.count == 0 else { throw .malformed }
         switch request {
         case .open(let open): return try answer(open, message.number, keeper)
         case .leave: return Self.farewell(to: message.number)
@@ -35,7 +46,8 @@ struct EnclaveSession {
             }
             guard now.reply.description_p.state.number == known else { return now }
             return EnclaveAnswer(now.reply, next: .awaitState(known))
-        case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .describe, .retire, .lock:
+        case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .describe, .retire, .lock, .permit,
+            .openSession, .closeSession, .applicationKey, .means, .ask, .outcomeOf:
             guard isOpen else { throw .outOfTurn }
             return try keeper.withCore { core throws(SessionError) in
                 try Self.answer(request, message.number, &core, at: keeper.moment)
@@ -83,10 +95,12 @@ extension EnclaveSession {
         switch request {
         case .wrap(let batch):
             let rows = try all(batch.rows) { RowBinding($0) }
-            return .results(core.makeRowKeys(for: rows), includingWrapped: true, to: number)
+            let session = try session(batch.session)
+            return .results(core.makeRowKeys(for: rows, in: session), includingWrapped: true, to: number)
         case .unwrap(let batch):
             guard let rows = PackedRows.decode(Array(batch.packed)) else { throw .malformed }
-            return .opened(core.openRowKeys(rows), to: number)
+            let session = try session(batch.session)
+            return .opened(core.openRowKeys(rows, in: session, at: moment), to: number)
         case .wrapMetadataKey(let wrap):
             let outcome = core.makeMetadataKey(for: try named(wrap.classNumber))
             return .results([outcome], includingWrapped: true, to: number)
@@ -99,10 +113,58 @@ extension EnclaveSession {
             return .rewrapped(core.rewrapRowKeys(rows), to: number)
         case .retire(let retire):
             return .done(core.failure(retiring: try named(retire.classNumber), below: retire.generation), to: number)
+        case .permit, .openSession, .closeSession, .means, .ask, .outcomeOf:
+            return try answerQuestion(request, number, &core, at: moment)
         case .lock: return .done(core.failureOfLocking(at: moment), to: number)
         case .describe: return description(core, to: number, at: moment)
-        case .open, .leave, .awaitState: throw .outOfTurn
+        case .open, .leave, .awaitState, .applicationKey: throw .outOfTurn
         }
+    }
+
+    private static func answerQuestion(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ core: inout EnclaveCore,
+        at moment: Duration
+    ) throws(SessionError) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        switch request {
+        case .permit(let permit):
+            guard let rows = PackedRows.decode(Array(permit.rows.packed)) else { throw .malformed }
+            let session = try session(permit.rows.session)
+            return .rewrapped(core.permit(permit.operation, on: rows, in: session, at: moment), to: number)
+        case .openSession:
+            guard let session = core.book.open(at: moment) else {
+                return .done(KeychainError(.notAvailable, reason: .busy), to: number)
+            }
+            reply.session = Data(session.bytes)
+        case .closeSession(let bytes):
+            guard let session = try session(bytes) else { throw .malformed }
+            core.book.close(session)
+        case .means: reply.means = core.means().message
+        case .outcomeOf(let name):
+            switch core.book.outcome(of: Array(name), at: moment) {
+            case .agreed?: reply.answer.agreed = true
+            case .refused(let reason)?:
+                reply.answer.refusal = Latchkey_Failure(KeychainError(.authFailed, reason: reason))
+            case nil: break
+            }
+        case .ask(let ask):
+            guard let session = try session(ask.session), let question = AuthenticationCase(ask) else {
+                throw .malformed
+            }
+            do throws(KeychainError) {
+                reply.question = Data(try core.ask(question, in: session, at: moment) ?? [])
+            } catch { return .done(error, to: number) }
+        default: throw .outOfTurn
+        }
+        return EnclaveAnswer(reply, next: .keepConnection)
+    }
+
+    /// None, or 16 bytes.
+    private static func session(_ bytes: Data) throws(SessionError) -> AuthenticationSessionID? {
+        if bytes.isEmpty { return nil }
+        guard let session = AuthenticationSessionID(Array(bytes)) else { throw .malformed }
+        return session
     }
 
     static func description(

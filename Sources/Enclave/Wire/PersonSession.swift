@@ -8,9 +8,9 @@ enum PersonCall: Sendable {
     case state
     case awaitState(UInt64)
     case change(PersonRequest)
-    case question
-    case agree(PersonCredential)
-    case decline(Reason)
+    case question([UInt8])
+    case agree([UInt8], PersonCredential)
+    case decline([UInt8], Reason)
 
     /// nil for what no prompt of ours sends: a credential that is missing or that
     /// nothing asked for.
@@ -20,11 +20,11 @@ enum PersonCall: Sendable {
         case (.state, nil): self = .state
         case (.awaitState, nil): self = .awaitState(message.state)
         case (.lock, nil): self = .change(.lock)
-        case (.question, nil): self = .question
-        case (.decline, nil): self = .decline(message.reason ?? .userCanceled)
+        case (.question, nil): self = .question(message.question)
+        case (.decline, nil): self = .decline(message.question, message.reason ?? .userCanceled)
         case (.unlock, let credential?): self = .change(.unlock(credential))
         case (.removePasscode, let credential?): self = .change(.removePasscode(credential))
-        case (.agree, let credential?): self = .agree(credential)
+        case (.agree, let credential?): self = .agree(message.question, credential)
         default:
             guard let request = PersonRequest(message.operation, passcode, message.recoveryCode, new) else { return nil }
             self = .change(request)

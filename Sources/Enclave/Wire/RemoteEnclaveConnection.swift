@@ -12,7 +12,7 @@ internal import KeychainPlatform
 final class RemoteEnclaveConnection: EnclaveConnection {
     let storeID: [UInt8]
     let indexKey: SharedSecret
-    private let exchange: EnclaveExchange
+    let exchange: EnclaveExchange
 
     /// Opens the store.
     init(_ exchange: EnclaveExchange, expecting expected: ExpectedStore) throws(KeychainError) {
@@ -28,18 +28,24 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         self.exchange = exchange
     }
 
-    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
+    func makeRowKeys(
+        for rows: [RowBinding], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome] {
         try inParts(rows) { part throws(KeychainError) in
             var request = Latchkey_EnclaveRequest.WrapKeys()
             request.rows = part.map(\.message)
+            request.session = Data(session?.bytes ?? [])
             return try self.results(of: .wrap(request), count: part.count, wrapped: { _ in nil })
         }
     }
 
-    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
+    func openRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome] {
         try inParts(rows) { part throws(KeychainError) in
             var request = Latchkey_EnclaveRequest.UnwrapKeys()
             request.packed = Data(PackedRows.encode(part))
+            request.session = Data(session?.bytes ?? [])
             let reply = try exchange.ask(.unwrap(request))
             guard reply.header.results.isEmpty,
                 let outcomes = EnclaveResults.parse(outcomes: reply.header.outcomes, reply.tail, of: part)
@@ -78,12 +84,32 @@ final class RemoteEnclaveConnection: EnclaveConnection {
     func rewrapRowKeys(
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)]
     ) throws(KeychainError) -> [RewrapOutcome] {
+        try inBatches(rows) { .rewrap($0) }
+    }
+
+    func permit(
+        _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [RewrapOutcome] {
+        try inBatches(rows) { packed in
+            var request = Latchkey_EnclaveRequest.Permit()
+            request.rows = packed
+            request.rows.session = Data(session?.bytes ?? [])
+            request.operation = operation
+            return .permit(request)
+        }
+    }
+
+    private func inBatches(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        _ request: (Latchkey_EnclaveRequest.UnwrapKeys) -> Latchkey_EnclaveRequest.OneOf_Request
+    ) throws(KeychainError) -> [RewrapOutcome] {
         var outcomes: [RewrapOutcome] = []
         for start in stride(from: 0, to: rows.count, by: EnclaveProtocol.batch) {
             let part = rows[start..<min(start + EnclaveProtocol.batch, rows.count)]
-            var request = Latchkey_EnclaveRequest.UnwrapKeys()
-            request.packed = Data(PackedRows.encode(part))
-            let reply = try exchange.ask(.rewrap(request))
+            var packed = Latchkey_EnclaveRequest.UnwrapKeys()
+            packed.packed = Data(PackedRows.encode(part))
+            let reply = try exchange.ask(request(packed))
             guard reply.tail.count == 0,
                 let parsed = EnclaveResults.parse(rewrapped: reply.header.results, count: part.count)
             else { throw exchange.fault("an answer of the wrong form") }
@@ -99,7 +125,7 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         _ = try exchange.ask(.retire(request))
     }
 
-    func lock() throws(KeychainError) { _ = try exchange.ask(.lock(true)) }
+    func lock() throws(KeychainError) { _ = try exchange.ask(.lock(true), endsOnRefusal: false) }
 
     func state(after number: UInt64, orUntil cancelled: EventSignal) throws(KeychainError) -> EnclaveDescription? {
         guard let reply = try exchange.ask(.awaitState(number), orUntil: cancelled) else { return nil }

@@ -1,0 +1,185 @@
+internal import KeychainCrypto
+package import KeychainModel
+internal import KeychainPlatform
+package import KeychainProtocol
+
+/// Names one authentication context of one client: 16 random bytes, chosen by the
+/// enclave. What a person agreed to in one counts in no other.
+package struct AuthenticationSessionID: Hashable, Sendable {
+    package static let byteCount = 16
+    package let bytes: [UInt8]
+
+    /// nil for anything but 16 bytes.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = bytes
+    }
+
+    private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
+    static func random() -> AuthenticationSessionID { AuthenticationSessionID(unchecked: Random.bytes(byteCount)) }
+}
+
+/// What a person is to agree to, as the daemon says it. Nothing of it decides what
+/// the agreement opens but the rows, whose constraints are bound to their keys.
+package struct AuthenticationCase: Sendable {
+    package enum Subject: Sendable {
+        /// To use these rows for an operation ("od").
+        case rows([(binding: RowBinding, wrapped: WrappedKey)], operation: String)
+        /// Whatever meets the constraint that an access control has for an operation.
+        case accessControl([UInt8], operation: String)
+        case policy(AuthenticationPolicy)
+    }
+
+    package let subject: Subject
+    /// What the person is shown.
+    package let question: PersonQuestion
+
+    package init(_ subject: Subject, question: PersonQuestion) {
+        self.subject = subject
+        self.question = question
+    }
+}
+
+/// What became of a question.
+package enum QuestionOutcome: Sendable, Hashable {
+    case agreed
+    case refused(Reason)
+}
+
+/// What a person proved in a session, and what it is good for.
+struct Agreement: Sendable {
+    let proved: ProvedFactors
+    /// The rows that were asked about; nil: any whose constraint is met.
+    let rows: Set<[UInt8]>?
+    let notAfter: Duration
+    var usesLeft: Int
+}
+
+/// A question that waits for a person.
+struct PendingQuestion: Sendable {
+    let session: AuthenticationSessionID
+    let shown: PersonQuestion
+    /// What has to be proved.
+    let constraints: [AccessConstraint]
+    let rows: Set<[UInt8]>?
+    let notAfter: Duration
+    var outcome: QuestionOutcome?
+}
+
+/// One authentication context.
+struct AuthenticationState: Sendable {
+    var agreements: [Agreement] = []
+    /// What the application password was made into; nil: none was set.
+    var applicationKey: SharedSecret?
+    var notAfter: Duration
+}
+
+/// The contexts and questions of an enclave. Gone with a lock, and with the process.
+struct AuthenticationBook: Sendable {
+    /// How long after its last use a session is kept whose daemon forgot it.
+    static let sessionLife: Duration = .seconds(3600)
+    /// For what was asked about certain rows: long enough to open them.
+    static let rowsLife: Duration = .seconds(60)
+    /// For what was agreed to in a context (LAContext), as long as the context at most.
+    static let contextLife: Duration = .seconds(600)
+    static let uses = 4096
+    static let mostSessions = 1024
+    static let mostQuestions = 16
+
+    private var sessions: [AuthenticationSessionID: AuthenticationState] = [:]
+    private var questions: [[UInt8]: PendingQuestion] = [:]
+
+    // MARK: Sessions
+
+    /// nil where there are too many.
+    mutating func open(at now: Duration) -> AuthenticationSessionID? {
+        sessions = sessions.filter { $0.value.notAfter > now }
+        guard sessions.count < Self.mostSessions else { return nil }
+        let session = AuthenticationSessionID.random()
+        sessions[session] = AuthenticationState(notAfter: now + Self.sessionLife)
+        return session
+    }
+
+    mutating func close(_ session: AuthenticationSessionID) {
+        sessions[session] = nil
+        questions = questions.filter { $0.value.session != session }
+    }
+
+    /// After a lock nothing counts that a person agreed to before.
+    mutating func forgetAgreements() {
+        for session in sessions.keys { sessions[session]?.agreements = [] }
+        for (name, question) in questions where question.outcome == nil {
+            questions[name]?.outcome = .refused(.userCanceled)
+        }
+    }
+
+    func isOpen(_ session: AuthenticationSessionID, at now: Duration) -> Bool {
+        sessions[session].map { $0.notAfter > now } ?? false
+    }
+
+    mutating func set(applicationKey: SharedSecret?, in session: AuthenticationSessionID) {
+        sessions[session]?.applicationKey = applicationKey
+    }
+
+    func applicationKey(in session: AuthenticationSessionID?) -> SharedSecret? {
+        session.flatMap { sessions[$0]?.applicationKey }
+    }
+
+    /// Whether a constraint is met in a session for a row; uses up what meets it.
+    mutating func meets(
+        _ constraint: AccessConstraint, row: [UInt8], in session: AuthenticationSessionID?, at now: Duration
+    ) -> Bool {
+        if constraint == .allowed { return true }
+        guard let session, var state = sessions[session], state.notAfter > now else { return false }
+        state.agreements.removeAll { $0.notAfter <= now || $0.usesLeft <= 0 }
+        let index = state.agreements.firstIndex { agreement in
+            constraint.isMet(by: agreement.proved) && agreement.rows?.contains(row) ?? true
+        }
+        if let index { state.agreements[index].usesLeft -= 1 }
+        state.notAfter = now + Self.sessionLife
+        sessions[session] = state
+        return index != nil
+    }
+
+    // MARK: Questions
+
+    /// nil where there are too many.
+    mutating func ask(_ question: PendingQuestion, at now: Duration) -> [UInt8]? {
+        questions = questions.filter { $0.value.notAfter > now || $0.value.outcome == nil }
+        guard questions.count < Self.mostQuestions else { return nil }
+        let name = Random.bytes(16)
+        questions[name] = question
+        return name
+    }
+
+    subscript(question name: [UInt8]) -> PendingQuestion? { questions[name] }
+
+    /// What became of it; it is forgotten then.
+    mutating func outcome(of name: [UInt8], at now: Duration) -> QuestionOutcome? {
+        guard let question = questions[name] else { return .refused(.contextInvalid) }
+        if let outcome = question.outcome {
+            questions[name] = nil
+            return outcome
+        }
+        guard question.notAfter <= now else { return nil }
+        questions[name] = nil
+        return .refused(.promptTimedOut)
+    }
+
+    mutating func agree(to name: [UInt8], by proved: ProvedFactors, at now: Duration) {
+        guard let question = questions[name], question.outcome == nil else { return }
+        let life = question.rows == nil ? Self.contextLife : Self.rowsLife
+        sessions[question.session]?.agreements.append(
+            Agreement(proved: proved, rows: question.rows, notAfter: now + life, usesLeft: Self.uses))
+        questions[name]?.outcome = .agreed
+    }
+
+    mutating func decline(_ name: [UInt8], _ reason: Reason) {
+        guard questions[name]?.outcome == nil else { return }
+        questions[name]?.outcome = .refused(reason)
+    }
+
+    /// When the next question's time is over.
+    var nextDeadline: Duration? { questions.values.filter { $0.outcome == nil }.map(\.notAfter).min() }
+}

@@ -1,0 +1,119 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+extension EnclaveCore {
+    func means() -> AuthenticationMeans {
+        AuthenticationMeans(hasPasscode: keybag.body.hasPasscode, biometry: biometry?.state)
+    }
+
+    /// - Returns: the question's name; nil where it is met already.
+    mutating func ask(
+        _ question: AuthenticationCase, in session: AuthenticationSessionID, at moment: Duration
+    ) throws(KeychainError) -> [UInt8]? {
+        guard book.isOpen(session, at: moment) else { throw Self.invalidContext }
+        guard keybag.lock == .unlocked else {
+            throw KeychainError(
+                .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
+        }
+        let (constraints, rows) = try demands(of: question.subject)
+        let open = constraints.filter { constraint in
+            !(rows ?? [[]]).allSatisfy { book.meets(constraint, row: $0, in: session, at: moment) }
+        }
+        guard !open.isEmpty else { return nil }
+        for constraint in open { try refuse(unprovable: constraint) }
+        let seconds = max(1, min(question.question.secondsLeft, 60))
+        let name = book.ask(
+            PendingQuestion(
+                session: session, shown: question.question, constraints: open, rows: rows,
+                notAfter: moment + .seconds(seconds)), at: moment)
+        guard let name else { throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait")) }
+        return name
+    }
+
+    /// The constraints that were stored with the rows, which each wrapped key proves.
+    private mutating func demands(
+        of subject: AuthenticationCase.Subject
+    ) throws(KeychainError) -> ([AccessConstraint], Set<[UInt8]>?) {
+        switch subject {
+        case .policy(.deviceOwner): return ([.deviceOwner], nil)
+        case .policy(.biometry): return ([.biometry(currentSet: false)], nil)
+        case .accessControl(let encoding, let operation):
+            guard let access = AccessControl(encoded: encoding) else { throw Self.wrong }
+            // Making an item or a key is what any of its operations would ask.
+            let constraints =
+                operation.isEmpty ? Array(access.constraints.values) : [access.constraint(for: operation)]
+            return (constraints.filter { $0 != .allowed }, nil)
+        case .rows(let rows, let operation):
+            var constraints: [AccessConstraint] = []
+            for row in rows {
+                guard let access = row.binding.decodedAccessControl, isAsStored(row, access) else { throw Self.wrong }
+                constraints.append(access.constraint(for: operation))
+            }
+            return (constraints.filter { $0 != .allowed }, Set(rows.map(\.binding.uuid)))
+        }
+    }
+
+    /// Whether the row was stored with this binding, and so with this constraint.
+    private func isAsStored(_ row: (binding: RowBinding, wrapped: WrappedKey), _ access: AccessControl) -> Bool {
+        let outcome = open(
+            row.wrapped, of: row.binding.protectionClass, isLayered: access.requiresApplicationPassword
+        ) { WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation) }
+        if case .key = outcome { return true }
+        return false
+    }
+
+    /// - Throws: where everything that a person could prove now would not be enough.
+    private func refuse(unprovable constraint: AccessConstraint) throws(KeychainError) {
+        if let obstacle = means().obstacle(to: constraint) { throw KeychainError(.authFailed, reason: obstacle) }
+    }
+
+    static let invalidContext = KeychainError(.authFailed, reason: .contextInvalid)
+
+    // MARK: The person
+
+    func question(_ name: [UInt8], at moment: Duration) -> PersonQuestion? {
+        guard let pending = book[question: name], pending.outcome == nil, pending.notAfter > moment else { return nil }
+        var shown = pending.shown
+        shown.secondsLeft = Int((pending.notAfter - moment).components.seconds)
+        return shown
+    }
+
+    /// What has to be derived before ``agree(to:with:at:)``.
+    func derivation(
+        agreeingTo name: [UInt8], with credential: PersonCredential, at moment: Duration
+    ) throws(KeychainError) -> PersonDerivation {
+        guard question(name, at: moment) != nil else { throw Self.nothingAsked }
+        guard case .passcode = credential else { throw Self.wrong }
+        return try derivation(for: .unlock(credential), at: moment)
+    }
+
+    mutating func agree(
+        to name: [UInt8], with derived: DerivedSecrets, at moment: Duration
+    ) throws(KeychainError) {
+        guard let pending = book[question: name], pending.outcome == nil, pending.notAfter > moment else {
+            throw Self.nothingAsked
+        }
+        try check(derived.credential, at: moment)
+        try agree(to: name, pending, ProvedFactors(passcode: true), at: moment)
+    }
+
+    /// A finger or face that the source of biometry knows. Reached by that source alone.
+    mutating func agreeByBiometry(to name: [UInt8], at moment: Duration) throws(KeychainError) {
+        guard let pending = book[question: name], pending.outcome == nil else { throw Self.nothingAsked }
+        guard let enrolment = means().provable.biometry else {
+            throw KeychainError(.authFailed, reason: .biometryNotAvailable)
+        }
+        try agree(to: name, pending, ProvedFactors(biometry: enrolment), at: moment)
+    }
+
+    private mutating func agree(
+        to name: [UInt8], _ pending: PendingQuestion, _ proved: ProvedFactors, at moment: Duration
+    ) throws(KeychainError) {
+        guard pending.constraints.allSatisfy({ $0.isMet(by: proved) }) else { throw Self.wrong }
+        book.agree(to: name, by: proved, at: moment)
+    }
+
+    static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))
+}
