@@ -22,7 +22,8 @@ let house: [SwiftSetting] = [
 let package = Package(
     name: "AppleModules",
     products: [
-        .library(name: "Security", targets: ["Security"])
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     ],
     dependencies: [
         // The name is said because the clone may lie in a folder of any name.
@@ -32,6 +33,10 @@ let package = Package(
         .target(
             name: "Security",
             dependencies: [.product(name: "KeychainServices", package: "latchkey")],
-            swiftSettings: house)
+            swiftSettings: house),
+        .target(
+            name: "LocalAuthentication",
+            dependencies: ["Security", .product(name: "KeychainAuthentication", package: "latchkey")],
+            swiftSettings: house),
     ]
 )

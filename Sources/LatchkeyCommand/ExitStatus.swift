@@ -34,8 +34,10 @@ extension ExitStatus {
     private static func byReason(_ reason: Reason) -> ExitStatus {
         switch reason {
         case .nothingMatches, .mayBeSetAside: .noMatch
-        case .tooLarge: .usage
-        case .locked, .passcodeNotSet: .locked
+        case .tooLarge, .passcodeIsSet, .passcodeRefused: .usage
+        case .locked, .passcodeNotSet, .authenticationFailed, .attemptsDelayed, .userCanceled, .promptTimedOut,
+            .interactionForbidden, .nobodyToAsk, .biometryNotAvailable, .biometryNotEnrolled, .contextInvalid:
+            .locked
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
             .identityRefused, .serverUntrusted:
             .denied
