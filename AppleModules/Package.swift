@@ -3,10 +3,11 @@ import PackageDescription
 
 // Apple's module names, in a package of their own (ARCHITECTURE.md, section 1):
 // a module named Security turns on `#if canImport(Security)` in every package of
-// the same build, so only a program that asks for the name gets it.
+// the same build, so only a program that asks for a name gets it.
 //
 //     .package(path: "…/latchkey/AppleModules")
 //     .product(name: "Security", package: "AppleModules")
+//     .product(name: "LocalAuthentication", package: "AppleModules")
 
 /// The flags every room is built with, as in the package above.
 let house: [SwiftSetting] = [
@@ -36,7 +37,7 @@ let package = Package(
             swiftSettings: house),
         .target(
             name: "LocalAuthentication",
-            dependencies: ["Security", .product(name: "KeychainAuthentication", package: "latchkey")],
+            dependencies: [.product(name: "KeychainAuthentication", package: "latchkey")],
             swiftSettings: house),
     ]
 )
