@@ -125,13 +125,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (LAAccessControlOperation.useItem, SecAccessControlCreateFlags.userPresence, "od"),
-        (.createItem, .userPresence, ""), (.createKey, [.privateKeyUsage, .userPresence], ""),
-        (.useKeySign, [.privateKeyUsage, .userPresence], "osgn"),
-        (.useKeyDecrypt, [.privateKeyUsage, .userPresence], "ock"), (.useKeyDecrypt, .userPresence, "od"),
-        (.useKeyKeyExchange, [.privateKeyUsage, .userPresence], "ock"),
-    ] as [(LAAccessControlOperation, SecAccessControlCreateFlags, String)])
+    @Test(
+        arguments: [
+            (LAAccessControlOperation.useItem, SecAccessControlCreateFlags.userPresence, "od"),
+            (.createItem, .userPresence, ""), (.createKey, [.privateKeyUsage, .userPresence], ""),
+            (.useKeySign, [.privateKeyUsage, .userPresence], "osgn"),
+            (.useKeyDecrypt, [.privateKeyUsage, .userPresence], "ock"), (.useKeyDecrypt, .userPresence, "od"),
+            (.useKeyKeyExchange, [.privateKeyUsage, .userPresence], "ock"),
+        ] as [(LAAccessControlOperation, SecAccessControlCreateFlags, String)])
     func anAccessControlIsEvaluated(
         _ operation: LAAccessControlOperation, _ flags: SecAccessControlCreateFlags, _ code: String
     ) async throws {
