@@ -32,3 +32,10 @@ extension LAAccessControlOperation {
         }
     }
 }
+
+extension AccessControl {
+    /// Whether nothing but biometry agrees to an operation.
+    func wantsBiometryAlone(for code: String) -> Bool {
+        if case .biometry = constraints[code] { true } else { false }
+    }
+}

@@ -32,10 +32,8 @@ extension LAContext {
             return LAError.parameterError("localizedReason is empty; say what it is for")
         }
         do throws(KeychainError) {
-            try session.use { session throws(KeychainError) in
-                try session.evaluate(demand)
-                remember(try session.means())
-            }
+            try session.use { session throws(KeychainError) in try session.evaluate(demand) }
+            noteDomainState()
             return nil
         } catch {
             if error.reason == .contextInvalid, !wasEnded, session.isEnded {
@@ -73,15 +71,23 @@ extension LAContext {
 
     /// What the keychain said last; where it was not asked, it is asked now.
     func lastMeans() -> AuthenticationMeans? {
-        if let seen = settings.withLock({ $0.seen }) { return seen }
+        settings.withLock({ $0.seen }) ?? means()
+    }
+
+    /// A property has no place for a cause; canEvaluatePolicy says it.
+    private func means() -> AuthenticationMeans? {
         do throws(KeychainError) {
             let means = try session.use { session throws(KeychainError) in try session.means() }
             settings.withLock { $0.seen = means }
             return means
         } catch {
-            // A property has no place for the cause; canEvaluatePolicy says it.
             return nil
         }
+    }
+
+    /// After a yes, which stays one where the state cannot be told.
+    private func noteDomainState() {
+        if let means = means() { remember(means) }
     }
 
     /// Notes the state of biometry of a yes.

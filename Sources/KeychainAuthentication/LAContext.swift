@@ -180,9 +180,10 @@ open class LAContext: NSObject, @unchecked Sendable {
         reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         let inner = accessControl.accessControl
+        let code = operation.code(in: inner)
         evaluate(
-            .accessControl(inner, operation: operation.code(in: inner)), localizedReason,
-            wanted: .passcodeOrBiometry, reply)
+            .accessControl(inner, operation: code), localizedReason,
+            wanted: inner.wantsBiometryAlone(for: code) ? .biometry : .passcodeOrBiometry, reply)
     }
 
     /// The same for who can wait; see

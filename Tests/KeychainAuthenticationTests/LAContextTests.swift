@@ -88,6 +88,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (SecAccessControlCreateFlags.biometryAny, LAError.Code.biometryLockout),
+        (.userPresence, .authenticationFailed),
+    ])
+    func anAccessControlOfBiometryAloneIsLockedOutToo(
+        _ flags: SecAccessControlCreateFlags, _ code: LAError.Code
+    ) async throws {
+        let made = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil)
+        let access = try #require(made)
+        let cause = KeychainError(.authFailed, reason: .attemptsDelayed(seconds: 60))
+        try await within(ScriptedKeychain(.init(refusal: cause))) {
+            let error = await #expect(throws: LAError.self) {
+                try await LAContext().evaluateAccessControl(access, operation: .useItem, localizedReason: "read")
+            }
+            #expect(error?.code == code)
+        }
+    }
+
     @Test func nobodyHasAWatch() async throws {
         let keychain = ScriptedKeychain(.init())
         try await within(keychain) {
@@ -197,6 +215,19 @@ import Testing
             _ = unsafe LAContext().canEvaluatePolicy(.deviceOwnerAuthentication, error: nil)
         }
         #expect(keychain.sessions.map(\.ends) == [1])
+    }
+
+    @Test func threadsThatBeginTogetherShareOneSession() {
+        let keychain = ScriptedKeychain(.init())
+        let context = LAContext()
+        DispatchQueue.concurrentPerform(iterations: 64) { _ in
+            CurrentKeychain.$scoped.withValue(keychain) {
+                _ = unsafe context.canEvaluatePolicy(.deviceOwnerAuthentication, error: nil)
+            }
+        }
+        #expect(keychain.sessions.count { $0.ends == 0 } == 1)
+        context.invalidate()
+        #expect(keychain.sessions.allSatisfy { $0.ends == 1 })
     }
 
     @Test func aContextThatNobodyUsesReachesNoKeychain() {
