@@ -74,6 +74,7 @@ docs: ## the products' documentation (DocC), in .build/docs
 	@scripts/bootstrap docs
 	@swift build --target KeychainTesting
 	@swift build --target KeychainDerivation
+	@swift build --target KeychainAuthentication
 	@scripts/documentation
 
 .PHONY: format

@@ -42,6 +42,7 @@ let package = Package(
     name: "latchkey",
     products: [
         .library(name: "KeychainServices", targets: ["KeychainServices"]),
+        .library(name: "KeychainAuthentication", targets: ["KeychainAuthentication"]),
         .library(name: "Keychain", targets: ["Keychain"]),
         .library(name: "KeychainDerivation", targets: ["KeychainDerivation"]),
         .library(name: "KeychainTesting", targets: ["KeychainTesting"]),
@@ -101,6 +102,10 @@ let package = Package(
 
         // Floor 4: doors
         room("KeychainServices", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
+        // Apart from KeychainServices, whose programs mostly ask nobody.
+        room(
+            "KeychainAuthentication",
+            ["KeychainServices", "KeychainClient", "KeychainModel", "KeychainProtocol", "KeychainPlatform"]),
         room("Keychain", ["KeychainModel", "KeychainClient", "KeychainProtocol", "KeychainPlatform"]),
         // Apart from Keychain, which needs no crypto library.
         room("KeychainDerivation", ["Keychain", "KeychainModel", "KeychainCrypto", "KeychainPlatform"]),
@@ -246,6 +251,12 @@ let package = Package(
         tests(
             "KeychainTests",
             ["Keychain", "KeychainDerivation", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel", "KeychainProtocol"]),
+        tests(
+            "KeychainAuthenticationTests",
+            [
+                "KeychainAuthentication", "KeychainServices", "KeychainClient", "KeychainModel", "KeychainProtocol",
+                "KeychainPlatform",
+            ]),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(

@@ -3,10 +3,11 @@ import PackageDescription
 
 // Apple's module names, in a package of their own (ARCHITECTURE.md, section 1):
 // a module named Security turns on `#if canImport(Security)` in every package of
-// the same build, so only a program that asks for the name gets it.
+// the same build, so only a program that asks for a name gets it.
 //
 //     .package(path: "…/latchkey/AppleModules")
 //     .product(name: "Security", package: "AppleModules")
+//     .product(name: "LocalAuthentication", package: "AppleModules")
 
 /// The flags every room is built with, as in the package above.
 let house: [SwiftSetting] = [
@@ -22,7 +23,8 @@ let house: [SwiftSetting] = [
 let package = Package(
     name: "AppleModules",
     products: [
-        .library(name: "Security", targets: ["Security"])
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "LocalAuthentication", targets: ["LocalAuthentication"]),
     ],
     dependencies: [
         // The name is said because the clone may lie in a folder of any name.
@@ -32,6 +34,10 @@ let package = Package(
         .target(
             name: "Security",
             dependencies: [.product(name: "KeychainServices", package: "latchkey")],
-            swiftSettings: house)
+            swiftSettings: house),
+        .target(
+            name: "LocalAuthentication",
+            dependencies: [.product(name: "KeychainAuthentication", package: "latchkey")],
+            swiftSettings: house),
     ]
 )

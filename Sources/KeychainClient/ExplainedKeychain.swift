@@ -40,8 +40,19 @@ package final class ExplainedKeychain: KeychainTransport {
     package func session() throws(KeychainError) -> SessionInformation { try keychain.session() }
 
     package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        try explained(request) { () throws(KeychainError) in try keychain.perform(request) }
+    }
+
+    package func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
+        ExplainedSession(try keychain.authenticationSession(), of: self)
+    }
+
+    /// Makes a call, whichever way it goes, and tells of it.
+    func explained(
+        _ request: KeychainRequest, _ call: () throws(KeychainError) -> KeychainAnswer
+    ) throws(KeychainError) -> KeychainAnswer {
         let result: Result<KeychainAnswer, KeychainError>
-        do throws(KeychainError) { result = .success(try keychain.perform(request)) } catch { result = .failure(error) }
+        do throws(KeychainError) { result = .success(try call()) } catch { result = .failure(error) }
         switch request.operation {
         case .add, .copy, .update, .delete, .deleteGroups: tell(request, result)
         case .addItems, .status, .device, .doctor, .census, .changePosition, .changes: break

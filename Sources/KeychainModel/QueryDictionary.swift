@@ -50,4 +50,8 @@ package enum RawValue: Sendable, Hashable {
     case secret
     /// An object of a type that the keychain knows nothing of.
     case foreign(type: String)
+
+    /// An LAContext: only that it is one; the call goes through it. No type can
+    /// have this name.
+    package static let authenticationContext = RawValue.foreign(type: "<LAContext>")
 }

@@ -277,7 +277,11 @@ package struct QueryParser {
         case "u_NoAuthUI":
             forbidsInteraction = try Self.flag(key, value)
         case "u_AuthUI": query.interaction = try Self.interaction(value)
-        case "u_AuthCtx": authenticationContext = true
+        case "u_AuthCtx":
+            guard value == .authenticationContext else {
+                throw .parameter(.malformed(key: "kSecUseAuthenticationContext"))
+            }
+            authenticationContext = true
         case "u_CredRef": credentialReference = true
         case "u_ItemList": query.hasItemList = true
         case "u_Tomb": query.tombstones = try Self.flag(key, value)

@@ -137,8 +137,12 @@ public import Foundation
 /// by Apple. No effect yet: nothing asks.
 @safe nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
 
-/// The `LAContext` that authenticates (`u_AuthCtx`). Any object is taken, and
-/// changes nothing: there is no LocalAuthentication yet.
+/// The `LAContext` in which a person agrees (`u_AuthCtx`); the call is made through
+/// it. Any other object is `errSecParam`, an invalidated context
+/// `errSecAuthFailed`. The context's `interactionNotAllowed` and `localizedReason`
+/// count as if the dictionary said them (``kSecUseAuthenticationUIFail``,
+/// ``kSecUseOperationPrompt``). The class comes with the product
+/// KeychainAuthentication.
 @safe nonisolated(unsafe) public let kSecUseAuthenticationContext: CFString = "u_AuthCtx"
 
 /// Whether a person may be asked: one of the three values below (`u_AuthUI`).

@@ -8,6 +8,8 @@ struct DoorDictionary {
     private(set) var dictionary = QueryDictionary()
     /// The bytes of kSecValueData, where this call carries them.
     private(set) var value: SharedSecret?
+    /// The object of kSecUseAuthenticationContext.
+    private(set) var context: (any AuthenticationContext)?
     private let carriesValue: Bool
 
     init(carriesValue: Bool) { self.carriesValue = carriesValue }
@@ -16,14 +18,16 @@ struct DoorDictionary {
     mutating func take(_ source: NSDictionary) throws(KeychainError) {
         dictionary.entries.reserveCapacity(source.count)
         for (key, value) in source { try take(key, value) }
+        if let context { apply(context) }
     }
 
     private mutating func take(_ key: Any, _ value: Any) throws(KeychainError) {
         guard let text = Self.keyText(key) else { return dictionary.append(.foreign, .null) }
+        if text == "u_AuthCtx" { return takeContext(value) }
         guard text == "v_Data" else { return dictionary.append(.text(text), Self.plain(value)) }
         // A value that is not data is refused by its type; what it says stays here.
         guard let data = value as? Data else { return dictionary.append(.text(text), .foreign(type: "value")) }
-        if carriesValue { self.value = try Self.secret(data) }
+        if carriesValue { self.value = try SharedSecret(copying: data, what: "the value") }
         dictionary.append(.text(text), .secret)
     }
 
@@ -32,15 +36,18 @@ struct DoorDictionary {
         return (key as? NSString).map { $0 as String }
     }
 
-    private static func secret(_ data: Data) throws(KeychainError) -> SharedSecret {
-        var bytes: SecretBytes
-        do throws(SystemCallError) { bytes = try SecretBytes(allocating: data.count) } catch {
-            throw .noMemory(for: "the value")
-        }
-        unsafe bytes.withUnsafeMutableBytes { place in
-            unsafe data.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
-        }
-        return SharedSecret(bytes)
+    /// Any other object is refused by its type, whatever its class is called.
+    private mutating func takeContext(_ value: Any) {
+        context = value as? any AuthenticationContext
+        dictionary.append(.text("u_AuthCtx"), context == nil ? .foreign(type: "value") : .authenticationContext)
+    }
+
+    /// What the context says of every call, as if this one's dictionary said it; a
+    /// prompt of the dictionary's own goes before the context's.
+    private mutating func apply(_ context: any AuthenticationContext) {
+        if context.forbidsInteraction { dictionary.append(.text("u_NoAuthUI"), .bool(true)) }
+        let reason = context.promptReason
+        if !reason.isEmpty, dictionary["u_OpPrompt"] == nil { dictionary.append(.text("u_OpPrompt"), .string(reason)) }
     }
 
     /// Deeper lists mean nothing to any call; one that holds itself has no end.

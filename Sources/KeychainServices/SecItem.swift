@@ -23,7 +23,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     unsafe Door.call(result) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: true)
         try door.take(attributes)
-        return try CurrentKeychain.transport().perform(
+        return try door.perform(
             KeychainRequest(.add, query: door.dictionary, value: door.value))
     }
 }
@@ -42,7 +42,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
     unsafe Door.call(result) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: false)
         try door.take(query)
-        return try CurrentKeychain.transport().perform(KeychainRequest(.copy, query: door.dictionary))
+        return try door.perform(KeychainRequest(.copy, query: door.dictionary))
     }
 }
 
@@ -63,7 +63,7 @@ public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDiction
         try door.take(query)
         var changes = DoorDictionary(carriesValue: true)
         try changes.take(attributesToUpdate)
-        return try CurrentKeychain.transport().perform(
+        return try door.perform(
             KeychainRequest(.update, query: door.dictionary, changes: changes.dictionary, value: changes.value))
     }
 }
@@ -81,7 +81,15 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     unsafe Door.call(nil) { () throws(KeychainError) in
         var door = DoorDictionary(carriesValue: false)
         try door.take(query)
-        return try CurrentKeychain.transport().perform(KeychainRequest(.delete, query: door.dictionary))
+        return try door.perform(KeychainRequest(.delete, query: door.dictionary))
+    }
+}
+
+extension DoorDictionary {
+    /// Through the caller's context where there is one.
+    fileprivate func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        if let context { return try context.perform(request) }
+        return try CurrentKeychain.transport().perform(request)
     }
 }
 

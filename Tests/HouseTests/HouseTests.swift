@@ -36,6 +36,9 @@ import Testing
         ("X509", ["Certificates"]),
         ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
+        // A program that asks nobody does not carry what asks; Keychain has no C-shaped door.
+        ("KeychainAuthentication", []),
+        ("KeychainServices", ["KeychainAuthentication", "KeychainTesting", "latchkey-bench"]),
         ("KeychainService", ["KeychainDaemon", "KeychainTesting", "latchkeyd", "latchkey-bench"]),
     ])
     func moduleIsImportedInItsRoomAlone(_ module: String, _ rooms: [String]) throws {

@@ -136,6 +136,17 @@ import Testing
         }
     }
 
+    /// An LAContext, and the prompt that it brings along.
+    @Test func aContextIsShownAsOneAndAsNothingElse() throws {
+        try keychain.withScope { () throws in
+            let context = [("u_AuthCtx", RawValue.authenticationContext), ("u_OpPrompt", .string("canary"))]
+            let call = try explain(.copy, [mail[0]] + context)
+            #expect(call.status == .itemNotFound && !call.text.contains("canary"))
+            #expect(call.text.contains("kSecUseAuthenticationContext  <LAContext>"), "\(call.text)")
+            #expect(call.text.contains("kSecUseOperationPrompt        text, 6 characters"))
+        }
+    }
+
     @Test func aRecordSurvivesItsEncoding() throws {
         let record = CallRecord(
             request: KeychainRequest(
@@ -161,6 +172,8 @@ import Testing
         ("kSecMatchLimit: kSecMatchLimitAll", "m_Limit", .string("m_LimitAll")),
         ("kSecAttrAccessible: kSecAttrAccessibleAlways", "pdmn", .string("dk")),
         ("kSecValueData: anything", "v_Data", .secret),
+        ("kSecUseAuthenticationContext: <LAContext>", "u_AuthCtx", .authenticationContext),
+        ("kSecUseAuthenticationContext as String: LAContext(),", "u_AuthCtx", .authenticationContext),
     ])
     func linesAreRead(_ line: String, _ key: String, _ value: RawValue) throws {
         let entry = try #require(try TypedDictionary.entry(line))

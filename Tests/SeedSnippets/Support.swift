@@ -46,6 +46,10 @@ enum KeychainError: Error {
     case deleteFailed(OSStatus)
 }
 
+enum AuthError: Error {
+    case biometricsUnavailable
+}
+
 enum SecurityError: Error {
     case invalidURL
     case pathTraversal

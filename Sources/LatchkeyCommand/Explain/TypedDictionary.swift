@@ -44,6 +44,8 @@ enum TypedDictionary {
         if text.hasPrefix("\""), text.hasSuffix("\""), text.count >= 2 {
             return .string(String(text.dropFirst().dropLast()))
         }
+        // As a call's own is shown; an object cannot be typed.
+        if text == "<LAContext>" || text == "LAContext()" { return .authenticationContext }
         if text.hasPrefix("<"), text.hasSuffix(">") { return .data(try bytes(text.dropFirst().dropLast())) }
         if let number = Int64(text) { return .integer(number) }
         return .string(text)

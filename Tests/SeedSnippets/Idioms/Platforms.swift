@@ -50,9 +50,9 @@ func platformKeysInEveryCall() throws {
         SecItemCopyMatching(place.merging([kSecUseNoAuthenticationUI as String: true]) { $1 } as CFDictionary, nil)
     }
     expect((older as () -> OSStatus)() == errSecSuccess)
-    // Nobody can be asked yet, so an object to ask with is taken and changes nothing.
+    // Contexts: contextsInQueries.
     let context = query.merging([kSecUseAuthenticationContext as String: NSObject()]) { $1 }
-    expect(SecItemCopyMatching(context as CFDictionary, nil) == errSecSuccess)
+    expect(SecItemCopyMatching(context as CFDictionary, nil) == errSecParam)
     expect(SecItemDelete(query as CFDictionary) == errSecSuccess)
 }
 

@@ -1,1 +1,2 @@
 roundTrip(account: "toolset")
+try await authentication()
