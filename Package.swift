@@ -210,8 +210,8 @@ let package = Package(
         .target(
             name: "Conformance",
             dependencies: [
-                "KeychainTesting", "KeychainServices", "KeychainClient", "KeychainProtocol", "KeychainModel",
-                "KeychainPlatform",
+                "KeychainTesting", "KeychainServices", "KeychainAuthentication", "KeychainClient", "KeychainProtocol",
+                "KeychainModel", "KeychainPlatform",
             ],
             path: "Tests/Support/Conformance", swiftSettings: house),
         .executableTarget(

@@ -138,6 +138,12 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     func setApplicationKey(_ key: SharedSecret?, in session: AuthenticationSessionID) throws(KeychainError)
     /// By what a person could agree.
     func means() throws(KeychainError) -> AuthenticationMeans
+    /// Whether everything is met already that would be asked.
+    ///
+    /// - Throws: as ``ask(_:in:)``.
+    func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> Bool
     /// Puts a question that a person answers at the enclave's own door.
     ///
     /// - Returns: what the question is called there (16 bytes); nil where nobody has to

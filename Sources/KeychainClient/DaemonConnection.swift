@@ -90,6 +90,9 @@ package final class DaemonConnection: @unchecked Sendable {
         var isWorthRetrying: Bool { error.reason == .daemonUnreachable }
     }
 
+    /// Ends it, whatever is waited for on another thread.
+    func shutDown() { channel.socket.shutDown() }
+
     /// Sends a request and reads its whole answer; the deadline starts anew with
     /// every message that comes.
     package func perform(_ request: KeychainRequest) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {

@@ -101,6 +101,8 @@ package final class DaemonConnectionPool: KeychainTransport {
     /// in the middle of a restore.
     private static let pauses: [Duration] = [.zero] + [1, 2, 4, 8, 15, 30].map { .seconds($0) }
 
+    package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder) }
+
     package func session() throws(KeychainError) -> SessionInformation {
         let connection = try takeIdleOrConnect()
         defer { giveBack(connection) }

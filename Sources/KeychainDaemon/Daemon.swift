@@ -25,6 +25,7 @@ package final class Daemon: Sendable {
     private let reports: ProgressReports
     private let observers: Observers
     private let device: DeviceWatch
+    private let desk: PromptDesk
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
@@ -62,6 +63,7 @@ package final class Daemon: Sendable {
             stopped = try EventSignal()
             attention = try EventSignal()
             observers = try Observers(engine, server, until: stopped)
+            desk = try PromptDesk(engine, server, asker: configuration.asker, until: stopped)
             device = try DeviceWatch(engine, clock: configuration.clock, logger, until: stopped)
             spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
@@ -99,6 +101,7 @@ package final class Daemon: Sendable {
         for worker in workers { worker.waitUntilDone() }
         observers.waitUntilDone()
         device.waitUntilDone()
+        desk.waitUntilDone()
         doorway.withLock { $0.close() }
         logger.info("leaving")
     }
@@ -213,6 +216,7 @@ package final class Daemon: Sendable {
             switch try serveOne(connection) {
             case .nextRequest: try rearm(connection)
             case .observing(let observer): try observe(observer)
+            case .asking(let call): try ask(call)
             }
         } catch {
             end(connection, error)
@@ -223,6 +227,32 @@ package final class Daemon: Sendable {
         do throws(SystemCallError) { try epoll.rearm(connection.descriptor, as: connection.number) } catch {
             throw .closed
         }
+    }
+
+    /// Watched for its end alone while a person is asked.
+    private func ask(_ call: PromptedCall) throws(Ending) {
+        do throws(SystemCallError) {
+            try epoll.rearmForEnd(call.connection.descriptor, as: call.connection.number)
+        } catch {
+            throw .closed
+        }
+        let isTaken = desk.add(call) { [self] connection, ending in
+            defer { if engine.isMalformed { stop() } }
+            do throws(Ending) {
+                if let ending { throw ending }
+                try rearm(connection)
+            } catch {
+                end(connection, error)
+            }
+        }
+        guard isTaken else {
+            try server.refuse(
+                call,
+                KeychainError(
+                    .interactionNotAllowed, reason: .nobodyToAsk(why: "several programs wait for a person already")))
+            return try rearm(call.connection)
+        }
+        if table[call.connection.number] == nil { desk.forget(call.connection) }
     }
 
     /// Watched for its end alone before the observers have it: they may answer, and
@@ -316,6 +346,8 @@ package final class Daemon: Sendable {
     private func end(_ connection: ClientConnection, _ ending: Ending) {
         epoll.remove(connection.descriptor)
         observers.forget(connection)
+        desk.forget(connection)
+        server.forget(connection)
         // Before it is gone: who sees nobody connected sees when that began as well.
         lastDeparture.withLock { $0 = configuration.clock.monotonic }
         table.remove(connection.number)

@@ -1,6 +1,7 @@
 package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
+package import KeychainService
 package import PeerIdentity
 
 /// What a daemon is started with.
@@ -16,6 +17,8 @@ package struct DaemonConfiguration: Sendable {
     package var features: KernelFeatures
     package var clock: any KeychainClock
     package var limits = DaemonLimits()
+    /// Brings what a person has to agree to before one.
+    package var asker: any PersonAsker = NobodyToAsk()
     /// Where latchkey-enclave is looked for.
     package var programDirectories: [String]
 

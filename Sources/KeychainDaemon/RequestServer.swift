@@ -32,6 +32,8 @@ struct RequestServer: Sendable {
         case nextRequest
         /// It waits for changes; the observers have it.
         case observing(Observer)
+        /// A person has to agree first; the desk has it.
+        case asking(PromptedCall)
     }
 
     /// - Parameter beginsToWork: called where the housekeeper has to watch over
@@ -55,7 +57,9 @@ struct RequestServer: Sendable {
             throw .malformed
         }
         if reports.begin(connection, decoded.number) { beginsToWork() }
-        defer { reports.end(connection) }
+        var isAsking = false
+        // Who waits for a person hears that the call is still at work.
+        defer { if !isAsking { reports.end(connection) } }
         // Doctor says by itself that it goes on, for as long as that takes.
         if case .doctor(let task) = decoded.request.operation {
             reports.end(connection)
@@ -74,10 +78,71 @@ struct RequestServer: Sendable {
                 Observer(
                     connection: connection, request: decoded.number, position: position, scope: scope,
                     authorization: authorization))
-        default: try answer(decoded.request, decoded.number, connection, authorization)
+        case .means: try serveMeans(decoded.number, connection)
+        case .setApplicationPassword: try serveApplicationPassword(decoded.request, decoded.number, connection)
+        default:
+            let context = decoded.request.isInContext ? connection.context : CallContext()
+            let call = PromptedCall(
+                connection: connection, request: decoded.number, call: decoded.request,
+                authorization: authorization.within(context), program: connection.program)
+            if try answer(call) { return .nextRequest }
+            isAsking = true
+            return .asking(call)
         }
         return .nextRequest
     }
+
+    private func serveMeans(_ number: UInt64, _ connection: ClientConnection) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) { message = .means(try engine.means(), number: number) } catch {
+            message = .failure(error, number: number)
+        }
+        try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    private func serveApplicationPassword(
+        _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection
+    ) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) {
+            try engine.setApplicationPassword(request.value, in: connection.context)
+            message = .done(number: number)
+        } catch { message = .failure(error, number: number) }
+        try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    /// - Returns: false where a person has to agree first; nothing was sent then.
+    private func answer(_ call: PromptedCall) throws(Ending) -> Bool {
+        if case .evaluate(let demand) = call.call.operation { return try evaluate(demand, call) }
+        return try answer(call.call, call.request, call.connection, call.authorization)
+    }
+
+    private func evaluate(_ demand: AuthenticationDemand, _ call: PromptedCall) throws(Ending) -> Bool {
+        let message: EncodedMessage
+        do throws(KeychainError) {
+            try engine.evaluate(demand, in: call.authorization.context)
+            message = .done(number: call.request)
+        } catch {
+            if error == KeychainEngine.personNeeded { return false }
+            message = .failure(error, number: call.request)
+        }
+        try send(message, to: call.connection, carriesValue: false, isLast: true)
+        return true
+    }
+
+    /// After a person has agreed.
+    func answerAgain(_ call: PromptedCall) throws(Ending) -> Bool {
+        defer { if !call.call.isInContext { engine.end(call.authorization.context) } }
+        return try answer(call)
+    }
+
+    func refuse(_ call: PromptedCall, _ error: KeychainError) throws(Ending) {
+        if !call.call.isInContext { engine.end(call.authorization.context) }
+        try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
+    }
+
+    /// Nothing that was agreed to on a connection counts any more.
+    func forget(_ connection: ClientConnection) { engine.end(connection.context) }
 
     private func servePosition(
         _ scope: ChangeScope, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
@@ -196,7 +261,7 @@ struct RequestServer: Sendable {
 
     private func answer(
         _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
-    ) throws(Ending) {
+    ) throws(Ending) -> Bool {
         var writer = AnswerWriter(number, connection, self)
         do throws(KeychainError) {
             try engine.perform(request, for: authorization) { shape throws(KeychainError) in
@@ -206,10 +271,22 @@ struct RequestServer: Sendable {
             }
         } catch {
             if let ending = writer.ending { throw ending }
-            return try send(.failure(error, number: number), to: connection, carriesValue: false, isLast: true)
+            var failure = error
+            if error == KeychainEngine.personNeeded {
+                guard writer.hasSent else { return false }
+                failure = Self.toldTooMuch
+            }
+            try send(.failure(failure, number: number), to: connection, carriesValue: false, isLast: true)
+            return true
         }
         try writer.finish()
+        return true
     }
+
+    /// Rows that were sent cannot be taken back, and would come again.
+    private static let toldTooMuch = KeychainError(
+        .interactionNotAllowed,
+        reason: .nobodyToAsk(why: "the first of more than 256 items were told already; ask for fewer"))
 
     /// Sends one message; one that carries a value only to a program that is
     /// still what it was when it was greeted.
@@ -242,6 +319,7 @@ struct AnswerWriter: ~Copyable {
     private var carriesValue = false
     /// Why sending failed, where it did.
     private(set) var ending: Ending?
+    private(set) var hasSent = false
 
     init(_ number: UInt64, _ connection: ClientConnection, _ server: RequestServer) {
         self.number = number
@@ -267,6 +345,7 @@ struct AnswerWriter: ~Copyable {
     }
 
     private mutating func send(_ message: consuming EncodedMessage, isLast: Bool) throws(Ending) {
+        hasSent = true
         try server.send(message, to: connection, carriesValue: carriesValue, isLast: isLast)
         carriesValue = false
     }
@@ -278,6 +357,13 @@ struct AnswerWriter: ~Copyable {
             message = .failure(error, number: number)
         }
         try send(message, isLast: true)
+    }
+}
+
+extension ClientConnection {
+    /// Who calls, as a person is told.
+    fileprivate var program: CallingProgram {
+        CallingProgram(name: identity.name, strength: identity.strength, process: peer.processID)
     }
 }
 

@@ -379,6 +379,9 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
     /// Clears the value of `question`. Subsequent reads from it will return its default value.
     package mutating func clearQuestion() {self._question = nil}
 
+    /// asks nobody: whether it is met already
+    package var looksOnly: Bool = false
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package nonisolated enum OneOf_Subject: Equatable, Sendable {
@@ -493,8 +496,8 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
     set {_uniqueStorage()._session = newValue}
   }
 
-  package var means: Latchkey_EnclaveReply.Means {
-    get {_storage._means ?? Latchkey_EnclaveReply.Means()}
+  package var means: Latchkey_AuthenticationMeans {
+    get {_storage._means ?? Latchkey_AuthenticationMeans()}
     set {_uniqueStorage()._means = newValue}
   }
   /// Returns true if `means` has been explicitly set.
@@ -506,6 +509,12 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
   package var question: Data {
     get {_storage._question}
     set {_uniqueStorage()._question = newValue}
+  }
+
+  /// answers an ask that looks only
+  package var isMet: Bool {
+    get {_storage._isMet}
+    set {_uniqueStorage()._isMet = newValue}
   }
 
   /// to a question; none: nobody has answered yet
@@ -584,47 +593,6 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       .applicationPassword,
     ]
 
-  }
-
-  package nonisolated struct Means: Sendable {
-    // SwiftProtobuf.Message conformance is added in an extension below. See the
-    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-    // methods supported on all messages.
-
-    package var hasPasscode_p: Bool = false
-
-    package var biometry: Latchkey_EnclaveReply.Means.Biometry {
-      get {_biometry ?? Latchkey_EnclaveReply.Means.Biometry()}
-      set {_biometry = newValue}
-    }
-    /// Returns true if `biometry` has been explicitly set.
-    package var hasBiometry: Bool {self._biometry != nil}
-    /// Clears the value of `biometry`. Subsequent reads from it will return its default value.
-    package mutating func clearBiometry() {self._biometry = nil}
-
-    package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-    package nonisolated struct Biometry: Sendable {
-      // SwiftProtobuf.Message conformance is added in an extension below. See the
-      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
-      // methods supported on all messages.
-
-      package var kind: UInt32 = 0
-
-      package var enrolled: Bool = false
-
-      package var lockedOut: Bool = false
-
-      package var enrolment: Data = Data()
-
-      package var unknownFields = SwiftProtobuf.UnknownStorage()
-
-      package init() {}
-    }
-
-    package init() {}
-
-    fileprivate var _biometry: Latchkey_EnclaveReply.Means.Biometry? = nil
   }
 
   package nonisolated struct Answer: Sendable {
@@ -1281,7 +1249,7 @@ nonisolated extension Latchkey_EnclaveRequest.ApplicationKey: SwiftProtobuf.Mess
 
 nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Ask"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}rows\0\u{3}access_control\0\u{1}policy\0\u{1}question\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}rows\0\u{3}access_control\0\u{1}policy\0\u{1}question\0\u{3}looks_only\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1325,6 +1293,7 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
         }
       }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._question) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.looksOnly) }()
       default: break
       }
     }
@@ -1356,6 +1325,9 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
     try { if let v = self._question {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if self.looksOnly != false {
+      try visitor.visitSingularBoolField(value: self.looksOnly, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1363,6 +1335,7 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
     if lhs.session != rhs.session {return false}
     if lhs.subject != rhs.subject {return false}
     if lhs._question != rhs._question {return false}
+    if lhs.looksOnly != rhs.looksOnly {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1475,7 +1448,7 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapMetadataKey: SwiftProtobuf.M
 
 nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0\u{1}session\0\u{1}means\0\u{1}question\0\u{1}answer\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0\u{1}session\0\u{1}means\0\u{1}question\0\u{1}answer\0\u{3}is_met\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1486,8 +1459,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
     var _process: Int32 = 0
     var _outcomes: Data = Data()
     var _session: Data = Data()
-    var _means: Latchkey_EnclaveReply.Means? = nil
+    var _means: Latchkey_AuthenticationMeans? = nil
     var _question: Data = Data()
+    var _isMet: Bool = false
     var _answer: Latchkey_EnclaveReply.Answer? = nil
 
       // This property is used as the initial default value for new instances of the type.
@@ -1509,6 +1483,7 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       _session = source._session
       _means = source._means
       _question = source._question
+      _isMet = source._isMet
       _answer = source._answer
     }
   }
@@ -1539,6 +1514,7 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
         case 9: try { try decoder.decodeSingularMessageField(value: &_storage._means) }()
         case 10: try { try decoder.decodeSingularBytesField(value: &_storage._question) }()
         case 11: try { try decoder.decodeSingularMessageField(value: &_storage._answer) }()
+        case 12: try { try decoder.decodeSingularBoolField(value: &_storage._isMet) }()
         default: break
         }
       }
@@ -1584,6 +1560,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       try { if let v = _storage._answer {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
       } }()
+      if _storage._isMet != false {
+        try visitor.visitSingularBoolField(value: _storage._isMet, fieldNumber: 12)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1603,6 +1582,7 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
         if _storage._session != rhs_storage._session {return false}
         if _storage._means != rhs_storage._means {return false}
         if _storage._question != rhs_storage._question {return false}
+        if _storage._isMet != rhs_storage._isMet {return false}
         if _storage._answer != rhs_storage._answer {return false}
         return true
       }
@@ -1615,90 +1595,6 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Latchkey_EnclaveReply.Outcome: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OUTCOME_UNSPECIFIED\0\u{1}OUTCOME_KEY\0\u{1}OUTCOME_LOCKED\0\u{1}OUTCOME_NEEDS\0\u{1}OUTCOME_DAMAGED\0\u{1}OUTCOME_NO_CLASS_KEY\0\u{1}OUTCOME_EFFACED\0\u{1}OUTCOME_APPLICATION_PASSWORD\0")
-}
-
-nonisolated extension Latchkey_EnclaveReply.Means: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Means"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_passcode\0\u{1}biometry\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
-      case 2: try { try decoder.decodeSingularMessageField(value: &self._biometry) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.hasPasscode_p != false {
-      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 1)
-    }
-    try { if let v = self._biometry {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    } }()
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Latchkey_EnclaveReply.Means, rhs: Latchkey_EnclaveReply.Means) -> Bool {
-    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
-    if lhs._biometry != rhs._biometry {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
-}
-
-nonisolated extension Latchkey_EnclaveReply.Means.Biometry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = Latchkey_EnclaveReply.Means.protoMessageName + ".Biometry"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}enrolled\0\u{3}locked_out\0\u{1}enrolment\0")
-
-  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.enrolled) }()
-      case 3: try { try decoder.decodeSingularBoolField(value: &self.lockedOut) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.enrolment) }()
-      default: break
-      }
-    }
-  }
-
-  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    if self.kind != 0 {
-      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
-    }
-    if self.enrolled != false {
-      try visitor.visitSingularBoolField(value: self.enrolled, fieldNumber: 2)
-    }
-    if self.lockedOut != false {
-      try visitor.visitSingularBoolField(value: self.lockedOut, fieldNumber: 3)
-    }
-    if !self.enrolment.isEmpty {
-      try visitor.visitSingularBytesField(value: self.enrolment, fieldNumber: 4)
-    }
-    try unknownFields.traverse(visitor: &visitor)
-  }
-
-  package static func ==(lhs: Latchkey_EnclaveReply.Means.Biometry, rhs: Latchkey_EnclaveReply.Means.Biometry) -> Bool {
-    if lhs.kind != rhs.kind {return false}
-    if lhs.enrolled != rhs.enrolled {return false}
-    if lhs.lockedOut != rhs.lockedOut {return false}
-    if lhs.enrolment != rhs.enrolment {return false}
-    if lhs.unknownFields != rhs.unknownFields {return false}
-    return true
-  }
 }
 
 nonisolated extension Latchkey_EnclaveReply.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

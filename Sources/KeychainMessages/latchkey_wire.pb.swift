@@ -94,6 +94,15 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// whether the keychain is open
   case device // = 11
+
+  /// by what a person could agree
+  case means // = 12
+
+  /// has a person agree
+  case evaluate // = 13
+
+  /// the tail; none takes it back
+  case applicationPassword // = 14
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -114,6 +123,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 9: self = .changes
     case 10: self = .addItems
     case 11: self = .device
+    case 12: self = .means
+    case 13: self = .evaluate
+    case 14: self = .applicationPassword
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -132,6 +144,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .changes: return 9
     case .addItems: return 10
     case .device: return 11
+    case .means: return 12
+    case .evaluate: return 13
+    case .applicationPassword: return 14
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -150,6 +165,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .changes,
     .addItems,
     .device,
+    .means,
+    .evaluate,
+    .applicationPassword,
   ]
 
 }
@@ -453,39 +471,159 @@ package nonisolated struct Latchkey_WireEntry: Sendable {
   fileprivate var _value: Latchkey_WireValue? = nil
 }
 
-package nonisolated struct Latchkey_WireRequest: Sendable {
+package nonisolated struct Latchkey_WireRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var number: UInt64 = 0
+  package var number: UInt64 {
+    get {_storage._number}
+    set {_uniqueStorage()._number = newValue}
+  }
 
-  package var operation: Latchkey_Operation = .unspecified
+  package var operation: Latchkey_Operation {
+    get {_storage._operation}
+    set {_uniqueStorage()._operation = newValue}
+  }
 
-  package var query: [Latchkey_WireEntry] = []
+  package var query: [Latchkey_WireEntry] {
+    get {_storage._query}
+    set {_uniqueStorage()._query = newValue}
+  }
 
-  package var changes: [Latchkey_WireEntry] = []
+  package var changes: [Latchkey_WireEntry] {
+    get {_storage._changes}
+    set {_uniqueStorage()._changes = newValue}
+  }
 
-  package var groups: [String] = []
+  package var groups: [String] {
+    get {_storage._groups}
+    set {_uniqueStorage()._groups = newValue}
+  }
 
-  package var doctorTask: Latchkey_DoctorTask = .unspecified
+  package var doctorTask: Latchkey_DoctorTask {
+    get {_storage._doctorTask}
+    set {_uniqueStorage()._doctorTask = newValue}
+  }
 
   package var changeQuery: Latchkey_ChangeQuery {
-    get {_changeQuery ?? Latchkey_ChangeQuery()}
-    set {_changeQuery = newValue}
+    get {_storage._changeQuery ?? Latchkey_ChangeQuery()}
+    set {_uniqueStorage()._changeQuery = newValue}
   }
   /// Returns true if `changeQuery` has been explicitly set.
-  package var hasChangeQuery: Bool {self._changeQuery != nil}
+  package var hasChangeQuery: Bool {_storage._changeQuery != nil}
   /// Clears the value of `changeQuery`. Subsequent reads from it will return its default value.
-  package mutating func clearChangeQuery() {self._changeQuery = nil}
+  package mutating func clearChangeQuery() {_uniqueStorage()._changeQuery = nil}
 
-  package var items: [Latchkey_NewItem] = []
+  package var items: [Latchkey_NewItem] {
+    get {_storage._items}
+    set {_uniqueStorage()._items = newValue}
+  }
+
+  /// What a person agreed to on this connection counts for the call, and what one
+  /// agrees to for it counts for later ones (an LAContext); missing: this call alone.
+  package var inContext: Bool {
+    get {_storage._inContext}
+    set {_uniqueStorage()._inContext = newValue}
+  }
+
+  package var demand: Latchkey_AuthenticationDemand {
+    get {_storage._demand ?? Latchkey_AuthenticationDemand()}
+    set {_uniqueStorage()._demand = newValue}
+  }
+  /// Returns true if `demand` has been explicitly set.
+  package var hasDemand: Bool {_storage._demand != nil}
+  /// Clears the value of `demand`. Subsequent reads from it will return its default value.
+  package mutating func clearDemand() {_uniqueStorage()._demand = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _changeQuery: Latchkey_ChangeQuery? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+package nonisolated struct Latchkey_AuthenticationDemand: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var subject: Latchkey_AuthenticationDemand.OneOf_Subject? = nil
+
+  package var policy: UInt32 {
+    get {
+      if case .policy(let v)? = subject {return v}
+      return 0
+    }
+    set {subject = .policy(newValue)}
+  }
+
+  package var accessControl: Data {
+    get {
+      if case .accessControl(let v)? = subject {return v}
+      return Data()
+    }
+    set {subject = .accessControl(newValue)}
+  }
+
+  package var operation: String = String()
+
+  package var reason: String = String()
+
+  package var mayAsk: Bool = false
+
+  package var reuseSeconds: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated enum OneOf_Subject: Equatable, Sendable {
+    case policy(UInt32)
+    case accessControl(Data)
+
+  }
+
+  package init() {}
+}
+
+package nonisolated struct Latchkey_AuthenticationMeans: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var hasPasscode_p: Bool = false
+
+  package var biometry: Latchkey_AuthenticationMeans.Biometry {
+    get {_biometry ?? Latchkey_AuthenticationMeans.Biometry()}
+    set {_biometry = newValue}
+  }
+  /// Returns true if `biometry` has been explicitly set.
+  package var hasBiometry: Bool {self._biometry != nil}
+  /// Clears the value of `biometry`. Subsequent reads from it will return its default value.
+  package mutating func clearBiometry() {self._biometry = nil}
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Biometry: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var kind: UInt32 = 0
+
+    package var enrolled: Bool = false
+
+    package var lockedOut: Bool = false
+
+    package var enrolment: Data = Data()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package init() {}
+
+  fileprivate var _biometry: Latchkey_AuthenticationMeans.Biometry? = nil
 }
 
 /// One add of several; the values stand one behind the other in the tail.
@@ -1090,6 +1228,15 @@ package nonisolated struct Latchkey_WireReply: @unchecked Sendable {
   /// Clears the value of `device`. Subsequent reads from it will return its default value.
   package mutating func clearDevice() {_uniqueStorage()._device = nil}
 
+  package var means: Latchkey_AuthenticationMeans {
+    get {_storage._means ?? Latchkey_AuthenticationMeans()}
+    set {_uniqueStorage()._means = newValue}
+  }
+  /// Returns true if `means` has been explicitly set.
+  package var hasMeans: Bool {_storage._means != nil}
+  /// Clears the value of `means`. Subsequent reads from it will return its default value.
+  package mutating func clearMeans() {_uniqueStorage()._means = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -1134,54 +1281,43 @@ package nonisolated struct Latchkey_GroupCount: Sendable {
 }
 
 /// What a program tells `latchkey explain` of one call; never a value of an item.
-package nonisolated struct Latchkey_CallRecord: @unchecked Sendable {
+package nonisolated struct Latchkey_CallRecord: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   package var request: Latchkey_WireRequest {
-    get {_storage._request ?? Latchkey_WireRequest()}
-    set {_uniqueStorage()._request = newValue}
+    get {_request ?? Latchkey_WireRequest()}
+    set {_request = newValue}
   }
   /// Returns true if `request` has been explicitly set.
-  package var hasRequest: Bool {_storage._request != nil}
+  package var hasRequest: Bool {self._request != nil}
   /// Clears the value of `request`. Subsequent reads from it will return its default value.
-  package mutating func clearRequest() {_uniqueStorage()._request = nil}
+  package mutating func clearRequest() {self._request = nil}
 
   package var failure: Latchkey_Failure {
-    get {_storage._failure ?? Latchkey_Failure()}
-    set {_uniqueStorage()._failure = newValue}
+    get {_failure ?? Latchkey_Failure()}
+    set {_failure = newValue}
   }
   /// Returns true if `failure` has been explicitly set.
-  package var hasFailure: Bool {_storage._failure != nil}
+  package var hasFailure: Bool {self._failure != nil}
   /// Clears the value of `failure`. Subsequent reads from it will return its default value.
-  package mutating func clearFailure() {_uniqueStorage()._failure = nil}
+  package mutating func clearFailure() {self._failure = nil}
 
-  package var rows: UInt64 {
-    get {_storage._rows}
-    set {_uniqueStorage()._rows = newValue}
-  }
+  package var rows: UInt64 = 0
 
-  package var groups: [String] {
-    get {_storage._groups}
-    set {_uniqueStorage()._groups = newValue}
-  }
+  package var groups: [String] = []
 
-  package var nameableGroups: [String] {
-    get {_storage._nameableGroups}
-    set {_uniqueStorage()._nameableGroups = newValue}
-  }
+  package var nameableGroups: [String] = []
 
-  package var program: String {
-    get {_storage._program}
-    set {_uniqueStorage()._program = newValue}
-  }
+  package var program: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
-  fileprivate var _storage = _StorageClass.defaultInstance
+  fileprivate var _request: Latchkey_WireRequest? = nil
+  fileprivate var _failure: Latchkey_Failure? = nil
 }
 
 /// How the store is, over all groups: counts and file names, nothing of an item.
@@ -1382,7 +1518,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0")
 }
 
 nonisolated extension Latchkey_DoctorTask: SwiftProtobuf._ProtoNameProviding {
@@ -1818,7 +1954,140 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0")
+
+  fileprivate class _StorageClass {
+    var _number: UInt64 = 0
+    var _operation: Latchkey_Operation = .unspecified
+    var _query: [Latchkey_WireEntry] = []
+    var _changes: [Latchkey_WireEntry] = []
+    var _groups: [String] = []
+    var _doctorTask: Latchkey_DoctorTask = .unspecified
+    var _changeQuery: Latchkey_ChangeQuery? = nil
+    var _items: [Latchkey_NewItem] = []
+    var _inContext: Bool = false
+    var _demand: Latchkey_AuthenticationDemand? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _number = source._number
+      _operation = source._operation
+      _query = source._query
+      _changes = source._changes
+      _groups = source._groups
+      _doctorTask = source._doctorTask
+      _changeQuery = source._changeQuery
+      _items = source._items
+      _inContext = source._inContext
+      _demand = source._demand
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._operation) }()
+        case 3: try { try decoder.decodeRepeatedMessageField(value: &_storage._query) }()
+        case 4: try { try decoder.decodeRepeatedMessageField(value: &_storage._changes) }()
+        case 5: try { try decoder.decodeRepeatedStringField(value: &_storage._groups) }()
+        case 6: try { try decoder.decodeSingularEnumField(value: &_storage._doctorTask) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._changeQuery) }()
+        case 8: try { try decoder.decodeRepeatedMessageField(value: &_storage._items) }()
+        case 9: try { try decoder.decodeSingularBoolField(value: &_storage._inContext) }()
+        case 10: try { try decoder.decodeSingularMessageField(value: &_storage._demand) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._number != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
+      }
+      if _storage._operation != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._operation, fieldNumber: 2)
+      }
+      if !_storage._query.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._query, fieldNumber: 3)
+      }
+      if !_storage._changes.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._changes, fieldNumber: 4)
+      }
+      if !_storage._groups.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._groups, fieldNumber: 5)
+      }
+      if _storage._doctorTask != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._doctorTask, fieldNumber: 6)
+      }
+      try { if let v = _storage._changeQuery {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      if !_storage._items.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._items, fieldNumber: 8)
+      }
+      if _storage._inContext != false {
+        try visitor.visitSingularBoolField(value: _storage._inContext, fieldNumber: 9)
+      }
+      try { if let v = _storage._demand {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_WireRequest, rhs: Latchkey_WireRequest) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._number != rhs_storage._number {return false}
+        if _storage._operation != rhs_storage._operation {return false}
+        if _storage._query != rhs_storage._query {return false}
+        if _storage._changes != rhs_storage._changes {return false}
+        if _storage._groups != rhs_storage._groups {return false}
+        if _storage._doctorTask != rhs_storage._doctorTask {return false}
+        if _storage._changeQuery != rhs_storage._changeQuery {return false}
+        if _storage._items != rhs_storage._items {return false}
+        if _storage._inContext != rhs_storage._inContext {return false}
+        if _storage._demand != rhs_storage._demand {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuthenticationDemand: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuthenticationDemand"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}policy\0\u{3}access_control\0\u{1}operation\0\u{1}reason\0\u{3}may_ask\0\u{3}reuse_seconds\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1826,14 +2095,26 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.operation) }()
-      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.query) }()
-      case 4: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
-      case 5: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
-      case 6: try { try decoder.decodeSingularEnumField(value: &self.doctorTask) }()
-      case 7: try { try decoder.decodeSingularMessageField(value: &self._changeQuery) }()
-      case 8: try { try decoder.decodeRepeatedMessageField(value: &self.items) }()
+      case 1: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.subject != nil {try decoder.handleConflictingOneOf()}
+          self.subject = .policy(v)
+        }
+      }()
+      case 2: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.subject != nil {try decoder.handleConflictingOneOf()}
+          self.subject = .accessControl(v)
+        }
+      }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.operation) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.reason) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.mayAsk) }()
+      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.reuseSeconds) }()
       default: break
       }
     }
@@ -1844,42 +2125,122 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    if self.number != 0 {
-      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    switch self.subject {
+    case .policy?: try {
+      guard case .policy(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 1)
+    }()
+    case .accessControl?: try {
+      guard case .accessControl(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 2)
+    }()
+    case nil: break
     }
-    if self.operation != .unspecified {
-      try visitor.visitSingularEnumField(value: self.operation, fieldNumber: 2)
+    if !self.operation.isEmpty {
+      try visitor.visitSingularStringField(value: self.operation, fieldNumber: 3)
     }
-    if !self.query.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.query, fieldNumber: 3)
+    if !self.reason.isEmpty {
+      try visitor.visitSingularStringField(value: self.reason, fieldNumber: 4)
     }
-    if !self.changes.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.changes, fieldNumber: 4)
+    if self.mayAsk != false {
+      try visitor.visitSingularBoolField(value: self.mayAsk, fieldNumber: 5)
     }
-    if !self.groups.isEmpty {
-      try visitor.visitRepeatedStringField(value: self.groups, fieldNumber: 5)
-    }
-    if self.doctorTask != .unspecified {
-      try visitor.visitSingularEnumField(value: self.doctorTask, fieldNumber: 6)
-    }
-    try { if let v = self._changeQuery {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    } }()
-    if !self.items.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.items, fieldNumber: 8)
+    if self.reuseSeconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.reuseSeconds, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Latchkey_WireRequest, rhs: Latchkey_WireRequest) -> Bool {
-    if lhs.number != rhs.number {return false}
+  package static func ==(lhs: Latchkey_AuthenticationDemand, rhs: Latchkey_AuthenticationDemand) -> Bool {
+    if lhs.subject != rhs.subject {return false}
     if lhs.operation != rhs.operation {return false}
-    if lhs.query != rhs.query {return false}
-    if lhs.changes != rhs.changes {return false}
-    if lhs.groups != rhs.groups {return false}
-    if lhs.doctorTask != rhs.doctorTask {return false}
-    if lhs._changeQuery != rhs._changeQuery {return false}
-    if lhs.items != rhs.items {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.mayAsk != rhs.mayAsk {return false}
+    if lhs.reuseSeconds != rhs.reuseSeconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuthenticationMeans: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuthenticationMeans"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}has_passcode\0\u{1}biometry\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._biometry) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.hasPasscode_p != false {
+      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 1)
+    }
+    try { if let v = self._biometry {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuthenticationMeans, rhs: Latchkey_AuthenticationMeans) -> Bool {
+    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
+    if lhs._biometry != rhs._biometry {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuthenticationMeans.Biometry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_AuthenticationMeans.protoMessageName + ".Biometry"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}enrolled\0\u{3}locked_out\0\u{1}enrolment\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.enrolled) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.lockedOut) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.enrolment) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if self.enrolled != false {
+      try visitor.visitSingularBoolField(value: self.enrolled, fieldNumber: 2)
+    }
+    if self.lockedOut != false {
+      try visitor.visitSingularBoolField(value: self.lockedOut, fieldNumber: 3)
+    }
+    if !self.enrolment.isEmpty {
+      try visitor.visitSingularBytesField(value: self.enrolment, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuthenticationMeans.Biometry, rhs: Latchkey_AuthenticationMeans.Biometry) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.enrolled != rhs.enrolled {return false}
+    if lhs.lockedOut != rhs.lockedOut {return false}
+    if lhs.enrolment != rhs.enrolment {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2469,7 +2830,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0\u{1}device\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0\u{1}device\0\u{1}means\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -2484,6 +2845,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
     var _changes: Latchkey_ChangeBatch? = nil
     var _outcomes: [Latchkey_NewItemOutcome] = []
     var _device: Latchkey_DeviceState? = nil
+    var _means: Latchkey_AuthenticationMeans? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2506,6 +2868,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       _changes = source._changes
       _outcomes = source._outcomes
       _device = source._device
+      _means = source._means
     }
   }
 
@@ -2536,6 +2899,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._changes) }()
         case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._outcomes) }()
         case 12: try { try decoder.decodeSingularMessageField(value: &_storage._device) }()
+        case 13: try { try decoder.decodeSingularMessageField(value: &_storage._means) }()
         default: break
         }
       }
@@ -2584,6 +2948,9 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       try { if let v = _storage._device {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
       } }()
+      try { if let v = _storage._means {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2605,6 +2972,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._changes != rhs_storage._changes {return false}
         if _storage._outcomes != rhs_storage._outcomes {return false}
         if _storage._device != rhs_storage._device {return false}
+        if _storage._means != rhs_storage._means {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2687,102 +3055,56 @@ nonisolated extension Latchkey_CallRecord: SwiftProtobuf.Message, SwiftProtobuf.
   package static let protoMessageName: String = _protobuf_package + ".CallRecord"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}failure\0\u{1}rows\0\u{1}groups\0\u{3}nameable_groups\0\u{1}program\0")
 
-  fileprivate class _StorageClass {
-    var _request: Latchkey_WireRequest? = nil
-    var _failure: Latchkey_Failure? = nil
-    var _rows: UInt64 = 0
-    var _groups: [String] = []
-    var _nameableGroups: [String] = []
-    var _program: String = String()
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _request = source._request
-      _failure = source._failure
-      _rows = source._rows
-      _groups = source._groups
-      _nameableGroups = source._nameableGroups
-      _program = source._program
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._request) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
-        case 3: try { try decoder.decodeSingularUInt64Field(value: &_storage._rows) }()
-        case 4: try { try decoder.decodeRepeatedStringField(value: &_storage._groups) }()
-        case 5: try { try decoder.decodeRepeatedStringField(value: &_storage._nameableGroups) }()
-        case 6: try { try decoder.decodeSingularStringField(value: &_storage._program) }()
-        default: break
-        }
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._request) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._failure) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.rows) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.groups) }()
+      case 5: try { try decoder.decodeRepeatedStringField(value: &self.nameableGroups) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.program) }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      try { if let v = _storage._request {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-      } }()
-      try { if let v = _storage._failure {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      } }()
-      if _storage._rows != 0 {
-        try visitor.visitSingularUInt64Field(value: _storage._rows, fieldNumber: 3)
-      }
-      if !_storage._groups.isEmpty {
-        try visitor.visitRepeatedStringField(value: _storage._groups, fieldNumber: 4)
-      }
-      if !_storage._nameableGroups.isEmpty {
-        try visitor.visitRepeatedStringField(value: _storage._nameableGroups, fieldNumber: 5)
-      }
-      if !_storage._program.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._program, fieldNumber: 6)
-      }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._request {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._failure {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.rows != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rows, fieldNumber: 3)
+    }
+    if !self.groups.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.groups, fieldNumber: 4)
+    }
+    if !self.nameableGroups.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.nameableGroups, fieldNumber: 5)
+    }
+    if !self.program.isEmpty {
+      try visitor.visitSingularStringField(value: self.program, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_CallRecord, rhs: Latchkey_CallRecord) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._request != rhs_storage._request {return false}
-        if _storage._failure != rhs_storage._failure {return false}
-        if _storage._rows != rhs_storage._rows {return false}
-        if _storage._groups != rhs_storage._groups {return false}
-        if _storage._nameableGroups != rhs_storage._nameableGroups {return false}
-        if _storage._program != rhs_storage._program {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs._request != rhs._request {return false}
+    if lhs._failure != rhs._failure {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.groups != rhs.groups {return false}
+    if lhs.nameableGroups != rhs.nameableGroups {return false}
+    if lhs.program != rhs.program {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

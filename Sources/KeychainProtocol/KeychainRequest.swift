@@ -15,6 +15,12 @@ package struct KeychainRequest: Sendable {
         case status
         /// Whether the keychain is open.
         case device
+        /// By what a person could agree.
+        case means
+        /// Has a person agree (LAContext.evaluatePolicy).
+        case evaluate(AuthenticationDemand)
+        /// The application password of the context: ``value``, nil takes it back.
+        case setApplicationPassword
         /// What `latchkey doctor` shows and mends.
         case doctor(DoctorTask)
         /// How many items match the query in each group, whoever's it is
@@ -38,6 +44,8 @@ package struct KeychainRequest: Sendable {
     package let value: SharedSecret?
     /// What is to be added together.
     package let items: [NewItem]
+    /// Made through an LAContext, which a connection of its own stands for.
+    package var isInContext = false
 
     package init(
         _ operation: Operation, query: QueryDictionary = QueryDictionary(),
@@ -54,7 +62,7 @@ package struct KeychainRequest: Sendable {
     package var isWrite: Bool {
         switch operation {
         case .add, .addItems, .update, .delete, .deleteGroups: true
-        case .copy, .status, .device: false
+        case .copy, .status, .device, .means, .evaluate, .setApplicationPassword: false
         // Whatever it does, doing it again does no more.
         case .doctor, .census, .changePosition, .changes: false
         }
@@ -95,6 +103,7 @@ package struct KeychainAnswer: Sendable {
     package var census: [GroupCount] = []
     package var changes: ChangeBatch?
     package var device: DeviceState?
+    package var means: AuthenticationMeans?
     /// Of each item to be added why it was not; nil: it was.
     package var outcomes: [KeychainError?] = []
 

@@ -9,6 +9,7 @@ struct RequestFields {
     var query = QueryDictionary()
     var changes = QueryDictionary()
     var items: [ItemFields] = []
+    var isInContext = false
 
     /// By the general decoder, which reads every request.
     init(_ message: Latchkey_WireRequest) throws(WireFault) {
@@ -24,9 +25,13 @@ struct RequestFields {
         case .changes: operation = try message.changeQuery.operation()
         case .addItems: operation = .addItems
         case .device: operation = .device
+        case .means: operation = .means
+        case .evaluate: operation = .evaluate(try AuthenticationDemand(message.demand))
+        case .applicationPassword: operation = .setApplicationPassword
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }
         number = message.number
+        isInContext = message.inContext
         query = try QueryDictionary(wire: message.query)
         changes = try QueryDictionary(wire: message.changes)
         for item in message.items {
@@ -153,13 +158,14 @@ extension FieldWriter {
     /// The calls of programs; the others' headers are the general encoder's.
     init?(_ request: KeychainRequest, number: UInt64) {
         let call: UInt64
+        guard !request.isInContext else { return nil }
         switch request.operation {
         case .add: call = 1
         case .copy: call = 2
         case .update: call = 3
         case .delete: call = 4
         case .addItems: call = 10
-        case .status, .device, .deleteGroups, .doctor, .census, .changePosition, .changes: return nil
+        case .status, .device, .means, .evaluate, .setApplicationPassword, .deleteGroups, .doctor, .census, .changePosition, .changes: return nil
         }
         self.init()
         self.number(1, number)

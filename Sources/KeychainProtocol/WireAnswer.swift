@@ -197,6 +197,7 @@ package struct AnswerDecoder {
         do throws(WireFault) {
             if message.hasStatus { answer.status = try message.status.keychainStatus() }
             if message.hasChanges { answer.changes = try message.changes.batch() }
+            if message.hasMeans { answer.means = AuthenticationMeans(message.means) }
             if message.hasDevice {
                 guard let state = DeviceState(message.device) else { throw WireFault() }
                 answer.device = state

@@ -123,6 +123,7 @@ extension KeychainRequest {
     func message(number: UInt64) -> Latchkey_WireRequest {
         var message = Latchkey_WireRequest()
         message.number = number
+        message.inContext = isInContext
         message.query = query.wire
         message.changes = changes.wire
         switch operation {
@@ -132,6 +133,11 @@ extension KeychainRequest {
         case .delete: message.operation = .delete
         case .status: message.operation = .status
         case .device: message.operation = .device
+        case .means: message.operation = .means
+        case .evaluate(let demand):
+            message.operation = .evaluate
+            message.demand = demand.message
+        case .setApplicationPassword: message.operation = .applicationPassword
         case .census: message.operation = .census
         case .doctor(let task):
             message.operation = .doctor
@@ -182,6 +188,10 @@ extension KeychainRequest {
         }
         if fields.operation == .addItems { return (fields.number, try items(fields, tail: tail)) }
         guard fields.items.isEmpty else { throw WireFault() }
+        if fields.operation == .setApplicationPassword {
+            let password = tail.count == 0 ? nil : SharedSecret(tail)
+            return (fields.number, KeychainRequest(.setApplicationPassword, value: password).inContext(fields))
+        }
         let (operation, query, changes) = (fields.operation, fields.query, fields.changes)
         // A dictionary has each key once: a second one could say another thing to
         // one check than to the next.
@@ -190,7 +200,14 @@ extension KeychainRequest {
         let carriesValue = (operation == .add || operation == .update) && carrier["v_Data"] == .secret
         guard carriesValue || tail.count == 0 else { throw WireFault() }
         let value = carriesValue ? SharedSecret(tail) : nil
-        return (fields.number, KeychainRequest(operation, query: query, changes: changes, value: value))
+        let request = KeychainRequest(operation, query: query, changes: changes, value: value)
+        return (fields.number, request.inContext(fields))
+    }
+
+    private func inContext(_ fields: RequestFields) -> KeychainRequest {
+        var other = self
+        other.isInContext = fields.isInContext
+        return other
     }
 
     /// Several adds; the tail is their values and nothing else.

@@ -152,9 +152,12 @@ extension KeychainEngine {
         try enclave.use { enclave throws(KeychainError) in try enclave.means() }
     }
 
-    /// Has a person agree to what a program says (LAContext.evaluatePolicy).
+    /// Whether a person has agreed to what a program says (LAContext.evaluatePolicy).
+    ///
+    /// - Throws: ``personNeeded`` where one has to be asked first; -25308, reason
+    ///   `interactionForbidden`, where that is not wanted.
     package func evaluate(
-        _ demand: AuthenticationDemand, in context: CallContext, by asker: some PersonAsker, _ program: CallingProgram
+        _ demand: AuthenticationDemand, in context: CallContext
     ) throws(KeychainError) {
         let subject: AuthenticationCase.Subject
         switch demand.subject {
@@ -162,20 +165,14 @@ extension KeychainEngine {
         case .accessControl(let access, let operation):
             subject = .accessControl(access.encoded, operation: operation)
         }
-        let needed = NeededAgreement(subject: subject, purpose: .agree, reason: demand.reason)
-        guard demand.mayAsk else { return try evaluateSilently(needed, context) }
-        context.need(needed)
-        try askPerson(for: context, by: asker, program)
-    }
-
-    /// Whether it is met without asking.
-    private func evaluateSilently(_ needed: NeededAgreement, _ context: CallContext) throws(KeychainError) {
         let session = try session(of: context)
-        let question = try enclave.use { enclave throws(KeychainError) in
-            try enclave.ask(AuthenticationCase(needed.subject, question: PersonQuestion(purpose: .agree)), in: session)
+        let isMet = try enclave.use { enclave throws(KeychainError) in try enclave.isMet(subject, in: session) }
+        guard !isMet else { return }
+        guard demand.mayAsk else {
+            throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
         }
-        guard question != nil else { return }
-        throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
+        context.need(NeededAgreement(subject: subject, purpose: .agree, reason: demand.reason))
+        throw Self.personNeeded
     }
 
     /// Keeps what an application password is made into, for the items that ask for one.

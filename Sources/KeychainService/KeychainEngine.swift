@@ -200,7 +200,7 @@ package final class KeychainEngine: Sendable {
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {
-        case .status, .device, .doctor, .census, .changePosition, .changes, .addItems: return
+        case .status, .device, .means, .evaluate, .setApplicationPassword, .doctor, .census, .changePosition, .changes, .addItems: return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
             try authorization.checkUnparsed(request)
@@ -332,7 +332,10 @@ package final class EmbeddedKeychain: KeychainTransport {
 
         func evaluate(_ demand: AuthenticationDemand) throws(KeychainError) {
             try refuseIfEnded()
-            try keychain.engine.evaluate(demand, in: context, by: keychain.asker, EmbeddedKeychain.program)
+            do throws(KeychainError) { try keychain.engine.evaluate(demand, in: context) } catch {
+                guard error == KeychainEngine.personNeeded else { throw error }
+                try keychain.engine.askPerson(for: context, by: keychain.asker, EmbeddedKeychain.program)
+            }
         }
 
         func setApplicationPassword(_ password: SharedSecret?) throws(KeychainError) {

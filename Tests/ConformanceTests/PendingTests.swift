@@ -35,7 +35,7 @@ import Testing
 
     @Test(arguments: [
         ("keySign", Pending.keyCall), ("identityCreate", .identity), ("pkcs12Import", .pkcs12), ("cli", .fileKeychain),
-        ("backup", .backup), ("restore", .backup), ("newDevice", .backup), ("setAuthResult", .authentication), ("changeBiometryEnrolment", .authentication),
+        ("backup", .backup), ("restore", .backup), ("newDevice", .backup),
     ]) func waitsForCalls(name: String, reason: Pending) throws {
         #expect(try pending(#"{"call": "\#(name)", "status": 0}"#) == reason)
     }
@@ -46,17 +46,6 @@ import Testing
         #expect(try pending(step, context: #""platform": "macos-dp", "passcodeSet": false"#) == nil)
         #expect(try pending(step, context: #""deviceState": "locked""#) == nil)
         #expect(try pending(#"{"call": "setState", "state": "locked", "status": 0}"#) == nil)
-    }
-
-    @Test func waitsForConstraintsThatMustBeMet() throws {
-        let constrained = """
-            "kSecAttrAccessControl": {"accessControl": {"protection": "ak", "flags": ["kSecAccessControlUserPresence"]}}
-            """
-        #expect(try pending(query: constrained) == .authentication)
-        #expect(try pending(query: constrained, status: "-50") == nil)
-        #expect(try pending(query: constrained, call: "copy", status: "-25300") == nil)
-        let free = #""kSecAttrAccessControl": {"accessControl": {"protection": "ak", "flags": []}}"#
-        #expect(try pending(query: free) == nil)
     }
 
     @Test func doesNotWaitForBytesOfAFixture() throws {

@@ -1,6 +1,7 @@
 import Enclave
 import KeychainModel
 import KeychainPlatform
+import KeychainProtocol
 import Synchronization
 import Testing
 
@@ -72,13 +73,17 @@ private final class GatedConnection: EnclaveConnection {
     var storeID: [UInt8] { below.storeID }
     var indexKey: SharedSecret { below.indexKey }
 
-    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
+    func makeRowKeys(
+        for rows: [RowBinding], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome] {
         gate.pass()
-        return try below.makeRowKeys(for: rows)
+        return try below.makeRowKeys(for: rows, in: session)
     }
 
-    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
-        try below.openRowKeys(rows)
+    func openRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome] {
+        try below.openRowKeys(rows, in: session)
     }
 
     func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome {
@@ -89,6 +94,30 @@ private final class GatedConnection: EnclaveConnection {
     {
         try below.openMetadataKey(wrapped, of: protectionClass)
     }
+
+    func permit(
+        _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [RewrapOutcome] { try below.permit(operation, on: rows, in: session) }
+
+    func openSession() throws(KeychainError) -> AuthenticationSessionID { try below.openSession() }
+    func closeSession(_ session: AuthenticationSessionID) throws(KeychainError) { try below.closeSession(session) }
+
+    func setApplicationKey(_ key: SharedSecret?, in session: AuthenticationSessionID) throws(KeychainError) {
+        try below.setApplicationKey(key, in: session)
+    }
+
+    func means() throws(KeychainError) -> AuthenticationMeans { try below.means() }
+
+    func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> Bool { try below.isMet(subject, in: session) }
+
+    func ask(
+        _ question: AuthenticationCase, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> [UInt8]? { try below.ask(question, in: session) }
+
+    func outcome(of question: [UInt8]) throws(KeychainError) -> QuestionOutcome? { try below.outcome(of: question) }
 
     func rewrapRowKeys(
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)]

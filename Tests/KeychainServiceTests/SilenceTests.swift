@@ -205,12 +205,16 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
         }
     }
 
-    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
-        try answer { below.makeRowKeys(for: rows) }
+    func makeRowKeys(
+        for rows: [RowBinding], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome] {
+        try answer { below.makeRowKeys(for: rows, in: session) }
     }
 
-    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
-        try answer { below.openRowKeys(rows) }
+    func openRowKeys(
+        _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [KeyOutcome] {
+        try answer { below.openRowKeys(rows, in: session) }
     }
 
     func makeMetadataKey(for protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome {
@@ -221,6 +225,30 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
     {
         try answer { below.openMetadataKey(wrapped, of: protectionClass) }
     }
+
+    func permit(
+        _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
+        in session: AuthenticationSessionID?
+    ) throws(KeychainError) -> [RewrapOutcome] { below.permit(operation, on: rows, in: session) }
+
+    func openSession() throws(KeychainError) -> AuthenticationSessionID { try below.openSession() }
+    func closeSession(_ session: AuthenticationSessionID) throws(KeychainError) { below.closeSession(session) }
+
+    func setApplicationKey(_ key: SharedSecret?, in session: AuthenticationSessionID) throws(KeychainError) {
+         below.setApplicationKey(key, in: session)
+    }
+
+    func means() throws(KeychainError) -> AuthenticationMeans { below.means() }
+
+    func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> Bool { try below.isMet(subject, in: session) }
+
+    func ask(
+        _ question: AuthenticationCase, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> [UInt8]? { try below.ask(question, in: session) }
+
+    func outcome(of question: [UInt8]) throws(KeychainError) -> QuestionOutcome? { below.outcome(of: question) }
 
     func rewrapRowKeys(
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)]

@@ -8,21 +8,35 @@ extension EnclaveCore {
         AuthenticationMeans(hasPasscode: keybag.body.hasPasscode, biometry: biometry?.state)
     }
 
-    /// - Returns: the question's name; nil where it is met already.
-    mutating func ask(
-        _ question: AuthenticationCase, in session: AuthenticationSessionID, at moment: Duration
-    ) throws(KeychainError) -> [UInt8]? {
+    /// What is left to be proved.
+    private mutating func open(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, at moment: Duration
+    ) throws(KeychainError) -> ([AccessConstraint], Set<[UInt8]>?) {
         guard book.isOpen(session, at: moment) else { throw Self.invalidContext }
         guard keybag.lock == .unlocked else {
             throw KeychainError(
                 .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
         }
-        let (constraints, rows) = try demands(of: question.subject)
+        let (constraints, rows) = try demands(of: subject)
         let open = constraints.filter { constraint in
             !(rows ?? [[]]).allSatisfy { book.meets(constraint, row: $0, in: session, at: moment) }
         }
-        guard !open.isEmpty else { return nil }
         for constraint in open { try refuse(unprovable: constraint) }
+        return (open, rows)
+    }
+
+    mutating func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, at moment: Duration
+    ) throws(KeychainError) -> Bool {
+        try open(subject, in: session, at: moment).0.isEmpty
+    }
+
+    /// - Returns: the question's name; nil where it is met already.
+    mutating func ask(
+        _ question: AuthenticationCase, in session: AuthenticationSessionID, at moment: Duration
+    ) throws(KeychainError) -> [UInt8]? {
+        let (open, rows) = try open(question.subject, in: session, at: moment)
+        guard !open.isEmpty else { return nil }
         let seconds = max(1, min(question.question.secondsLeft, 60))
         let name = book.ask(
             PendingQuestion(

@@ -101,6 +101,12 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     package func means() -> AuthenticationMeans { core.withLock { $0.means() } }
 
+    package func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> Bool {
+        try resulting { core throws(KeychainError) in try core.isMet(subject, in: session, at: clock.monotonic) }
+    }
+
     package func ask(
         _ question: AuthenticationCase, in session: AuthenticationSessionID
     ) throws(KeychainError) -> [UInt8]? {

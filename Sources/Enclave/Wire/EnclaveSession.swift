@@ -153,6 +153,10 @@ extension EnclaveSession {
                 throw .malformed
             }
             do throws(KeychainError) {
+                guard !ask.looksOnly else {
+                    reply.isMet = try core.isMet(question.subject, in: session, at: moment)
+                    break
+                }
                 reply.question = Data(try core.ask(question, in: session, at: moment) ?? [])
             } catch { return .done(error, to: number) }
         default: throw .outOfTurn

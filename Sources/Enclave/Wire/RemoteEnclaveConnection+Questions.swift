@@ -27,6 +27,14 @@ extension RemoteEnclaveConnection {
         return AuthenticationMeans(reply.header.means)
     }
 
+    func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> Bool {
+        var request = AuthenticationCase(subject, question: PersonQuestion(purpose: .agree)).message(in: session)
+        request.looksOnly = true
+        return try exchange.ask(.ask(request), endsOnRefusal: false).header.isMet
+    }
+
     func ask(
         _ question: AuthenticationCase, in session: AuthenticationSessionID
     ) throws(KeychainError) -> [UInt8]? {
@@ -42,29 +50,6 @@ extension RemoteEnclaveConnection {
     }
 
     private var malformed: KeychainError { exchange.fault("an answer of the wrong form") }
-}
-
-extension AuthenticationMeans {
-    init(_ message: Latchkey_EnclaveReply.Means) {
-        self.init(hasPasscode: message.hasPasscode_p)
-        guard message.hasBiometry, let number = UInt8(exactly: message.biometry.kind),
-            let kind = BiometryState.Kind(rawValue: number)
-        else { return }
-        biometry = BiometryState(
-            kind: kind, isEnrolled: message.biometry.enrolled, isLockedOut: message.biometry.lockedOut,
-            enrolment: Array(message.biometry.enrolment))
-    }
-
-    var message: Latchkey_EnclaveReply.Means {
-        var message = Latchkey_EnclaveReply.Means()
-        message.hasPasscode_p = hasPasscode
-        guard let biometry else { return message }
-        message.biometry.kind = UInt32(biometry.kind.rawValue)
-        message.biometry.enrolled = biometry.isEnrolled
-        message.biometry.lockedOut = biometry.isLockedOut
-        message.biometry.enrolment = Data(biometry.enrolment)
-        return message
-    }
 }
 
 extension AuthenticationCase {

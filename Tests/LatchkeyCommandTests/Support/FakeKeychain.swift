@@ -72,7 +72,7 @@ final class FakeKeychain: KeychainTransport {
                 var answer = KeychainAnswer()
                 answer.outcomes = request.items.map { outcome(of: $0, &state) }
                 return answer
-            case .device, .deleteGroups, .census, .changePosition, .changes: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
+            case .device, .means, .evaluate, .setApplicationPassword, .deleteGroups, .census, .changePosition, .changes: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }
     }

@@ -19,6 +19,7 @@ final class TestingDaemon: Sendable {
     private let daemon: Daemon
     private let terminated: EventSignal
     private let rights: Rights
+    private let person: ScriptedPerson
 
     /// Whose rights every client has at the moment.
     final class Rights: Sendable {
@@ -35,6 +36,9 @@ final class TestingDaemon: Sendable {
             locations: KeychainLocations(dataDirectory: dataDirectory, runDirectory: runDirectory),
             features: try KernelFeatures.probed(), clock: SystemClock(),
             programDirectories: [ProcessEnvironment.executableDirectory ?? "/"])
+        let person = ScriptedPerson(runDirectory: runDirectory)
+        self.person = person
+        configuration.asker = person
         configuration.rights = .decided { _ in rights.entitlements }
         self.configuration = configuration
         engine = try Self.openEngine(configuration)
@@ -92,6 +96,8 @@ final class TestingDaemon: Sendable {
     private func obey(_ command: DaemonCommand) throws {
         switch command {
         case .become(let context): rights.become(context.entitlements.entitlements)
+        case .answer(let answer): person.answer(answer)
+        case .passcode(let passcode): person.remember(passcode: passcode)
         case .corruptItems(let references):
             try StoreSabotage(engine).insecureCorruptItems(references.map { try Data(hexadecimal: $0) })
         case .corruptMetadataKey(let tag):

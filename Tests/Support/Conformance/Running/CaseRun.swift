@@ -65,7 +65,7 @@ struct CaseRun {
     }
 
     private mutating func answer(to step: ConformanceCase.Step) throws -> Answer {
-        if let change = DeviceChange(call: step.call, state: step["state"]?.string) {
+        if let change = DeviceChange(call: step.call, step.fields) {
             try keychain.change(change)
             return .success
         }

@@ -12,7 +12,7 @@ package enum Pending: String, Sendable, CaseIterable {
     case keyCall = "SecKey calls"
     case pkcs12 = "PKCS #12"
     case backup = "backup"
-    case authentication = "authentication"
+    case biometry = "a source of biometry"
     case fileKeychain = "the file keychain and its command line"
 
     /// nil: the case runs.
@@ -33,7 +33,7 @@ package enum Pending: String, Sendable, CaseIterable {
         if step.call == "setContext", let waiting = Self.context(CaseContext(step["context"] ?? .null)) {
             return waiting
         }
-        return objects(.object(step.fields)) ?? identity(step) ?? reference(step) ?? protection(step)
+        return objects(.object(step.fields)) ?? identity(step) ?? reference(step) 
     }
 
     private static func call(_ name: String) -> Pending? {
@@ -43,7 +43,6 @@ package enum Pending: String, Sendable, CaseIterable {
         case "cli": return .fileKeychain
         case "pkcs12Import": return .pkcs12
         case "backup", "restore", "newDevice": return .backup
-        case "setAuthResult", "changeBiometryEnrolment": return .authentication
         default: return nil
         }
     }
@@ -55,7 +54,6 @@ package enum Pending: String, Sendable, CaseIterable {
         if json.contains(where: { $0["cert"] != nil }) { return .certificate }
         if json.contains(where: { $0["key"] != nil && $0["kind"] != nil }) { return .key }
         if json.contains(where: isPolicy) { return .policy }
-        if json.contains(where: { $0["laContext"] != nil }) { return .authentication }
         let types: KeyValuePairs<String, Pending> = ["certificate": .certificate, "key": .key, "identity": .identity]
         return types.first { name, _ in json.contains { $0["type"] == .string(name) } }?.value
     }

@@ -8,6 +8,10 @@ package enum DaemonCommand: Sendable {
     /// Persistent references in hexadecimal digits.
     case corruptItems([String])
     case corruptMetadataKey(String)
+    /// What the person does from now on when asked.
+    case answer(String)
+    /// What the person remembers.
+    case passcode(String)
 
     package static let ready = "ok"
 
@@ -15,6 +19,8 @@ package enum DaemonCommand: Sendable {
         switch self {
         case .become(let context): Self.line("become", context.json)
         case .corruptItems(let references): Self.line("corruptItems", .array(references.map(JSONValue.string)))
+        case .answer(let result): Self.line("answer", .string(result))
+        case .passcode(let text): Self.line("passcode", .string(text))
         case .corruptMetadataKey(let protection): Self.line("corruptMetadataKey", .string(protection))
         }
     }
@@ -28,6 +34,8 @@ package enum DaemonCommand: Sendable {
         switch (json.only?.key, json.only?.value) {
         case ("become", let context?): self = .become(CaseContext(context))
         case ("corruptItems", .array(let references)): self = .corruptItems(references.compactMap(\.string))
+        case ("answer", .string(let result)): self = .answer(result)
+        case ("passcode", .string(let text)): self = .passcode(text)
         case ("corruptMetadataKey", .string(let protection)): self = .corruptMetadataKey(protection)
         default: throw CorpusError("unknown command \(line)")
         }

@@ -13,7 +13,8 @@ final class DaemonKeychain: KeychainUnderTest {
     private var context: CaseContext
     private var daemon: DaemonProcess
     private var pool: DaemonConnectionPool
-    private var passcode = DaemonKeychain.secret("0000")
+    private var passcodeText = "0000"
+    private var passcode: SharedSecret { Self.secret(passcodeText) }
 
     init(_ context: CaseContext, programs: String) throws {
         self.context = context
@@ -57,14 +58,18 @@ final class DaemonKeychain: KeychainUnderTest {
         switch change {
         case .lock: try door().lock()
         case .unlock: try door().unlock(with: .passcode(passcode))
-        case .setPasscode: try door().setPasscode(passcode)
+        case .setPasscode:
+            try door().setPasscode(passcode)
+            try daemon.tell(.passcode(passcodeText))
         case .changePasscode:
-            let next = Self.secret("another")
-            try door().changePasscode(from: passcode, to: next)
-            passcode = next
+            try door().changePasscode(from: passcode, to: Self.secret("another"))
+            passcodeText = "another"
+            try daemon.tell(.passcode(passcodeText))
         case .removePasscode: try door().removePasscode(with: .passcode(passcode))
         // The enclave goes with the daemon; nothing that a person opened is open then.
         case .restart: restart()
+        case .enrolBiometry: throw CorpusError("there is no source of biometry in the shipped enclave")
+        case .answer(let result): try daemon.tell(.answer(result))
         }
     }
 

@@ -33,6 +33,17 @@ final class InProcessKeychain: KeychainUnderTest {
         case .setPasscode: try keychain.setPasscode("0000")
         case .changePasscode: try keychain.setPasscode("another")
         case .removePasscode: try keychain.removePasscode()
+        case .enrolBiometry: keychain.enrolBiometry()
+        case .answer(let result): keychain.setAuthentication(try Self.authentication(result))
+        }
+    }
+
+    private static func authentication(_ result: String) throws -> TestKeychain.Authentication {
+        switch result {
+        case "success": .success
+        case "fail": .failure
+        case "cancel": .cancel
+        default: throw CorpusError("unknown result of an authentication: \(result)")
         }
     }
 

@@ -39,16 +39,21 @@ enum DeviceChange: Sendable {
     case setPasscode
     case changePasscode
     case removePasscode
+    case enrolBiometry
+    /// What the person does from now on when asked ("success", "fail", "cancel").
+    case answer(String)
 
     /// nil: the call is about something else.
-    init?(call: String, state: String?) {
-        switch (call, state) {
+    init?(call: String, _ fields: [String: JSONValue]) {
+        switch (call, fields["state"]?.string) {
         case ("setState", "locked"): self = .lock
         case ("setState", "unlocked"): self = .unlock
         case ("setState", "beforeFirstUnlock"): self = .restart
         case ("setPasscode", _): self = .setPasscode
         case ("changePasscode", _): self = .changePasscode
         case ("removePasscode", _): self = .removePasscode
+        case ("changeBiometryEnrolment", _): self = .enrolBiometry
+        case ("setAuthResult", _): self = .answer(fields["result_"]?.string ?? "")
         default: return nil
         }
     }

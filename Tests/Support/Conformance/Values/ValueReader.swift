@@ -67,6 +67,7 @@ struct ValueReader {
         case ("dict", .object): try dictionary(value)
         case ("repeat", .object): try repeated(value)
         case ("accessControl", .object): try accessControl(value)
+        case ("laContext", .object): try context(value)
         case ("data", .object): try object(value)
         default: nil
         }

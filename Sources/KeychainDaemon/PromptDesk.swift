@@ -1,0 +1,100 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import KeychainService
+internal import Synchronization
+
+/// A call that waits for a person.
+struct PromptedCall: Sendable {
+    let connection: ClientConnection
+    let request: UInt64
+    let call: KeychainRequest
+    let authorization: Authorization
+    let program: CallingProgram
+    /// How often a person was asked for it.
+    var rounds = 0
+}
+
+/// Where calls wait for a person, one prompt at a time: no worker waits with them.
+final class PromptDesk: Sendable {
+    private struct State {
+        var waiting: [PromptedCall] = []
+        var thread: WorkerThread?
+    }
+
+    private let engine: KeychainEngine
+    private let server: RequestServer
+    private let asker: any PersonAsker
+    private let stop: EventSignal
+    private let arrivals: EventSignal
+    private let state = Mutex(State())
+
+    /// More than that hear at once that nobody can be asked: a person answers one
+    /// prompt after the other, and none of them waits for ever.
+    private static let longestQueue = 4
+
+    /// - Parameter stop: signalled when the daemon leaves.
+    init(
+        _ engine: KeychainEngine, _ server: RequestServer, asker: any PersonAsker, until stop: EventSignal
+    ) throws(SystemCallError) {
+        self.engine = engine
+        self.server = server
+        self.asker = asker
+        self.stop = stop
+        arrivals = try EventSignal()
+    }
+
+    /// From here on the connection is ours until ``next`` is called.
+    ///
+    /// - Returns: false where too many wait already.
+    func add(
+        _ call: PromptedCall, then next: @escaping @Sendable (ClientConnection, Ending?) -> Void
+    ) -> Bool {
+        let isTaken = state.withLock { state -> Bool in
+            guard state.waiting.count < Self.longestQueue else { return false }
+            state.waiting.append(call)
+            if state.thread == nil {
+                let thread = WorkerThread { [self] in work(next) }
+                state.thread = thread
+                thread.start()
+            }
+            return true
+        }
+        if isTaken { arrivals.signal() }
+        return isTaken
+    }
+
+    func forget(_ connection: ClientConnection) {
+        state.withLock { $0.waiting.removeAll { $0.connection.number == connection.number } }
+    }
+
+    /// After the stop was signalled.
+    func waitUntilDone() { state.withLock { $0.thread }?.waitUntilDone() }
+
+    private func work(_ next: (ClientConnection, Ending?) -> Void) {
+        // One write wakes one waiter.
+        defer { stop.signal() }
+        while true {
+            do throws(SystemCallError) {
+                guard try waitForAny(of: [stop.descriptor, arrivals.descriptor]) == 1 else { return }
+            } catch { return }
+            arrivals.drain()
+            while let call = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) {
+                var ending: Ending?
+                do throws(Ending) { try settle(call) } catch { ending = error }
+                next(call.connection, ending)
+            }
+        }
+    }
+
+    /// Asks, and makes the call again, until it has its answer.
+    private func settle(_ call: PromptedCall) throws(Ending) {
+        for _ in 0..<KeychainEngine.mostRounds {
+            do throws(KeychainError) {
+                try engine.askPerson(for: call.authorization.context, by: asker, call.program)
+            } catch { return try server.refuse(call, error) }
+            if try server.answerAgain(call) { return }
+        }
+        try server.refuse(call, KeychainEngine.tooManyRounds)
+    }
+}
