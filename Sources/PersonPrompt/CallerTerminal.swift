@@ -3,6 +3,7 @@ package import KeychainPlatform
 /// The terminal that a process has, as a device that may be asked on.
 package struct CallerTerminal: Sendable {
     package let path: String
+    /// Held open, so that its number is not given to another terminal meanwhile.
     package let device: TerminalDevice
 
     /// - Parameter number: of `/proc/PID/stat`.

@@ -171,22 +171,13 @@ package final class Pinentry: PersonScreen {
     }
 
     private func hear(until deadline: Deadline) throws(PromptFailure) {
-        try waitForWords(until: deadline)
+        guard let output = tool?.output else { throw .broken(.ended) }
+        try OutputWait.words(on: output, orUntil: calledOffBy, until: deadline)
         // What was typed stands in it.
         heard = SecretBytes(count: 512)
         do throws(SystemCallError) {
             unread = 0..<(try tool?.hear(into: &heard) ?? 0)
         } catch { throw .broken(.deaf) }
         if unread.isEmpty { throw .broken(.ended) }
-    }
-
-    private func waitForWords(until deadline: Deadline) throws(PromptFailure) {
-        guard let output = tool?.output else { throw .broken(.ended) }
-        let ready: Int?
-        do throws(SystemCallError) {
-            ready = try waitForAny(of: calledOffBy + [output], until: deadline)
-        } catch { throw .broken(.deaf) }
-        guard let ready else { throw .timedOut }
-        if ready < calledOffBy.count { throw .calledOff }
     }
 }

@@ -21,6 +21,7 @@ package struct PromptWays {
                 screens.append(Pinentry(program, on: terminal.device, calledOffBy: calledOffBy))
             }
         }
+        if screens.isEmpty, let agent = PasswordAgent(in: places, calledOffBy: calledOffBy) { screens.append(agent) }
         guard !screens.isEmpty else { throw Self.refusal(place) }
         self.screens = screens
     }

@@ -139,7 +139,7 @@ import Testing
         both.graphicalPrograms = []
         let end = try EventSignal()
         let process = PromptProcess(door: door, caller: caller.processID, places: both, clock: SystemClock())
-        let outcome = try process.run(endedBy: end.descriptor)
+        let outcome = try withExtendedLifetime(caller) { try process.run(endedBy: end.descriptor) }
         #expect(outcome == .agreed)
     }
 }
