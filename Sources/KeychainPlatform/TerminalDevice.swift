@@ -25,10 +25,22 @@ package struct TerminalDevice: Sendable {
         return Int(columns)
     }
 
-    /// Puts its settings back, and drops what was typed and not read. Never waits
-    /// (a terminal that is stopped would let tcdrain(3) wait for ever).
+    /// The right to ask on it, among programs that ask for this; nil where another
+    /// keeps it beyond `deadline`.
+    package func claim(until deadline: Deadline) throws(SystemCallError) -> FileLock? {
+        try FileLock.take(descriptor, until: deadline)
+    }
+
+    /// Puts its settings back where they are others now, and drops what was typed
+    /// under those and not read. Never waits (a terminal that is stopped would let
+    /// tcdrain(3) wait for ever).
     package func restore() {
+        var now = termios()
         var settings = before
+        guard unsafe tcgetattr(descriptor.raw, &now) == 0 else { return }
+        guard now.c_lflag != before.c_lflag || now.c_iflag != before.c_iflag || now.c_oflag != before.c_oflag else {
+            return
+        }
         _ = tcflush(descriptor.raw, TCIFLUSH)
         _ = unsafe tcsetattr(descriptor.raw, TCSANOW, &settings)
     }

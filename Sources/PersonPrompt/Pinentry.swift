@@ -33,6 +33,8 @@ package final class Pinentry: PersonScreen {
     private let calledOffBy: [Descriptor]
     private let processTime: any KeychainClock
     private var tool: ConversingTool?
+    /// Two prompts at once would share what is typed.
+    private var claim: FileLock?
     private var reader = AssuanReader()
     private var heard = SecretBytes(count: 512)
     private var unread = 0..<0
@@ -85,6 +87,7 @@ package final class Pinentry: PersonScreen {
         // knows its screen; its settings also by us.
         running.end(by: Deadline(after: .seconds(2), on: processTime))
         terminal?.restore()
+        claim = nil
     }
 
     /// After a time-out or nonsense nobody knows what the next answer would be to.
@@ -112,6 +115,7 @@ package final class Pinentry: PersonScreen {
     }
 
     private func start(until deadline: Deadline) throws(PromptFailure) {
+        if let terminal { claim = try claimed(terminal, until: deadline) }
         do throws(SystemCallError) {
             tool = try ConversingTool(program.path, [], environment: program.environment)
         } catch {
@@ -122,6 +126,15 @@ package final class Pinentry: PersonScreen {
         for option in program.options {
             try command("OPTION", option.name + (option.value.map { "=\($0)" } ?? ""), until: deadline)
         }
+    }
+
+    private func claimed(_ terminal: TerminalDevice, until deadline: Deadline) throws(PromptFailure) -> FileLock {
+        let claim: FileLock?
+        do throws(SystemCallError) { claim = try terminal.claim(until: deadline) } catch {
+            throw .unable(why: "the terminal cannot be claimed (\(error))")
+        }
+        guard let claim else { throw .timedOut }
+        return claim
     }
 
     /// A command that may be refused: an older program knows fewer of them.

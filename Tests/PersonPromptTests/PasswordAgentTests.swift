@@ -18,8 +18,7 @@ import Testing
     }
 
     private func program(_ script: String) throws {
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: URL(fileURLWithPath: folder.path("ask")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("ask"))
+        try Script.write(script, to: folder.path("ask"))
     }
 
     private func process(_ number: Int, _ arguments: [String], user: UInt32 = geteuid()) throws {

@@ -74,15 +74,23 @@ import Testing
 
     @Test(arguments: ["tty", "curses"])
     func endOfTheCallerEndsThePromptAndRestoresTheTerminal(_ program: String) throws {
-        let (door, caller) = (FakeDoor(question), try Caller(on: terminal))
+        // The shell stays, as it does on a person's terminal.
+        let script = "/bin/sh -c 'echo $$ >&3; exec sleep 1000'; exec sleep 1000"
+        let (door, caller) = (FakeDoor(question), try Caller(on: terminal, script: script, ["TERM": "xterm"]))
         let terminal = terminal
         Waiting.meanwhile {
             _ = terminal.waits(for: "mail")
             _ = Waiting.eventually { !terminal.echoes }
-            caller.end()
+            terminal.type("half a pass")
+            kill(caller.processID, SIGKILL)
         }
         #expect(try run(door, for: caller, program) == .declined(.userCanceled))
         #expect(terminal.echoes)
+        // Its other screen is left (xterm's rmcup).
+        if program == "curses" { #expect(terminal.waits(for: "\u{1b}[?1049l") != nil) }
+        // What was typed so far is no command of the shell's.
+        terminal.type("\n")
+        #expect(terminal.waitsForInput() == "\n")
     }
 
     @Test func nobodyTypesInTime() throws {
@@ -91,6 +99,16 @@ import Testing
         clock.advanceLater(by: .seconds(61)) { !terminal.echoes }
         #expect(try run(door, for: caller, clock: clock) == .declined(.promptTimedOut))
         #expect(terminal.echoes)
+    }
+
+    @Test func promptsOnOneTerminalWaitForEachOther() throws {
+        let (door, caller, clock) = (FakeDoor(question), try Caller(on: terminal), ManualClock())
+        let other = try TerminalDevice(FilePath(terminal.path))
+        let claim = try other.claim(until: Deadline(after: .seconds(60), on: SystemClock()))
+        clock.advanceLater(by: .seconds(61))
+        let outcome = try run(door, for: caller, clock: clock)
+        #expect(outcome == .declined(.promptTimedOut) && terminal.shown().isEmpty)
+        withExtendedLifetime(claim) {}
     }
 
     private func nobody(_ outcome: ConversationOutcome) -> String {

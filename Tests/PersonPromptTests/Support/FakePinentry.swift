@@ -16,7 +16,6 @@ final class FakePinentry {
         folder = try TemporaryDirectory("pinentry")
         path = folder.path("pinentry")
         let script = """
-            #!/bin/sh
             echo $$ > \(folder.path("pid"))
             \(greeting)
             while read -r line; do
@@ -28,8 +27,7 @@ final class FakePinentry {
                 esac
             done
             """
-        try Data(script.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        try Script.write(script, to: path)
     }
 
     func screen(calledOffBy: [Descriptor] = []) -> Pinentry {

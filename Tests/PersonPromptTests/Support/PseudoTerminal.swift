@@ -41,6 +41,15 @@ final class PseudoTerminal: Sendable {
         }
     }
 
+    /// What a program would read next, as the shell does.
+    func waitsForInput() -> String? {
+        var state = pollfd(fd: side.raw, events: Int16(POLLIN), revents: 0)
+        guard Waiting.eventually({ unsafe poll(&state, 1, 0) == 1 }) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = unsafe read(side.raw, &bytes, bytes.count)
+        return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+    }
+
     /// Waits until a text is there; everything that came until then.
     func waits(for text: String) -> String? {
         var all = ""
