@@ -17,8 +17,7 @@ extension Pinentry.Program {
     package static func onTerminal(
         _ path: String, on terminal: CallerTerminal, _ variables: SessionVariables
     ) -> Pinentry.Program {
-        // Where the terminal shows something else, what is typed is in that as well.
-        let language = variables.isUTF8 ? "C.UTF-8" : variables.language ?? "C"
+        let language = variables.typedLanguage
         return Pinentry.Program(
             path: path, environment: baseEnvironment + ["LANG=\(language)"],
             options: [

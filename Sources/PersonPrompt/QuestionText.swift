@@ -29,23 +29,24 @@ package struct QuestionText: Sendable {
     }
 
     package var description: String {
-        let head = [heading] + fact("Item", question.itemLabel, 72, 150) + fact("Group", question.itemGroup, 60, 100)
+        let facts = [heading] + fact("Item", question.itemLabel, 72, 150) + fact("Group", question.itemGroup, 60, 100)
         let who =
             question.program.isEmpty
             ? [] : fact("Program", question.program, 100, 160) + ownFact("Process", "\(question.programProcess)")
         let worth = question.program.isEmpty ? [] : [Self.worth(of: question.programStrength)]
-        let shown = text(head + who, [], worth)
-        guard !question.reason.isEmpty else { return shown }
-        // What is left; the program's own words never push ours out.
-        let frame = AssuanCommand.byteCount(text([], [], [Self.warning]))
-        let left = Self.mostBytes - AssuanCommand.byteCount(shown) - frame
-        let words = fact("It says", question.reason, Self.longestReason, left * 2 / 3)
-        return text(head + who, words, worth + [Self.warning])
+        guard !question.reason.isEmpty else { return Self.text(facts + who + worth) }
+        // Its own words get what is left: they never push ours out.
+        var bytes = Self.mostBytes
+        while true {
+            let words = fact("It says", question.reason, Self.longestReason, bytes)
+            let text = Self.text(facts + who + words + worth + [Self.warning])
+            let excess = AssuanCommand.byteCount(text) - Self.mostBytes
+            if excess <= 0 || bytes == 0 { return text }
+            bytes = max(0, min(bytes, words.reduce(0) { $0 + $1.utf8.count }) - excess)
+        }
     }
 
-    private func text(_ facts: [String], _ words: [String], _ below: [String]) -> String {
-        ((facts + words) + below).joined(separator: "\n")
-    }
+    private static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") }
 
     private static let warning = "What it says was not checked by anybody."
 

@@ -42,6 +42,13 @@ package struct SessionVariables: Hashable, Sendable {
         return ["utf8", "utf-8"].contains(name.lowercased())
     }
 
+    /// The locale in which what is typed comes: that of the terminal where it names
+    /// another codeset. Where nothing is said, or C, terminals of today send UTF-8.
+    package var typedLanguage: String {
+        guard let language, !isUTF8, language != "C", language != "POSIX" else { return "C.UTF-8" }
+        return language
+    }
+
     /// `:N` and `:N.S`, as X(7) has them; a display of another machine is none of
     /// this login session.
     private static func displayNumber(_ text: String) -> UInt32? {

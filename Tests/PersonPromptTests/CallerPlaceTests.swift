@@ -120,6 +120,13 @@ import Testing
         #expect(variables(values).isUTF8 == expected)
     }
 
+    @Test func whatIsTypedIsUTF8WhereNothingElseIsSaid() {
+        for values in [[:], ["LANG": "C"], ["LC_ALL": "POSIX"], ["LANG": "fr_FR.UTF-8"]] {
+            #expect(variables(values).typedLanguage == "C.UTF-8")
+        }
+        #expect(variables(["LANG": "fr_FR.ISO-8859-15"]).typedLanguage == "fr_FR.ISO-8859-15")
+    }
+
     @Test func firstOfTwoVariablesCounts() {
         let both = SessionVariables([Array("TERM=xterm".utf8), Array("TERM=evil\nx".utf8), Array("TERMX".utf8), [0xff]])
         #expect(both.terminalType == "xterm")

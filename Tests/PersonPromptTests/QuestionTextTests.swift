@@ -88,16 +88,23 @@ import Testing
         }
     }
 
-    @Test(arguments: imitations)
-    func questionFitsIntoALineOfAssuanAndNothingOfOursIsCut(_ words: String) {
+    @Test(arguments: imitations + [String(repeating: "ninechars ", count: 90)], [80, 40, 20])
+    func questionFitsIntoALineOfAssuanAndNothingOfOursIsCut(_ words: String, columns: Int) {
         for repertoire in [ForeignText.Repertoire.unicode, .ascii] {
-            let shown = lines(label: words, reason: words, program: words, repertoire)
-            let text = shown.joined(separator: "\n")
-            let escaped = text.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: "%") || $1 == UInt8(ascii: "\n") ? 3 : 1) }
+            let shown = lines(label: words, reason: words, program: words, columns: columns, repertoire)
+            let escaped = shown.joined(separator: "\n").utf8.reduce(0) {
+                $0 + ($1 == UInt8(ascii: "%") || $1 == UInt8(ascii: "\n") ? 3 : 1)
+            }
             #expect(escaped <= 992)
             if !words.isEmpty { #expect(shown.last == frame[7]) }
-            #expect(shown.count <= 16)
+            if columns == 80 { #expect(shown.count <= 16) }
         }
+    }
+
+    @Test func reasonIsShownWholeWhereThereIsRoom() {
+        let reason = String(repeating: "ninechars ", count: 20).dropLast()
+        let shown = lines(reason: String(reason)).joined(separator: " ")
+        #expect(shown.split(separator: "ninechars").count == 21 && !shown.contains("…"))
     }
 
     @Test func longWordsAreCutWithAMark() {
