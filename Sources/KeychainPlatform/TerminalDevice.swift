@@ -31,17 +31,13 @@ package struct TerminalDevice: Sendable {
         try FileLock.take(descriptor, until: deadline)
     }
 
-    /// Puts its settings back where they are others now, and drops what was typed
-    /// under those and not read. Never waits (a terminal that is stopped would let
+    /// Puts its settings back. Never waits (a terminal that is stopped would let
     /// tcdrain(3) wait for ever).
-    package func restore() {
-        var now = termios()
+    ///
+    /// - Parameter droppingInput: what was typed and not read was meant for a prompt.
+    package func restore(droppingInput: Bool) {
         var settings = before
-        guard unsafe tcgetattr(descriptor.raw, &now) == 0 else { return }
-        guard now.c_lflag != before.c_lflag || now.c_iflag != before.c_iflag || now.c_oflag != before.c_oflag else {
-            return
-        }
-        _ = tcflush(descriptor.raw, TCIFLUSH)
+        if droppingInput { _ = tcflush(descriptor.raw, TCIFLUSH) }
         _ = unsafe tcsetattr(descriptor.raw, TCSANOW, &settings)
     }
 }

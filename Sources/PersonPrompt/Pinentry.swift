@@ -54,7 +54,7 @@ package final class Pinentry: PersonScreen {
     }
 
     deinit {
-        if tool != nil { terminal?.restore() }
+        if tool != nil { terminal?.restore(droppingInput: true) }
     }
 
     package var name: String { program.path }
@@ -80,13 +80,16 @@ package final class Pinentry: PersonScreen {
         }
     }
 
-    package func close() {
+    /// What is typed ahead for the shell once the prompt has its answer stays.
+    package func close() { end(droppingInput: false) }
+
+    private func end(droppingInput: Bool) {
         guard let running = tool.take() else { return }
         unread = 0..<0
         // A terminal that is left in the middle is put in order by the program, which
         // knows its screen; its settings also by us.
         running.end(by: Deadline(after: .seconds(2), on: processTime))
-        terminal?.restore()
+        terminal?.restore(droppingInput: droppingInput)
         claim = nil
     }
 
@@ -95,7 +98,7 @@ package final class Pinentry: PersonScreen {
         _ body: () throws(PromptFailure) -> R
     ) throws(PromptFailure) -> R {
         do throws(PromptFailure) { return try body() } catch {
-            if error != .tooLong { close() }
+            if error != .tooLong { end(droppingInput: error != .canceled) }
             throw error
         }
     }
