@@ -49,6 +49,7 @@ let package = Package(
         .executable(name: "latchkey", targets: ["latchkey"]),
         .executable(name: "latchkeyd", targets: ["latchkeyd"]),
         .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
+        .executable(name: "latchkey-prompt", targets: ["latchkey-prompt"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -123,6 +124,9 @@ let package = Package(
                 "KeychainPlatform", "KeychainCrypto", "KeychainMessages", logging,
             ]),
 
+        // Asks a person, by pinentry, on behalf of the enclave.
+        room("PersonPrompt", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
+
         // Floor 5: executables
         executable(
             "latchkeyd",
@@ -132,6 +136,7 @@ let package = Package(
                 arguments, logging,
             ]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
+        executable("latchkey-prompt", ["PersonPrompt", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
@@ -232,7 +237,7 @@ let package = Package(
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
-                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", protobuf,
+                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(
@@ -265,7 +270,13 @@ let package = Package(
                 "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
             ],
             exclude: ["Corpus"], swiftSettings: house),
-        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave"]),
+        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt"]),
+        tests(
+            "PersonPromptTests",
+            [
+                "PersonPrompt", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport",
+                "latchkey-prompt",
+            ]),
         tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),
         tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),

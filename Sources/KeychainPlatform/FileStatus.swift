@@ -20,7 +20,11 @@ package struct FileStatus: Hashable, Sendable {
     package let mode: UInt32
     package let linkCount: UInt64
     package let byteCount: Int64
+    /// Of a device: which (major and minor number as makedev(3) packs them); else 0.
+    package let deviceNumber: UInt64
 
+    package var isCharacterDevice: Bool { mode & S_IFMT == S_IFCHR }
+    package var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
     package var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
     /// Whether root alone may write it. An access control list cannot grant
@@ -34,6 +38,7 @@ package struct FileStatus: Hashable, Sendable {
         mode = status.st_mode
         linkCount = UInt64(status.st_nlink)
         byteCount = Int64(status.st_size)
+        deviceNumber = UInt64(status.st_rdev)
     }
 
     /// Of an open file.

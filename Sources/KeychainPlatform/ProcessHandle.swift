@@ -26,6 +26,9 @@ package final class ProcessHandle: Sendable {
     /// Whether it still runs. A zombie does not; signal 0 would say it does.
     package var isAlive: Bool { lk_has_ended(descriptor.raw) == 0 }
 
+    /// Becomes readable when the process has ended, and stays so (pidfd_open(2)).
+    package var end: Descriptor { descriptor }
+
     /// Its ids now (PIDFD_GET_INFO, Linux 6.13), or nil where the kernel does
     /// not know the request.
     package func credentials() throws(SystemCallError) -> ProcessCredentials? {

@@ -79,7 +79,7 @@ import Testing
 
     /// What damages, replaces clocks or hides kernel features is in KeychainTesting
     /// and test programs only.
-    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave"])
+    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt"])
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let program = try Data(contentsOf: folder.appendingPathComponent(name), options: .alwaysMapped)

@@ -1,0 +1,43 @@
+@_implementationOnly import CLatchkeyPlatform
+internal import Glibc
+
+/// A terminal of another session, as it is now. It never becomes ours.
+package struct TerminalDevice: Sendable {
+    package let status: FileStatus
+    private let descriptor: Descriptor
+    private let before: termios
+
+    /// - Throws: ENOTTY for what is no terminal; EACCES for another user's.
+    package init(_ path: FilePath) throws(SystemCallError) {
+        let raw = unsafe path.withCString { unsafe lk_open($0, O_RDWR | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0) }
+        descriptor = Descriptor(owning: try checked("open a terminal", raw))
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor.raw, &settings) == 0 else { throw SystemCallError("tcgetattr", errno: errno) }
+        before = settings
+        status = try FileStatus(of: descriptor)
+    }
+
+    /// Characters in a line; 80 where it does not say.
+    package var columns: Int {
+        var columns: Int32 = 0
+        var rows: Int32 = 0
+        guard unsafe lk_terminal_size(descriptor.raw, &columns, &rows) == 0, columns > 0 else { return 80 }
+        return Int(columns)
+    }
+
+    /// The right to ask on it, among programs that ask for this; nil where another
+    /// keeps it beyond `deadline`.
+    package func claim(until deadline: Deadline) throws(SystemCallError) -> FileLock? {
+        try FileLock.take(descriptor, until: deadline)
+    }
+
+    /// Puts its settings back. Never waits (a terminal that is stopped would let
+    /// tcdrain(3) wait for ever).
+    ///
+    /// - Parameter droppingInput: what was typed and not read was meant for a prompt.
+    package func restore(droppingInput: Bool) {
+        var settings = before
+        if droppingInput { _ = tcflush(descriptor.raw, TCIFLUSH) }
+        _ = unsafe tcsetattr(descriptor.raw, TCSANOW, &settings)
+    }
+}

@@ -1,0 +1,59 @@
+internal import KeychainPlatform
+
+/// `/proc/PID` of the process that somebody is asked for.
+struct CallerFolder {
+    let record: ProcessRecord
+    private let folder: Descriptor
+    private let processes: Descriptor
+
+    /// - Throws: where it has ended, or is another user's.
+    init(of process: Int32, in places: PromptPlaces) throws(NobodyToAsk) {
+        let looked = Self.looking { () throws(SystemCallError) in
+            let processes = try Descriptor.look(at: FilePath(places.processes), .folder)
+            let folder = try Descriptor.look(at: FilePath("\(process)"), in: processes, .folder)
+            return (processes, folder)
+        }
+        guard let looked else { throw NobodyToAsk("the program that asked has ended") }
+        (processes, folder) = looked
+        guard let users = Self.read("status", in: folder).flatMap(ProcessUsers.parse),
+            let record = Self.read("stat", in: folder).flatMap(ProcessRecord.init)
+        else { throw NobodyToAsk("the program that asked cannot be looked at") }
+        let own = ProcessEnvironment.effectiveUserID
+        guard users.real == own, users.effective == own else {
+            throw NobodyToAsk("the program that asked runs as another user")
+        }
+        self.record = record
+    }
+
+    /// Variables as they were when the program started; nil where it hides them.
+    var environment: [[UInt8]]? {
+        Self.read("environ", in: folder, atMost: 256 * 1024)?.split(separator: 0).map(Array.init)
+    }
+
+    /// Whether the session that the process belongs to sees the files that we see,
+    /// and has this terminal. Its leader had it first, and cannot be left without
+    /// losing it; the process itself may hide, or stand in a sandbox.
+    func leaderSharesTerminal() -> Bool {
+        let looked = Self.looking { () throws(SystemCallError) in
+            let leader = try Descriptor.look(at: FilePath("\(record.session)"), in: processes, .folder)
+            let own = try FileStatus(at: FilePath("self/ns/mnt"), in: processes, followingLink: true)
+            let theirs = try FileStatus(at: FilePath("ns/mnt"), in: leader, followingLink: true)
+            return (leader, own.identity == theirs.identity)
+        }
+        guard let (leader, isOurs) = looked, isOurs,
+            let leading = Self.read("stat", in: leader).flatMap(ProcessRecord.init)
+        else { return false }
+        return leading.session == record.session && leading.terminal == record.terminal
+    }
+
+    private static func read(_ name: String, in folder: Descriptor, atMost limit: Int = 16 * 1024) -> [UInt8]? {
+        looking { () throws(SystemCallError) in
+            try Descriptor.look(at: FilePath(name), in: folder, .reading).readStart(atMost: limit)
+        }
+    }
+
+    /// Nil where there is nothing to see: what cannot be looked at is not used.
+    private static func looking<T>(_ look: () throws(SystemCallError) -> T) -> T? {
+        do throws(SystemCallError) { return try look() } catch { return nil }
+    }
+}

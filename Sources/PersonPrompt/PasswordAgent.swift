@@ -1,0 +1,76 @@
+package import KeychainPlatform
+
+/// systemd-ask-password: whoever watches over the machine's questions is asked (at
+/// boot plymouth, else the console or another terminal of root's).
+///
+/// Only where we may put a question, which takes root before systemd 257, and where
+/// an agent is seen to watch. (systemd.io, "Password Agents": agents watch
+/// /run/systemd/ask-password by inotify, which nobody can see; without one a question
+/// would lie there until its time is over.)
+package final class PasswordAgent: PersonScreen {
+    private let program: String
+    private let calledOffBy: [Descriptor]
+    private let processTime: any KeychainClock
+
+    /// Nil where nobody would answer, or that cannot be known.
+    package init?(
+        in places: PromptPlaces, calledOffBy: [Descriptor], processTime: any KeychainClock = SystemClock()
+    ) {
+        guard TrustedPath.isExecutableOfOurs(places.passwordAgentProgram), WatchingAgent.isSeen(in: places) else {
+            return nil
+        }
+        program = places.passwordAgentProgram
+        self.calledOffBy = calledOffBy
+        self.processTime = processTime
+    }
+
+    package var name: String { program }
+    package var repertoire: ForeignText.Repertoire { .ascii }
+    package var columns: Int { 80 }
+
+    package func ask(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) -> SecretBytes {
+        // A question is one line of a file.
+        let words = [form.error, form.description, "Passcode:"].compactMap { $0 }.joined(separator: "\n")
+        let text = words.split(separator: "\n").joined(separator: " - ")
+        let seconds = max(1, Int(deadline.remaining.seconds.rounded(.up)))
+        // --no-tty: never on a terminal that happens to be ours.
+        let arguments = ["--no-tty", "--timeout=\(seconds)", "-n", "--", text]
+        let tool = try start(arguments)
+        do throws(PromptFailure) {
+            return try everything(from: tool, until: deadline)
+        } catch {
+            tool.end(by: Deadline(after: .seconds(2), on: processTime))
+            throw error
+        }
+    }
+
+    /// Agents take answers and show nothing else.
+    package func tell(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) {}
+
+    package func close() {}
+
+    private func start(_ arguments: [String]) throws(PromptFailure) -> ConversingTool {
+        do throws(SystemCallError) {
+            return try ConversingTool(program, arguments, environment: ["PATH=/usr/bin:/bin"])
+        } catch {
+            throw .unable(why: "\(program) cannot be started (\(error))")
+        }
+    }
+
+    private func everything(
+        from tool: borrowing ConversingTool, until deadline: Deadline
+    ) throws(PromptFailure) -> SecretBytes {
+        var typed = SecretWriter(byteCount: AssuanReader.longestData)
+        while true {
+            try OutputWait.words(on: tool.output, orUntil: calledOffBy, until: deadline)
+            var heard = SecretBytes(count: 512)
+            let count: Int
+            do throws(SystemCallError) { count = try tool.hear(into: &heard) } catch { throw .broken(.deaf) }
+            // It closes its side when it was answered, or dismissed.
+            if count == 0, typed.count == 0 { throw .canceled }
+            if count == 0 { return typed.finish() }
+            guard typed.count + count <= AssuanReader.longestData else { throw .tooLong }
+            typed.append(heard.copy(0..<count))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
+
+/// What `latchkey-prompt` does: ask, on behalf of one process, what the enclave's
+/// door would have a person be asked; then end.
+package struct PromptProcess {
+    private let door: any PersonDoor
+    private let caller: Int32
+    private let places: PromptPlaces
+    private let clock: any KeychainClock
+
+    /// - Parameter caller: the process that is waiting for the answer.
+    package init(
+        door: any PersonDoor, caller: Int32, places: PromptPlaces = PromptPlaces(), clock: any KeychainClock
+    ) {
+        self.door = door
+        self.caller = caller
+        self.places = places
+        self.clock = clock
+    }
+
+    /// - Parameter end: readable once somebody wants this to end.
+    /// - Throws: what the door throws, and `errSecNotAvailable` where the system
+    ///   gives no descriptors.
+    package func run(endedBy end: Descriptor) throws(KeychainError) -> ConversationOutcome {
+        let conversation = PersonConversation(with: door, on: clock)
+        let ways: PromptWays
+        do throws(NobodyToAsk) {
+            // The handle comes first: what is read then is of this process or of none.
+            let handle = try Self.handle(of: caller)
+            let place = try CallerPlace(of: caller, in: places)
+            guard handle.isAlive else { throw NobodyToAsk("the program that asked has ended") }
+            ways = try PromptWays(from: place, in: places, calledOffBy: [end, handle.end])
+        } catch {
+            return try conversation.hold(nobody: error)
+        }
+        return try conversation.hold(on: ways.screens)
+    }
+
+    private static func handle(of process: Int32) throws(NobodyToAsk) -> ProcessHandle {
+        do throws(SystemCallError) { return try ProcessHandle.open(process) } catch {
+            throw NobodyToAsk("the program that asked has ended")
+        }
+    }
+
+    /// What this process does to itself before it holds a passcode, and what tells
+    /// it to end (SIGTERM, SIGINT, SIGHUP).
+    package static func prepare() throws(KeychainError) -> EventSignal {
+        do throws(SystemCallError) {
+            try Hardening.apply()
+            Hardening.ignoreBrokenPipes()
+            let end = try EventSignal()
+            try TerminationSignals.notify(end)
+            return end
+        } catch {
+            throw KeychainError(
+                .notAvailable, reason: .internalFault(what: "the prompt cannot start"), underlying: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import KeychainModel
+package import KeychainProtocol
+
+/// A question in words, so that whoever reads it can tell whose word each part is.
+///
+/// The frame is ours: a column of names, a bar, and behind the bar, in quotation
+/// marks, what somebody else chose. Lines are broken here, so that each of them
+/// begins with our column; behind the bar nothing can look like a line of ours.
+package struct QuestionText: Sendable {
+    package let question: PersonQuestion
+    package let repertoire: ForeignText.Repertoire
+    /// Characters in a line of the place where it is shown.
+    package let columns: Int
+
+    package static let longestReason = 200
+
+    /// Leaves room for "SETDESC " in a line of Assuan.
+    private static let mostBytes = AssuanReader.longestLine - 8
+    private static let nameWidth = 9
+
+    package init(_ question: PersonQuestion, repertoire: ForeignText.Repertoire, columns: Int) {
+        self.question = question
+        self.repertoire = repertoire
+        self.columns = columns
+    }
+
+    package func form(error: String? = nil) -> PromptForm {
+        PromptForm(description: description, error: error, okay: question.purpose == .unlock ? "Unlock" : "Allow")
+    }
+
+    package var description: String {
+        let facts = [heading] + fact("Item", question.itemLabel, 72, 150) + fact("Group", question.itemGroup, 60, 100)
+        let who =
+            question.program.isEmpty
+            ? [] : fact("Program", question.program, 100, 160) + ownFact("Process", "\(question.programProcess)")
+        let worth = question.program.isEmpty ? [] : [Self.worth(of: question.programStrength)]
+        guard !question.reason.isEmpty else { return Self.text(facts + who + worth) }
+        // Its own words get what is left: they never push ours out.
+        var bytes = Self.mostBytes
+        while true {
+            let words = fact("It says", question.reason, Self.longestReason, bytes)
+            let text = Self.text(facts + who + words + worth + [Self.warning])
+            let excess = AssuanCommand.byteCount(text) - Self.mostBytes
+            if excess <= 0 || bytes == 0 { return text }
+            bytes = max(0, min(bytes, words.reduce(0) { $0 + $1.utf8.count }) - excess)
+        }
+    }
+
+    private static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") }
+
+    private static let warning = "What it says was not checked by anybody."
+
+    private var heading: String {
+        switch question.purpose {
+        case .unlock: question.program.isEmpty ? "Open your keychain?" : "A program needs your keychain open."
+        case .useItem where question.itemCount > 1:
+            "A program wants to use \(question.itemCount) items of your keychain."
+        case .useItem: "A program wants to use an item of your keychain."
+        case .agree: "A program wants you to agree to what it says."
+        case .deputy: "The command line wants to reach items of other programs."
+        }
+    }
+
+    /// What the daemon's word about the program is worth.
+    private static func worth(of strength: IdentityStrength) -> String {
+        switch strength {
+        case .none: "The program hides: the keychain cannot tell which it is."
+        case .user: "So says the keychain; another program of yours could pose as it."
+        case .program: "The system vouches that it is this program."
+        }
+    }
+
+    // MARK: Facts
+
+    private func ownFact(_ name: String, _ text: String) -> [String] { [Self.column(name) + text] }
+
+    private static func column(_ name: String) -> String {
+        name + String(repeating: " ", count: nameWidth - name.count) + "| "
+    }
+
+    /// Words of others behind a name of ours.
+    private func fact(_ name: String, _ words: String, _ characters: Int, _ bytes: Int) -> [String] {
+        guard !words.isEmpty else { return [] }
+        let clean = ForeignText(words, characters: characters, bytes: max(0, bytes), repertoire).text
+        // Four characters are the frame that pinentry-curses draws.
+        let width = max(16, min(columns, 80) - 4 - Self.nameWidth - 2)
+        let lines = LineBreaking.lines(of: repertoire.opening + clean + repertoire.closing, width: width)
+        return lines.enumerated().map { Self.column($0.offset == 0 ? name : "") + $0.element }
+    }
+}

@@ -1,0 +1,198 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import PersonPrompt
+import Testing
+
+/// Where a process can be asked for, and what of its word is believed.
+@Suite struct CallerPlaceTests {
+    private let folder: TemporaryDirectory
+    private let places: PromptPlaces
+
+    init() throws {
+        folder = try TemporaryDirectory("session")
+        var places = PromptPlaces()
+        for name in ["runtime", "displays", "terminals"] { _ = try folder.folder(name) }
+        places.runtimeFolder = folder.path("runtime")
+        places.displays = folder.path("displays")
+        places.terminalPrograms = ["/usr/bin/pinentry-tty"]
+        places.passwordQuestions = folder.path("nowhere")
+        self.places = places
+    }
+
+    /// A socket file, as a compositor or an X server leaves one.
+    private func socket(_ path: String) throws {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { space in
+            for (index, byte) in path.utf8.enumerated() { unsafe space[index] = byte }
+        }
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(bound == 0)
+    }
+
+    private func variables(_ values: [String: String]) -> SessionVariables {
+        SessionVariables(values.map { Array("\($0.key)=\($0.value)".utf8) })
+    }
+
+    // MARK: Displays
+
+    @Test func loginSessionIsWhatTheMachineConfirms() throws {
+        for path in ["runtime/wayland-0", "runtime/bus", "displays/X1"] { try socket(folder.path(path)) }
+        try Data().write(to: URL(fileURLWithPath: folder.path("cookie")))
+        let session = GraphicalSession(
+            variables([
+                "XDG_RUNTIME_DIR": places.runtimeFolder, "WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":1.0",
+                "XAUTHORITY": folder.path("cookie"),
+                "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(places.runtimeFolder)/bus",
+                "LD_PRELOAD": "/tmp/x.so", "GTK_MODULES": "x", "QT_PLUGIN_PATH": "/tmp", "HOME": "/tmp",
+            ]), in: places)
+        #expect(
+            session?.environment == [
+                "XDG_RUNTIME_DIR=\(places.runtimeFolder)", "WAYLAND_DISPLAY=wayland-0",
+                "DBUS_SESSION_BUS_ADDRESS=unix:path=\(places.runtimeFolder)/bus", "DISPLAY=:1",
+                "XAUTHORITY=\(folder.path("cookie"))",
+            ])
+    }
+
+    @Test(arguments: [
+        ["WAYLAND_DISPLAY": "wayland-9"], ["WAYLAND_DISPLAY": "../displays/X1"], ["WAYLAND_DISPLAY": "/tmp/evil"],
+        ["WAYLAND_DISPLAY": ""], ["DISPLAY": ":2"], ["DISPLAY": "evil.example:0"], ["DISPLAY": "localhost:10.0"],
+        ["DISPLAY": ":1;x"], ["DISPLAY": ":1.x"], ["DISPLAY": ":"], ["DISPLAY": ":-1"], ["DISPLAY": ":999999"],
+        ["WAYLAND_DISPLAY": "plain"], ["DISPLAY": "unix:/tmp/x:1"],
+    ])
+    func displayOfAProgramsOwnIsNone(_ values: [String: String]) throws {
+        try socket(folder.path("displays/X1"))
+        try Data().write(to: URL(fileURLWithPath: folder.path("runtime/plain")))
+        let all = values.merging(["XDG_RUNTIME_DIR": places.runtimeFolder]) { first, _ in first }
+        #expect(GraphicalSession(variables(all), in: places) == nil)
+    }
+
+    @Test func runtimeFolderOfAProgramsOwnIsNone() throws {
+        let other = try folder.folder("other").path
+        try socket(other + "/wayland-0")
+        #expect(
+            GraphicalSession(variables(["XDG_RUNTIME_DIR": other, "WAYLAND_DISPLAY": "wayland-0"]), in: places) == nil)
+    }
+
+    @Test func busOfAProgramsOwnIsDropped() throws {
+        try socket(folder.path("displays/X1"))
+        let session = GraphicalSession(
+            variables([
+                "DISPLAY": ":1", "XDG_RUNTIME_DIR": places.runtimeFolder,
+                "DBUS_SESSION_BUS_ADDRESS": "unix:abstract=/tmp/dbus-evil", "XAUTHORITY": "/etc/shadow/../x",
+            ]),
+            in: places)
+        #expect(session?.environment == ["XDG_RUNTIME_DIR=\(places.runtimeFolder)", "DISPLAY=:1"])
+    }
+
+    @Test func displayStandsBeforeTheTerminalAndGetsNoTerminal() throws {
+        try socket(folder.path("displays/X1"))
+        let terminal = try PseudoTerminal()
+        let fake = try FakePinentry(getPin: "echo D $(env | cut -d= -f1 | sort | tr '\\n' ,); echo OK")
+        var places = places
+        places.graphicalPrograms = [fake.path]
+        let caller = try Caller(on: terminal, ["DISPLAY": ":1", "LD_PRELOAD": "", "EVIL": "1"])
+        let door = FakeDoor(PersonQuestion(purpose: .unlock), passcode: "DISPLAY,LANG,PATH,PWD,")
+        let end = try EventSignal()
+        let process = PromptProcess(door: door, caller: caller.processID, places: places, clock: SystemClock())
+        let outcome = try withExtendedLifetime(caller) { try process.run(endedBy: end.descriptor) }
+        #expect(outcome == .agreed)
+        #expect(!fake.heard.contains { $0.contains("ttyname") } && terminal.shown().isEmpty)
+    }
+
+    // MARK: Languages
+
+    @Test(arguments: [
+        (["LANG": "de_DE.UTF-8"], true), (["LANG": "C.utf8"], true), (["LANG": "C.UTF-8", "LC_ALL": "C"], false),
+        (["LANG": "de_DE@euro"], false), (["LC_CTYPE": "de_DE.UTF-8@euro", "LANG": "C"], true), ([:], false),
+        (["LC_ALL": "", "LANG": "C.UTF-8"], true), (["LANG": "../../x.UTF-8"], false),
+    ])
+    func terminalShowsUTF8WhereItsLocaleSaysSo(_ values: [String: String], _ expected: Bool) {
+        #expect(variables(values).isUTF8 == expected)
+    }
+
+    @Test func whatIsTypedIsUTF8WhereNothingElseIsSaid() {
+        for values in [[:], ["LANG": "C"], ["LC_ALL": "POSIX"], ["LANG": "fr_FR.UTF-8"]] {
+            #expect(variables(values).typedLanguage == "C.UTF-8")
+        }
+        #expect(variables(["LANG": "fr_FR.ISO-8859-15"]).typedLanguage == "fr_FR.ISO-8859-15")
+    }
+
+    @Test func firstOfTwoVariablesCounts() {
+        let both = SessionVariables([Array("TERM=xterm".utf8), Array("TERM=evil\nx".utf8), Array("TERMX".utf8), [0xff]])
+        #expect(both.terminalType == "xterm")
+        #expect(variables(["TERM": "x/../y"]).terminalType == nil)
+    }
+
+    // MARK: Terminals
+
+    private func why(_ caller: Caller, _ places: PromptPlaces? = nil) throws -> String? {
+        do throws(NobodyToAsk) {
+            return try CallerPlace(of: caller.processID, in: places ?? self.places).noTerminal?.why
+        } catch { return error.why }
+    }
+
+    @Test func foregroundTerminalOfTheCallerIsTaken() throws {
+        let terminal = try PseudoTerminal(columns: 60)
+        let caller = try Caller(on: terminal, ["TERM": "screen"])
+        let place = try withExtendedLifetime(caller) { try CallerPlace(of: caller.processID, in: places) }
+        #expect(place.terminal?.path == terminal.path && place.terminal?.device.columns == 60)
+    }
+
+    @Test func whatLiesInTheTerminalsPlaceMustBeIt() throws {
+        let terminal = try PseudoTerminal()
+        let caller = try Caller(on: terminal)
+        var places = places
+        places.terminals = folder.path("terminals")
+        _ = try folder.folder("terminals/pts")
+        let impostor = folder.path("terminals/pts/") + (terminal.path.split(separator: "/").last ?? "")
+        #expect(try why(caller, places)?.contains("cannot be used") == true)
+        try Data().write(to: URL(fileURLWithPath: impostor))
+        #expect(try why(caller, places)?.contains("cannot be used") == true)
+        try FileManager.default.removeItem(atPath: impostor)
+        try FileManager.default.createSymbolicLink(atPath: impostor, withDestinationPath: try PseudoTerminal().path)
+        #expect(try why(caller, places)?.contains("cannot be used") == true)
+    }
+
+    /// A container has terminals of its own, with the numbers of ours.
+    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"))
+    func terminalOfAnotherContainerIsNotOurs() throws {
+        let terminal = try PseudoTerminal()
+        let caller = try Caller(on: terminal, script: "exec unshare -m /bin/sh -c 'echo $$ >&3; exec sleep 1000'")
+        #expect(try why(caller) == "its terminal belongs to another container")
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"))
+    func sandboxedProgramOnAPersonsTerminalIsAskedForThere() throws {
+        let terminal = try PseudoTerminal()
+        let caller = try Caller(on: terminal, script: "unshare -m /bin/sh -c 'echo $$ >&3; exec sleep 1000'")
+        #expect(try why(caller) == nil)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root runs programs as another user"))
+    func programOfAnotherUserIsNotAskedFor() throws {
+        let caller = try Caller(
+            on: try PseudoTerminal(),
+            script: "exec setpriv --reuid=4711 --clear-groups /bin/sh -c 'echo $$ >&3; exec sleep 1000'")
+        #expect(try why(caller) == "the program that asked runs as another user")
+    }
+
+    @Test func numbersOfProcStatAreFoundBehindAnyName() {
+        let text = "77 (a) b (c) S 1 20 30 34817 20 4194304 0 0"
+        let record = ProcessRecord(Array(text.utf8))
+        #expect(record?.processGroup == 20 && record?.session == 30 && record?.terminal == 34817)
+        #expect(record?.isInForeground == true)
+        for broken in ["", "77 (a", "77 (a) S 1 2", "77 (a) S x 2 3 4 5", "1 (a) S 1 2 3 99999999999 5"] {
+            #expect(ProcessRecord(Array(broken.utf8)) == nil)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import KeychainModel
+import KeychainProtocol
+import PersonPrompt
+import Testing
+
+/// What a program, an item's name or a path could do to the words of a prompt.
+@Suite struct QuestionTextTests {
+    private func lines(
+        label: String = "mail", reason: String, program: String = "/usr/bin/git", columns: Int = 80,
+        _ repertoire: ForeignText.Repertoire = .unicode
+    ) -> [String] {
+        let question = PersonQuestion(
+            purpose: .useItem, itemLabel: label, itemGroup: "g", itemCount: 1, program: program,
+            programStrength: .user, programProcess: 42, reason: reason)
+        return QuestionText(question, repertoire: repertoire, columns: columns).description
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// Our words, with the places of others' left out.
+    private let frame = [
+        "A program wants to use an item of your keychain.", "Item     | ", "Group    | ", "Program  | ",
+        "Process  | 42",
+        "It says  | ", "So says the keychain; another program of yours could pose as it.",
+        "What it says was not checked by anybody.",
+    ]
+
+    @Test func eachPartSaysWhoseWordItIs() {
+        #expect(
+            lines(reason: "fetching mail") == [
+                frame[0], frame[1] + "“mail”", frame[2] + "“g”", frame[3] + "“/usr/bin/git”", frame[4],
+                frame[5] + "“fetching mail”", frame[6], frame[7],
+            ])
+    }
+
+    @Test(arguments: [
+        (IdentityStrength.none, "The program hides"), (.user, "could pose as it"), (.program, "The system vouches"),
+    ])
+    func worthOfTheDaemonsWordIsSaid(_ strength: IdentityStrength, _ words: String) {
+        let question = PersonQuestion(purpose: .unlock, program: "/usr/bin/git", programStrength: strength)
+        #expect(QuestionText(question, repertoire: .unicode, columns: 80).description.contains(words))
+    }
+
+    static let imitations = [
+        "ok”\nProcess  | 1\nProgram  | “/usr/bin/latchkey”", "a\r\nItem     | “harmless”", "a\u{2028}Item     | “x”",
+        "a\u{85}The system vouches that it is this program.", "\u{1b}[2J\u{1b}[HItem | x", "\u{9b}2J",
+        "\u{7}\u{8}\u{8}\u{8}\u{7f}",
+        "\u{202e}.drowssap ruoy", "\u{2066}x\u{2069}\u{200f}", "a\u{200b}\u{200d}\u{feff}\u{00ad}b", "“”„‟«»\"″〝〞＂❝❞",
+        "<b>Latchkey</b><br>Item", String(repeating: "x", count: 5000), String(repeating: "word ", count: 2000),
+        String(repeating: "%", count: 5000), String(repeating: "\u{1F600}", count: 5000),
+        String(repeating: "漢", count: 5000),
+        "a" + String(repeating: "\u{0335}", count: 300), "\u{20dd}\u{0338}",
+        String(repeating: " ", count: 79) + "Item     | “x”",
+        String(repeating: "\u{2800}\u{3164}\u{00a0}", count: 40) + "x", "\u{e000}\u{10ffff}\u{fff9}", "| | |\n| “x”",
+        "",
+        "a\u{0}b",
+    ]
+
+    /// Every line is one of ours as we wrote it, or begins with our column.
+    @Test(arguments: imitations, [80, 40, 20])
+    func nothingLooksLikeALineOfOurs(_ words: String, columns: Int) {
+        for repertoire in [ForeignText.Repertoire.unicode, .ascii] {
+            let shown = lines(label: words, reason: words, program: words, columns: columns, repertoire)
+            let names = ["Item     | ", "Group    | ", "Program  | ", "It says  | ", "         | "]
+            var seen: [String] = []
+            for line in shown where !frame.contains(line) {
+                let name = names.first { line.hasPrefix($0) }
+                #expect(name != nil, "\(line)")
+                guard let name else { continue }
+                if name != names[4] { seen.append(name) }
+                check(line.dropFirst(name.count), repertoire)
+            }
+            #expect(Set(seen).count == seen.count, "a column of ours is there twice")
+            #expect(shown.filter { frame.contains($0) } == frame.filter { shown.contains($0) })
+        }
+    }
+
+    private func check(_ words: Substring, _ repertoire: ForeignText.Repertoire) {
+        let inside = words.unicodeScalars.filter { repertoire == .ascii ? $0 != "\"" : $0 != "“" && $0 != "”" }
+        #expect(words.unicodeScalars.count - inside.count <= 2)
+        for scalar in inside {
+            let isHarmless =
+                switch scalar.properties.generalCategory {
+                case .control, .format, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator, .enclosingMark:
+                    false
+                default: !scalar.properties.isDefaultIgnorableCodePoint && !"<>\"“”„«»".unicodeScalars.contains(scalar)
+                }
+            #expect(isHarmless && (repertoire == .unicode || scalar.isASCII), "\(scalar.value)")
+        }
+    }
+
+    @Test(arguments: imitations + [String(repeating: "ninechars ", count: 90)], [80, 40, 20])
+    func questionFitsIntoALineOfAssuanAndNothingOfOursIsCut(_ words: String, columns: Int) {
+        for repertoire in [ForeignText.Repertoire.unicode, .ascii] {
+            let shown = lines(label: words, reason: words, program: words, columns: columns, repertoire)
+            let escaped = shown.joined(separator: "\n").utf8.reduce(0) {
+                $0 + ($1 == UInt8(ascii: "%") || $1 == UInt8(ascii: "\n") ? 3 : 1)
+            }
+            #expect(escaped <= 992)
+            if !words.isEmpty { #expect(shown.last == frame[7]) }
+            if columns == 80 { #expect(shown.count <= 16) }
+        }
+    }
+
+    @Test func reasonIsShownWholeWhereThereIsRoom() {
+        let reason = String(repeating: "ninechars ", count: 20).dropLast()
+        let shown = lines(reason: String(reason)).joined(separator: " ")
+        #expect(shown.split(separator: "ninechars").count == 21 && !shown.contains("…"))
+    }
+
+    @Test func longWordsAreCutWithAMark() {
+        let text = ForeignText(String(repeating: "x", count: 300), characters: 200, bytes: 1000, .unicode).text
+        #expect(text.count == 201 && text.hasSuffix("x…"))
+    }
+
+    @Test func ordinaryNamesStayAsTheyAre() {
+        for name in ["mail.example", "Café – AT&T (work)", "日本語 パスワード", "עברית", "it's", "a_b%c"] {
+            #expect(ForeignText(name, characters: 72, bytes: 150, .unicode).text == name)
+        }
+    }
+
+    @Test func whatATerminalCannotShowIsMarked() {
+        #expect(ForeignText("Café", characters: 72, bytes: 150, .ascii).text == "Caf?")
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+
+enum Waiting {
+    /// Whether something comes true; other processes tell nobody when they are ready.
+    static func eventually(_ condition: () -> Bool) -> Bool {
+        let deadline = Deadline(after: .seconds(60), on: SystemClock())
+        while !deadline.hasPassed {
+            if condition() { return true }
+            var nothing = pollfd()
+            _ = unsafe poll(&nothing, 0, 20)
+        }
+        return condition()
+    }
+
+    /// Beside the test: what a person does while it asks.
+    static func meanwhile(_ body: @escaping @Sendable () -> Void) { TestThread.start(body) }
+}
+
+extension ManualClock {
+    /// Moves on once something waits and `condition` holds.
+    func advanceLater(by duration: Duration, once condition: @escaping @Sendable () -> Bool = { true }) {
+        Waiting.meanwhile {
+            _ = Waiting.eventually { self.waiterCount > 0 && condition() }
+            self.advance(by: duration)
+        }
+    }
+}
