@@ -109,6 +109,8 @@ package final class Daemon: Sendable {
     package func stop() { stopped.signal() }
 
     package var connectionCount: Int { table.count }
+    /// Whether the enclave holds open what a person opened.
+    var leavesEnclave: Bool { device.mustStay }
     /// Connections that wait for changes.
     package var observerCount: Int { observers.count }
 

@@ -80,7 +80,8 @@ package struct DaemonProcess {
         let salvage = goOnSalvaging(engine)
         daemon.run(until: terminated)
         withExtendedLifetime(salvage) {}
-        EnclaveKeeping.dismiss(configuration)
+        // What a person opened stays open for the next daemon.
+        if configuration.isTemporary || !daemon.leavesEnclave { EnclaveKeeping.dismiss(configuration) }
         do throws(KeychainError) { try engine.close() } catch {
             logger.error("closing failed", metadata: ["cause": "\(error)"])
         }

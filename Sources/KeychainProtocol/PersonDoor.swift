@@ -79,7 +79,7 @@ package struct PersonQuestion: Hashable, Sendable {
     package init(
         purpose: Purpose, itemLabel: String = "", itemGroup: String = "", itemCount: Int = 0, program: String = "",
         programStrength: IdentityStrength = .none, programProcess: Int32 = 0, reason: String = "",
-        secondsLeft: Int = 60
+        secondsLeft: Int = 50
     ) {
         self.purpose = purpose
         self.itemLabel = itemLabel
@@ -151,6 +151,7 @@ package protocol PersonDoor: AnyObject, Sendable {
     ///   its time is over (`promptTimedOut`).
     func agree(with credential: PersonCredential) throws(KeychainError)
 
-    /// Nobody agrees: `userCanceled`, `promptTimedOut` or `nobodyToAsk`.
+    /// Nobody agrees: `userCanceled`, `promptTimedOut`, `nobodyToAsk`, or what the
+    /// last of too many attempts was refused for.
     func decline(_ reason: Reason) throws(KeychainError)
 }

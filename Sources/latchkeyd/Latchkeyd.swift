@@ -142,6 +142,8 @@ struct Latchkeyd: ParsableCommand {
         var configuration = DaemonConfiguration(
             locations: KeychainLocations(dataDirectory: data, runDirectory: run), features: try KernelFeatures.probed(),
             clock: SystemClock(), programDirectories: programDirectories)
+        configuration.asker = PromptProgram(
+            programDirectories: programDirectories, dataDirectory: data, clock: SystemClock())
         configuration.isTemporary = temporary
         if let parentFd {
             guard temporary, parentFd > 2 else { throw ValidationError("--parent-fd goes with --temporary") }

@@ -11,10 +11,7 @@ import Testing
 
     private static let unconstrained = AccessControl(unconstrained: .whenUnlocked).encoded
 
-    private static let constrained: [[UInt8]] = [
-        AccessControl(protection: "ak", flags: .userPresence)!.encoded,
-        AccessControl(protection: "ak", flags: .applicationPassword)!.encoded,
-        AccessControl(protection: "ak", flags: [.devicePasscode, .watchOrBiometry])!.encoded,
+    private static let senseless: [[UInt8]] = [
         [0xFF], [1], Array(unconstrained.dropLast()), unconstrained + [0], [UInt8](repeating: 7, count: 100_000),
     ]
 
@@ -131,8 +128,8 @@ import Testing
         #expect(enclave.openMetadataKey(row.wrapped, of: .whenUnlocked).fate == .damaged)
     }
 
-    @Test(arguments: constrained)
-    func whatNobodyCanEnforceIsNeitherMadeNorOpened(accessControl: [UInt8]) throws {
+    @Test(arguments: senseless)
+    func whatDoesNotDecodeIsNeitherMadeNorOpened(accessControl: [UInt8]) throws {
         let enclave = try InProcessEnclave.ephemeral()
         let row = RowBinding.row(accessControl: accessControl)
         #expect(enclave.makeRowKeys(for: [row]).map(\.fate) == [.needsAuthentication])

@@ -88,7 +88,7 @@ extension RowBinding {
 
 /// What can be said about an outcome without its key.
 enum Fate: Hashable {
-    case key, locked, needsAuthentication, damaged, noClassKey, effaced
+    case key, locked, needsAuthentication, damaged, noClassKey, effaced, wrongApplicationPassword
 }
 
 extension KeyOutcome {
@@ -100,6 +100,7 @@ extension KeyOutcome {
         case .damaged: .damaged
         case .noClassKey: .noClassKey
         case .effaced: .effaced
+        case .wrongApplicationPassword: .wrongApplicationPassword
         }
     }
 
@@ -119,6 +120,13 @@ extension EnclaveCore {
 }
 
 extension EnclaveConnection {
+    /// Where nobody has agreed to anything.
+    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] { try makeRowKeys(for: rows, in: nil) }
+
+    func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
+        try openRowKeys(rows, in: nil)
+    }
+
     var indexBytes: [UInt8] { indexKey.bytes.insecureArray() }
 }
 

@@ -36,7 +36,7 @@ import Testing
         ProtectionClass.whenUnlocked, .afterFirstUnlock, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly,
     ])
     func lockedKeybagRefusesWhatHangsOnTheBagKey(named: ProtectionClass) throws {
-        let core = try lockedCore()
+        var core = try lockedCore()
         let wrapped = WrappedKey(generation: 1, box: [])
         #expect(core.makeRowKeys(for: [.row(named)]).map(\.fate) == [.locked])
         #expect(core.openRowKeys([(.row(named), wrapped)]).map(\.fate) == [.locked])
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func lockedKeybagStillHasIndexKeyAndAlwaysClasses() throws {
-        let core = try lockedCore()
+        var core = try lockedCore()
         #expect(core.indexKey.bytes.count == 32)
         let row = RowBinding.row(.always)
         let made = core.makeRowKeys(for: [row])[0]
@@ -78,7 +78,7 @@ import Testing
             box: root.wrappingKey.seal(
                 SecretBytes.random(count: 32),
                 bound: WrapBinding.classKey(store: old.store, .always, generation: 2, under: .root)))
-        let newer = try EnclaveCore.opened(old.with(classKeys: [next] + old.classKeys), root.copy())
+        var newer = try EnclaveCore.opened(old.with(classKeys: [next] + old.classKeys), root.copy())
         #expect(newer.openRowKeys([(row, try #require(made.wrapped))])[0].secret == made.secret)
         #expect(newer.makeRowKeys(for: [row])[0].wrapped?.generation == 2)
         #expect(newer.makeMetadataKey(for: .always).wrapped?.generation == 2)

@@ -107,7 +107,7 @@
             var session = EnclaveSession()
             var open = Latchkey_EnclaveRequest.OpenStore()
             open.protocol = EnclaveProtocol.version
-            _ = try session.answer(Self.request(.open(open)), tailByteCount: 0, by: keeper)
+            _ = try session.answer(Self.request(.open(open)), tail: SecretBytes(count: 0), by: keeper)
             let binding = RowBinding(uuid: Array(0..<16), protectionClass: .whenUnlocked, accessControl: [])
             let keys = try keeper.withCore { core in
                 (core.makeRowKeys(for: [binding]), core.makeMetadataKey(for: .whenUnlocked))
@@ -140,7 +140,7 @@
             let answer: EnclaveAnswer
             var session = state.session
             do throws(SessionError) {
-                answer = try session.answer(header, tailByteCount: tailByteCount, by: state.keeper)
+                answer = try session.answer(header, tail: SecretBytes(count: tailByteCount), by: state.keeper)
             } catch { return }
             try claim(tailByteCount == 0, "a tail was taken")
             let message = try claimed(

@@ -1,0 +1,50 @@
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
+internal import KeychainService
+
+/// Has `latchkey-prompt` ask, in the session of the program that calls.
+///
+/// The prompt reaches the enclave by itself: nothing that is typed passes through
+/// here, and neither end of its socket was ever ours.
+package struct PromptProgram: PersonAsker {
+    static let name = "latchkey-prompt"
+
+    private let programDirectories: [String]
+    private let dataDirectory: String
+    private let clock: any KeychainClock
+
+    /// - Parameter programDirectories: where it is looked for, in this order.
+    package init(programDirectories: [String], dataDirectory: String, clock: any KeychainClock) {
+        self.programDirectories = programDirectories
+        self.dataDirectory = dataDirectory
+        self.clock = clock
+    }
+
+    /// After the question's own time the prompt has this long to end by itself.
+    private static let grace: Duration = .seconds(5)
+
+    package func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError) {
+        let program = programDirectories.map { "\($0)/\(Self.name)" }.first { TrustedPath.isExecutableOfOurs($0) }
+        guard let program else { throw Self.nobody("\(Self.name) is not installed") }
+        guard let enclave = EnclaveRendezvous.last(inData: dataDirectory) else { throw Self.nobody("there is no enclave") }
+        let name = question.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        do throws(SystemCallError) {
+            let unused = try EventSignal()
+            let child = try ChildProcess.start(
+                program,
+                arguments: [
+                    "--run", enclave.runDirectory, "--question", name, "--for", "\(shown.programProcess)",
+                ],
+                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: unused.descriptor,
+                fourth: unused.descriptor)
+            try child.status(until: Deadline(after: .seconds(shown.secondsLeft) + Self.grace, on: clock))
+        } catch {
+            throw Self.nobody("\(error)")
+        }
+    }
+
+    private static func nobody(_ why: String) -> KeychainError {
+        KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: why))
+    }
+}
