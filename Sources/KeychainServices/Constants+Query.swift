@@ -130,11 +130,11 @@ public import Foundation
 @safe nonisolated(unsafe) public let kSecUseUserIndependentKeychain: CFString = "u_UserIndependentKeychain"
 
 /// What a prompt says the item is needed for: a string (`u_OpPrompt`).
-/// Deprecated by Apple. Shown nowhere yet.
+/// Deprecated by Apple. Shown as a quotation of the program, never as our words.
 @safe nonisolated(unsafe) public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 
 /// Whether asking a person is ruled out: a Boolean (`u_NoAuthUI`). Deprecated
-/// by Apple. No effect yet: nothing asks.
+/// by Apple. True is as ``kSecUseAuthenticationUIFail``.
 @safe nonisolated(unsafe) public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
 
 /// The `LAContext` in which a person agrees (`u_AuthCtx`); the call is made through
@@ -146,7 +146,7 @@ public import Foundation
 @safe nonisolated(unsafe) public let kSecUseAuthenticationContext: CFString = "u_AuthCtx"
 
 /// Whether a person may be asked: one of the three values below (`u_AuthUI`).
-/// Nothing asks yet.
+/// A person is asked for items that were stored with an access control.
 @safe nonisolated(unsafe) public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
 
 /// A person may be asked (`u_AuthUIA`). The default.

@@ -4,9 +4,10 @@ package import KeychainModel
 /// Who has to agree before an item is used.
 ///
 /// Apple's counterpart: `SecAccessControl`. Two objects made alike are equal.
-/// An object with a constraint can be made, compared and stored in a dictionary;
-/// SecItemAdd refuses it with errSecUnimplemented until something here can
-/// enforce it (COMPATIBILITY.md).
+/// The enclave enforces it: an item is bound to the object that it was stored with,
+/// and its value is opened only once what the object asks for was proved.
+/// SecItemAdd answers errSecAuthFailed where nobody here could ever prove it
+/// (biometry without a reader, a passcode where none is set).
 public final class SecAccessControl: NSObject, Sendable, TypeNumbered {
     package let accessControl: AccessControl
 

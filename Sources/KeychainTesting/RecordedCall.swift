@@ -68,6 +68,7 @@ public struct RecordedCall: Sendable, CustomStringConvertible {
         case .real(let number): number
         case .bool(let flag): flag
         case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+        case .authenticationContext: "<LAContext>"
         default: nil
         }
     }

@@ -13,12 +13,25 @@ import Testing
         return (run.status, run.complaints)
     }
 
-    @Test func descriptorThatIsNotOpenIsRefused() throws {
-        let outcome = try run(["--descriptor", "9", "--for", "1"])
-        #expect(outcome.status == 1 && outcome.complaints.contains("descriptor 9 is not open"))
+    private static let question = String(repeating: "0a", count: 16)
+
+    @Test func withoutAnEnclaveNobodyIsAsked() throws {
+        let folder = try TemporaryDirectory("prompt")
+        let run = try folder.folder("run").path
+        let outcome = try self.run(["--run", run, "--question", Self.question, "--for", "1"])
+        #expect(outcome.status == 1 && outcome.complaints.contains("enclave process does not answer"))
     }
 
-    @Test(arguments: [["--descriptor", "2", "--for", "1"], ["--descriptor", "3", "--for", "0"], []])
+    @Test(arguments: ["", "0a", "zz", String(repeating: "0", count: 31), String(repeating: "x", count: 32)])
+    func whatIsNoNameOfAQuestionIsRefused(_ name: String) throws {
+        let outcome = try run(["--run", "/tmp", "--question", name, "--for", "1"])
+        #expect(outcome.status == 1 && outcome.complaints.contains("--question"))
+    }
+
+    @Test(arguments: [
+        ["--run", "run", "--question", question, "--for", "1"], ["--run", "/run", "--question", question, "--for", "0"],
+        [],
+    ])
     func wrongArgumentsAreUsage(_ arguments: [String]) throws {
         #expect(try run(arguments).status == 64)
     }
