@@ -16,16 +16,19 @@ final class RecordingConsole: Console {
     let errorIsTerminal: Bool
     private let input: [UInt8]
     private let typed: String?
+    private let typedFirst: Mutex<[String]>
     private let record = Mutex(Record())
 
     /// - Parameters:
     ///   - terminal: all three streams are one.
     ///   - inputTerminal, errorTerminal: that one is.
     ///   - typed: what a person types at a prompt; nil: end of file.
+    ///   - typedFirst: what is typed before that, prompt by prompt.
     init(
         input: [UInt8] = [], terminal: Bool = false, inputTerminal: Bool = false, errorTerminal: Bool = false,
-        typed: String? = nil
+        typed: String? = nil, typedFirst: [String] = []
     ) {
+        self.typedFirst = Mutex(typedFirst)
         self.input = input
         self.typed = typed
         inputIsTerminal = terminal || inputTerminal
@@ -46,7 +49,8 @@ final class RecordingConsole: Console {
 
     func promptForSecret(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes {
         record.withLock { $0.prompts.append(prompt) }
-        guard let typed else { throw .canceled }
+        let next = typedFirst.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        guard let typed = next ?? typed else { throw .canceled }
         return SecretBytes(copying: Array(typed.utf8))
     }
 

@@ -1,0 +1,50 @@
+import KeychainPlatform
+import LatchkeyCommand
+import Testing
+
+@Suite struct PasscodeInputTests {
+    private func new(_ console: RecordingConsole) throws -> [UInt8] {
+        let passcode = try PasscodeInput(console: console).new()
+        return passcode.insecureArray()
+    }
+
+    private func failure(_ console: RecordingConsole) -> CommandFailure? {
+        do throws(CommandFailure) {
+            _ = try PasscodeInput(console: console).new()
+            return nil
+        } catch { return error }
+    }
+
+    @Test func newOneIsTypedTwice() throws {
+        let console = RecordingConsole(terminal: true, typed: "words")
+        #expect(try new(console) == Array("words".utf8))
+        #expect(console.prompts == ["New passcode: ", "Once more: "] && console.text.isEmpty)
+    }
+
+    @Test func twoThatDifferAreTypedAgain() throws {
+        let console = RecordingConsole(terminal: true, typed: "words", typedFirst: ["words", "wordz"])
+        #expect(try new(console) == Array("words".utf8))
+        #expect(console.notes == ["The two differ. Try again."] && console.prompts.count == 4)
+    }
+
+    @Test func threeThatDifferAreRefused() {
+        let console = RecordingConsole(terminal: true, typedFirst: ["a", "b", "c", "d", "e", "f", "g"])
+        #expect(failure(console)?.lines == ["the two passcodes differ; nothing was changed", "Try again."])
+        #expect(console.prompts.count == 6)
+    }
+
+    @Test(arguments: [nil, "", String(repeating: "x", count: 2049)])
+    func noneEmptyOrEndlessIsRefused(_ typed: String?) {
+        #expect(failure(RecordingConsole(terminal: true, typed: typed))?.status == .usage)
+    }
+
+    @Test func firstLineOfWhatIsPipedInIsTaken() throws {
+        let console = RecordingConsole(input: Array("words words\nmore".utf8))
+        #expect(try new(console) == Array("words words".utf8) && console.prompts.isEmpty)
+    }
+
+    @Test func whereNobodyCanBeAskedItIsSaid() {
+        #expect(failure(RecordingConsole())?.status == .locked)
+        #expect(failure(RecordingConsole(input: Array(repeating: 0x61, count: 5000)))?.status == .usage)
+    }
+}
