@@ -1,5 +1,5 @@
 package import KeychainClient
-internal import KeychainModel
+package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
 
@@ -20,7 +20,7 @@ package struct Surroundings: Sendable {
     /// What `install` and `uninstall` write and ask.
     package var userManager = UserManager(units: .usersOwn)
     /// The enclave of a data folder, as a person reaches it.
-    package var personDoor: @Sendable (_ dataDirectory: String) throws(KeychainError) -> any PersonDoor
+    package var personDoor: @Sendable (_ dataDirectory: String) -> Result<any PersonDoor, KeychainError>
 
     package init(
         console: any Console, keychain: @escaping @Sendable (String?) -> any KeychainTransport, shield: Shield,
@@ -32,8 +32,8 @@ package struct Surroundings: Sendable {
         self.currentDirectory = currentDirectory
         self.configuration = configuration
         self.transfer = transfer
-        personDoor = { [clock = configuration.clock] folder throws(KeychainError) in
-            try RemotePersonDoor.present(inData: folder, clock: clock)
+        personDoor = { [clock = configuration.clock] folder in
+            Result { () throws(KeychainError) in try RemotePersonDoor.present(inData: folder, clock: clock) }
         }
     }
 

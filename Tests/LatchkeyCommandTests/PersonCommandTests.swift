@@ -1,5 +1,6 @@
 import KeychainModel
 import LatchkeyCommand
+import Synchronization
 import Testing
 
 /// passcode, recovery, lock and unlock against an enclave of the test's.
@@ -9,7 +10,7 @@ import Testing
     ) -> CommandRun {
         let keychain = FakeKeychain()
         keychain.state.withLock { $0.person = person }
-        return CommandRun(list: arguments, on: keychain, console: console) { $0.personDoor = { _ in person } }
+        return CommandRun(list: arguments, on: keychain, console: console) { $0.personDoor = { _ in .success(person) } }
     }
 
     private static func piped(_ text: String) -> RecordingConsole { RecordingConsole(input: Array(text.utf8)) }
@@ -49,7 +50,7 @@ import Testing
     func nobodyToAskIsStatusThree(_ arguments: [String]) {
         let person = ScriptedPerson(
             passcode: arguments == ["passcode", "set"] ? nil : "words", code: ScriptedPerson.code)
-        let run = CommandRun(list: arguments, on: keychain(of: person)) { $0.personDoor = { _ in person } }
+        let run = CommandRun(list: arguments, on: keychain(of: person)) { $0.personDoor = { _ in .success(person) } }
         #expect(run.status == .locked && person.now.calls.isEmpty, "\(arguments)")
         #expect(run.lastNote.contains("pipe the passcode in"))
     }
@@ -60,7 +61,7 @@ import Testing
     ])
     func withoutAPasscodeThereIsNothingToDo(_ arguments: [String]) {
         let person = ScriptedPerson()
-        let run = CommandRun(list: arguments, on: keychain(of: person)) { $0.personDoor = { _ in person } }
+        let run = CommandRun(list: arguments, on: keychain(of: person)) { $0.personDoor = { _ in .success(person) } }
         #expect(run.status == .locked && person.now.calls.isEmpty, "\(arguments)")
         #expect(run.lastNote.contains("latchkey passcode set"))
     }

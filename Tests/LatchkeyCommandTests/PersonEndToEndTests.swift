@@ -173,10 +173,10 @@ import Testing
     func anEnclaveOfAnotherUserIsRefused() throws {
         try latchkey("passcode", "set", typed: "words words")
         let run = programs.home + "/data/latchkey/run"
-        #expect(chown(run, 65534, 65534) == 0)
+        #expect(unsafe chown(run, 65534, 65534) == 0)
         let outcome = try latchkey("unlock", typed: "words words")
         #expect(outcome.status == 69 || outcome.status == 4, "\(outcome.errors)")
-        #expect(chown(run, 0, 0) == 0)
+        #expect(unsafe chown(run, 0, 0) == 0)
     }
 
     @Test func aTemporaryKeychainHasAPasscodeToo() throws {

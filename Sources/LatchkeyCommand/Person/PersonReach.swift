@@ -41,7 +41,7 @@ struct PersonReach {
 
     /// A new connection.
     func door() throws(CommandFailure) -> any PersonDoor {
-        try Self.asking { () throws(KeychainError) in try surroundings.personDoor(dataDirectory) }
+        try Self.asking { () throws(KeychainError) in try surroundings.personDoor(dataDirectory).get() }
     }
 
     /// As ``door()``, where nothing but the enclave itself will do.
