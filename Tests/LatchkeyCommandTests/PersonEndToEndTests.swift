@@ -149,6 +149,16 @@ import Testing
         #expect(terminal.shows("Unlocked."))
     }
 
+    @Test func aCopyOpensOnlyWithThePasscode() throws {
+        try latchkey("set", "mail", typed: "CANARY")
+        try latchkey("passcode", "set", typed: "words words")
+        let copy = programs.home + "/copy"
+        #expect(try programs.shell("cp -a $HOME/data/latchkey \(copy) && rm -r \(copy)/run").status == 0)
+        #expect(try latchkey("--data-dir", copy, "get", "mail").status == 3)
+        #expect(try latchkey("--data-dir", copy, "unlock", typed: "words words").status == 0)
+        #expect(try latchkey("--data-dir", copy, "get", "mail").text == "CANARY")
+    }
+
     /// The keys are overwritten where they lie: a second name of the same files shows it.
     @Test func erasingOverwritesTheKeys() throws {
         try latchkey("passcode", "set", typed: "words words")
@@ -180,7 +190,7 @@ import Testing
     }
 
     @Test func aTemporaryKeychainHasAPasscodeToo() throws {
-        let script = "printf words | latchkey passcode set && latchkey lock && latchkey get x; echo $?"
+        let script = "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"
         #expect(try programs.run(BuiltPrograms.latchkey, ["temp", "--", "sh", "-c", script]).text.hasSuffix("3\n"))
     }
 
