@@ -4,8 +4,9 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainStore
 
-/// `latchkeyd --erase`: takes a store from its daemon and deletes all of it, with
-/// the folder. Nothing brings it back.
+/// `latchkeyd --erase`: takes a store from its daemon, overwrites what its keys lie
+/// in and deletes all of it, with the folder. Nothing brings it back but a copy, or a
+/// disk that did not write where it was told to (THREAT_MODEL.md).
 package struct Erasure {
     private let configuration: DaemonConfiguration
 
@@ -19,12 +20,15 @@ package struct Erasure {
     }
 
     /// Does nothing where there is no folder.
-    package func run() throws(Failure) {
+    ///
+    /// - Returns: files with keys that are gone and could not be overwritten before, by
+    ///   their paths.
+    package func run() throws(Failure) -> [String] {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) {
             data = try PrivateDirectory(configuration.locations.dataDirectory, creating: false)
         } catch {
-            if case .system(_, let below) = error, below.isNoSuchFile { return }
+            if case .system(_, let below) = error, below.isNoSuchFile { return [] }
             throw .keychain(KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)"))
         }
         try refuseForeign(in: data)
@@ -34,6 +38,7 @@ package struct Erasure {
         }
         // Something may have been put there until the daemon left.
         try refuseForeign(in: data)
+        let left = KeyFiles.overwrite(inStore: data.path)
         do throws(SystemCallError) {
             // Who starts a daemon meanwhile waits for the lock on this one file; from
             // its end on there is a new keychain, and its folder stays.
@@ -44,11 +49,43 @@ package struct Erasure {
             throw .keychain(KeychainError(files: error))
         }
         taken.release()
+        return left
     }
 
     private func refuseForeign(in data: PrivateDirectory) throws(Failure) {
         let foreign = StoreContent.foreign(at: data.path)
         guard foreign.isEmpty else { throw .foreign(foreign) }
+    }
+}
+
+/// The files that a store's keys lie in, as bytes nobody judges.
+private enum KeyFiles {
+    /// Above every size that one of them has.
+    private static let largest: Int64 = 1 << 20
+
+    /// Zeros over each, on the disk before this returns, in the store and in those
+    /// that were set aside within it; all are to be deleted whatever becomes of that.
+    ///
+    /// - Returns: those that could not be overwritten.
+    static func overwrite(inStore path: String) -> [String] {
+        let enclave = "\(path)/\(EnclaveFiles.folderName)"
+        let files = FolderContent.names(at: enclave).sorted().compactMap { name in
+            isOverwritten(name, in: enclave) ? nil : "\(enclave)/\(name)"
+        }
+        let stores = FolderContent.names(at: path).sorted().filter(StoreContent.isStore)
+        return files + stores.flatMap { overwrite(inStore: "\(path)/\($0)") }
+    }
+
+    private static func isOverwritten(_ name: String, in enclave: String) -> Bool {
+        do {
+            let folder = try PrivateDirectory(enclave, creating: false)
+            let status = try FileStatus(at: FilePath("\(enclave)/\(name)"), followingLink: false)
+            guard status.isRegularFile, status.byteCount <= largest else { return false }
+            try folder.overwrite(name, with: [UInt8](repeating: 0, count: Int(status.byteCount)), at: 0)
+            return true
+        } catch {
+            return false
+        }
     }
 }
 
@@ -72,6 +109,11 @@ enum StoreContent {
                 return foreign(at: path).map { "\(name)/\($0)" }
             }
         }
+    }
+
+    /// Whether a name is that of another store within.
+    static func isStore(_ name: String) -> Bool {
+        if case .store = kind(of: name) { true } else { false }
     }
 
     private enum Kind {

@@ -47,6 +47,11 @@ package enum NamedSource: ~Copyable {
 
 /// A secret that whoever started us passes on a descriptor.
 package enum InheritedSecret {
+    /// Everything up to the end; nil where it is longer than `limit`.
+    package static func readAll(descriptor: Int32, atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
+        try readSecret(descriptor, atMost: limit)
+    }
+
     /// The first line, without its newline; nil where it is longer than `limit`.
     package static func readLine(descriptor: Int32, atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
         guard var secret = try readSecret(descriptor, atMost: limit + 1) else { return nil }

@@ -8,7 +8,10 @@ enum Advice {
         case .mayBeSetAside:
             "Run `latchkey doctor` before you store it anew: what you look for may be in what was set aside, or in a backup."
         case .tooLarge: "Store a smaller value, or encrypt a file and keep only its key here."
-        case .locked, .passcodeNotSet: "Unlock the keychain and try again."
+        case .locked: "Unlock it: `latchkey unlock`."
+        case .passcodeNotSet, .authenticationFailed, .attemptsDelayed, .passcodeIsSet, .passcodeRefused,
+            .userCanceled, .promptTimedOut, .interactionForbidden, .nobodyToAsk:
+            person(reason)
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction:
             "`latchkey status` shows the groups that this program has."
         case .identityRefused, .serverUntrusted:
@@ -20,6 +23,19 @@ enum Advice {
         case .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
         default: unavailable(reason)
+        }
+    }
+
+    /// What a person brought, or did not.
+    private static func person(_ reason: Reason) -> String {
+        switch reason {
+        case .passcodeNotSet: "`latchkey passcode set` sets one."
+        case .passcodeIsSet: "With the recovery code `latchkey passcode reset` replaces a forgotten one."
+        case .passcodeRefused: "Nothing was changed; choose another one."
+        case .authenticationFailed: "Nothing was changed; try again. `latchkey status` says how many attempts failed."
+        case .attemptsDelayed: "Wait that long, then try again."
+        case .interactionForbidden, .nobodyToAsk: "Run it where a person can be asked, or unlock first: `latchkey unlock`."
+        default: "Run it again and answer the prompt."
         }
     }
 

@@ -18,6 +18,10 @@ package struct CommandFailure: Error, Hashable, Sendable {
 
     package init(_ error: KeychainError) {
         let below = error.underlying.map { " (\($0))" } ?? ""
+        if case .locked = error.reason {
+            self.init(ExitStatus(error), "the keychain is locked\(below); `latchkey unlock` opens it.")
+            return
+        }
         self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error.reason))
     }
 }

@@ -53,10 +53,14 @@ package enum LatchkeyProgram {
         return .done
     }
 
+    private static let takingSecrets: Set = [
+        "set", "note", "import", "export", "passcode", "recovery", "unlock", "lock", "erase",
+    ]
+
     /// Somebody may have given a secret or a passphrase as an argument: a message that
     /// repeats it would carry it into a log.
     private static func withoutSecrets(_ text: String, _ arguments: [String]) -> String {
-        guard arguments.contains(where: ["set", "note", "import", "export"].contains) else { return text }
+        guard arguments.contains(where: Self.takingSecrets.contains) else { return text }
         return arguments.reduce(text) { text, argument in
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
             return value.isEmpty ? text : text.replacing("'\(value)'", with: "'…'")
@@ -99,9 +103,11 @@ struct Latchkey: ParsableCommand {
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
-            RemoveCommand.self, StatusCommand.self, WatchCommand.self, DoctorCommand.self,
+            RemoveCommand.self, StatusCommand.self, UnlockCommand.self, LockCommand.self, PasscodeCommand.self,
+            RecoveryCommand.self, WatchCommand.self, DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
-            AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self, CompletionCommand.self,
+            AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self, EraseCommand.self,
+            CompletionCommand.self,
             ClearClipboardCommand.self,
             CompleteCommand.self,
         ])

@@ -1,4 +1,5 @@
 package import KeychainClient
+package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
 
@@ -18,6 +19,8 @@ package struct Surroundings: Sendable {
     package var watchEnding: EventSignal?
     /// What `install` and `uninstall` write and ask.
     package var userManager = UserManager(units: .usersOwn)
+    /// The enclave of a data folder, as a person reaches it.
+    package var personDoor: @Sendable (_ dataDirectory: String) -> Result<any PersonDoor, KeychainError>
 
     package init(
         console: any Console, keychain: @escaping @Sendable (String?) -> any KeychainTransport, shield: Shield,
@@ -29,6 +32,9 @@ package struct Surroundings: Sendable {
         self.currentDirectory = currentDirectory
         self.configuration = configuration
         self.transfer = transfer
+        personDoor = { [clock = configuration.clock] folder in
+            Result { () throws(KeychainError) in try RemotePersonDoor.present(inData: folder, clock: clock) }
+        }
     }
 
     /// The user's own.

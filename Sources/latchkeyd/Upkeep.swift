@@ -59,7 +59,8 @@ struct Upkeep {
 
     func erase() -> Int32 {
         let folder = configuration.locations.dataDirectory
-        do throws(Erasure.Failure) { try Erasure(configuration).run() } catch {
+        let left: [String]
+        do throws(Erasure.Failure) { left = try Erasure(configuration).run() } catch {
             switch error {
             case .foreign(let names):
                 let shown = names.prefix(8).map { "  \($0.debugDescription)" } + (names.count > 8 ? ["  …"] : [])
@@ -70,6 +71,7 @@ struct Upkeep {
             case .keychain(let error): return fail(error, "The keychain is not deleted, or not all of it.")
             }
         }
+        for path in left { StandardError.write("latchkey: deleted, but not overwritten before: \(path)\n") }
         return 0
     }
 

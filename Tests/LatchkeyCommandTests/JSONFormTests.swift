@@ -36,7 +36,7 @@ import Testing
 
     /// Members stand as the form lists them: what a person reads stays put.
     func expectOrder(_ line: String, of form: Any, _ name: String, _ location: SourceLocation) {
-        guard line.hasPrefix("{"), let start = text.range(of: "\"\(name)\": ")?.upperBound else { return }
+        guard line.hasPrefix("{"), let start = text.range(of: "\n  \"\(name)\": ")?.upperBound else { return }
         let written = Self.topLevelMembers(line)
         let listed = Self.topLevelMembers(String(text[start...].prefix { $0 != "\n" })).map {
             $0.hasSuffix("+") ? String($0.dropLast()) : $0
@@ -144,6 +144,16 @@ import Testing
         try check("uninstall", ["uninstall", "--user"])
     }
 
+    @Test func everyCommandOfAPersonWritesWhatItsFormSays() throws {
+        try check("passcode set", ["passcode", "set"], input: "words")
+        try check("passcode change", ["passcode", "change"], input: "words\nother")
+        try check("lock", ["lock"])
+        try check("unlock", ["unlock"], input: "other")
+        try check("status", ["status"])
+        try check("passcode remove", ["passcode", "remove", "--yes"], input: "other")
+        try check("erase", ["erase", "--yes"])
+    }
+
     /// The forms name every command that takes --json.
     @Test func everyCommandHasAForm() throws {
         let commands = try programs.latchkey("--help").text.split(separator: "\n").drop { !$0.hasPrefix("SUBCOMMANDS") }
@@ -152,7 +162,7 @@ import Testing
                 return line.split(separator: " ").first.map(String.init)
             }
         #expect(commands.count > 12)
-        for command in commands where !["temp", "completion", "app"].contains(command) {
+        for command in commands where !["temp", "completion", "app", "passcode", "recovery"].contains(command) {
             #expect(forms[command] != nil, "\(command)")
             #expect(try programs.latchkey(command, "--help").text.contains("--json"), "\(command)")
         }

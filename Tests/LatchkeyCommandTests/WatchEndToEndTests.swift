@@ -128,7 +128,7 @@ import Testing
 
 extension FileHandle {
     /// Whether there is something to read, or the end, before the deadline.
-    fileprivate func hasInput(until deadline: Deadline) -> Bool {
+    func hasInput(until deadline: Deadline) -> Bool {
         var one = pollfd(fd: fileDescriptor, events: Int16(POLLIN), revents: 0)
         while !deadline.hasPassed {
             if unsafe poll(&one, 1, 100) > 0 { return true }

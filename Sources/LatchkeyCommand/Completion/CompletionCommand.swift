@@ -84,9 +84,12 @@ struct VerbWords: Sendable {
     let options: [String]
     /// Those that are followed by a value.
     let valued: Set<String>
+    /// What may follow its name, each with options of its own.
+    let verbs: [VerbWords]
 
-    init(name: String, help: String) {
+    init(name: String, help: String, verbs: [VerbWords] = []) {
         self.name = name
+        self.verbs = verbs
         var options: [String] = []
         var valued: Set<String> = []
         for line in help.split(separator: "\n") where line.hasPrefix("  -") {
@@ -101,10 +104,13 @@ struct VerbWords: Sendable {
         self.valued = valued
     }
 
-    static var all: [VerbWords] {
-        Latchkey.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { verb in
+    static var all: [VerbWords] { below(Latchkey.self) }
+
+    private static func below(_ command: any ParsableCommand.Type) -> [VerbWords] {
+        command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map { verb in
             VerbWords(
-                name: verb.configuration.commandName ?? "", help: Latchkey.helpMessage(for: verb, columns: 200))
+                name: verb.configuration.commandName ?? "", help: Latchkey.helpMessage(for: verb, columns: 200),
+                verbs: below(verb))
         }
     }
 }
@@ -147,6 +153,8 @@ struct CompletionLine: Sendable {
                 }
             } else if verb == nil {
                 verb = verbs.first { $0.name == word } ?? VerbWords(name: word, help: "")
+            } else if names.isEmpty, let inner = verb?.verbs.first(where: { $0.name == word }) {
+                verb = inner
             } else {
                 names.append(word)
             }
@@ -163,6 +171,7 @@ struct CompletionLine: Sendable {
             return .words(current.hasPrefix("-") ? rootOptions : verbs.map(\.name) + ["help"])
         }
         if current.hasPrefix("-") { return .words(verb.options) }
+        if !verb.verbs.isEmpty { return names.isEmpty ? .words(verb.verbs.map(\.name)) : .nothing }
         switch (verb.name, names.count) {
         case ("completion", 0): return .words(CompletionCommand.Shell.allCases.map(\.rawValue))
         case ("help", 0): return .words(verbs.map(\.name))

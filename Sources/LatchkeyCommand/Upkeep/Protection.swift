@@ -1,3 +1,4 @@
+internal import KeychainModel
 internal import KeychainProtocol
 
 /// What protects the secrets now: the weakest link, in plain words
@@ -12,15 +13,28 @@ struct Protection: Sendable {
     }
 
     var sentence: String {
-        session.isTemporary ? Self.temporary : "\(atRest) \(Self.amongPrograms)"
+        session.isTemporary ? Self.temporary : "\(atRest) \(now)"
     }
+
+    private var isLocked: Bool { status.hasPasscode && !status.openClasses.contains(.whenUnlocked) }
 
     private static let temporary =
         "This keychain is temporary: it is encrypted only with a key that lies beside it, and `latchkey temp` "
         + "destroys both when its command ends."
 
-    private static let amongPrograms =
-        "While it is open, any program that runs as you can read what this command stores."
+    /// While it is open nothing stands between the user's own programs.
+    private var now: String {
+        let programs = "any program that runs as you can read what this command stores"
+        guard status.hasPasscode else { return "While it is open, \(programs)." }
+        return isLocked
+            ? "It is locked now; once it is unlocked, \(programs)."
+            : "It is unlocked now, until `latchkey lock` or a restart: \(programs)."
+    }
+
+    /// What opens the slots that need a person.
+    private var credentials: String {
+        status.slots.contains("recovery") ? "passcode or recovery code" : "passcode"
+    }
 
     /// Strength of the whole is the weakest protector and slot.
     private var atRest: String {
@@ -30,12 +44,13 @@ struct Protection: Sendable {
             return "The secrets are encrypted, but their key lies in a file beside them and there is no passcode: "
                 + "whoever gets a copy of \(folder) can open it; only file permissions keep others out."
         case (true, true):
-            return "A copy of \(folder) opens only with your passcode, and is as strong as that."
+            return "A copy of \(folder) opens only with your \(credentials), and is as strong as the passcode "
+                + "(items stored as always accessible open without)."
         case (false, false):
             return "The key is bound to this machine's hardware: a copy of \(folder) opens nowhere else, "
                 + "but there is no passcode, so on this machine it opens by itself."
         case (false, true):
-            return "A copy of \(folder) opens only on this machine and with your passcode."
+            return "A copy of \(folder) opens only on this machine and with your \(credentials)."
         }
     }
 

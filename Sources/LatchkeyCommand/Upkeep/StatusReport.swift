@@ -5,6 +5,7 @@ internal import KeychainProtocol
 struct StatusReport: Sendable {
     let status: KeychainStatus
     let session: SessionInformation
+    let device: DeviceState
 
     private static let classes: [(ItemClass, name: String, one: String, many: String)] = [
         (.genericPassword, "generic", "generic password", "generic passwords"),
@@ -34,7 +35,10 @@ struct StatusReport: Sendable {
             ("Keychain", session.isTemporary ? "temporary" : "your own"),
             ("Data", status.dataDirectory),
             ("Store", "\(storeID) (format \(status.storeFormat))"),
+            ("Lock", DeviceText(device).lock),
             ("Passcode", status.hasPasscode ? "set" : "none"),
+            ("Recovery code", device.hasRecoveryCode ? "set" : "none"),
+            ("Attempts", DeviceText(device).attempts),
             ("Protectors", list(status.protectors)),
             ("Slots", list(status.slots)),
             ("Open classes", list(openClasses)),
@@ -76,6 +80,7 @@ struct StatusReport: Sendable {
             ("protection", .string(Protection(status, session).sentence)), ("temporary", .bool(session.isTemporary)),
             ("dataDirectory", .string(status.dataDirectory)), ("storeID", .string(storeID)),
             ("storeFormat", .integer(Int64(status.storeFormat))), ("passcode", .bool(status.hasPasscode)),
+        ] + DeviceText(device).statusMembers + [
             ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
             ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
             ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),

@@ -14,11 +14,12 @@ struct CommandRun {
 
     init(
         list arguments: [String], on keychain: any KeychainTransport, console: RecordingConsole = RecordingConsole(),
-        transfer: any Transfer = KeychainTransfer.usual
+        transfer: any Transfer = KeychainTransfer.usual, changing change: (inout Surroundings) -> Void = { _ in }
     ) {
         self.console = console
-        status = LatchkeyProgram.run(
-            arguments, in: Self.surroundings(on: keychain, console: console, transfer: transfer))
+        var surroundings = Self.surroundings(on: keychain, console: console, transfer: transfer)
+        change(&surroundings)
+        status = LatchkeyProgram.run(arguments, in: surroundings)
     }
 
     static func surroundings(

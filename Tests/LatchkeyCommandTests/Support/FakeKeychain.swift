@@ -19,6 +19,8 @@ final class FakeKeychain: KeychainTransport {
         var refusedService: String?
         var doctor = DoctorReport()
         var clock = 800_000_000.0
+        /// Whose passcode it is; nil: there is none.
+        var person: ScriptedPerson?
     }
 
     let state = Mutex(State())
@@ -66,25 +68,30 @@ final class FakeKeychain: KeychainTransport {
             case .copy: return try copy(request, state)
             case .update: return try update(request, &state)
             case .delete: return try delete(request, &state)
-            case .status: return KeychainAnswer(status: Self.status)
+            case .status: return KeychainAnswer(status: Self.status(state.person))
+            case .device:
+                var answer = KeychainAnswer()
+                answer.device = (state.person ?? ScriptedPerson()).device
+                return answer
             case .doctor: return KeychainAnswer(doctor: state.doctor)
             case .addItems:
                 var answer = KeychainAnswer()
                 answer.outcomes = request.items.map { outcome(of: $0, &state) }
                 return answer
-            case .device, .means, .evaluate, .setApplicationPassword, .deleteGroups, .census, .changePosition, .changes: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
+            case .means, .evaluate, .setApplicationPassword, .deleteGroups, .census, .changePosition, .changes: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }
     }
 
-    private static var status: KeychainStatus {
+    private static func status(_ person: ScriptedPerson?) -> KeychainStatus {
         var status = KeychainStatus()
         status.dataDirectory = "/home/a/.local/share/latchkey"
         status.storeID = [0x0a, 0xff]
         status.storeFormat = 1
         status.protectors = ["software-file"]
-        status.slots = ["open"]
-        status.openClasses = [.whenUnlocked, .always]
+        status.hasPasscode = person?.device.hasPasscode ?? false
+        status.slots = status.hasPasscode ? ["passcode"] : ["open"]
+        status.openClasses = person?.device.openClasses ?? [.whenUnlocked, .always]
         status.memoryLocked = true
         status.items = [.genericPassword: 1]
         status.daemonProcess = 11

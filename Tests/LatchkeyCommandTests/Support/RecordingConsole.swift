@@ -56,7 +56,7 @@ final class RecordingConsole: Console {
 
     func promptForLine(_ prompt: String) -> String? {
         record.withLock { $0.prompts.append(prompt) }
-        return typed
+        return typedFirst.withLock { $0.isEmpty ? nil : $0.removeFirst() } ?? typed
     }
 
     func write(_ text: String) throws(SystemCallError) {

@@ -1,0 +1,60 @@
+internal import KeychainModel
+internal import KeychainProtocol
+
+/// Whether the keychain is open, for people and for programs.
+struct DeviceText: Sendable, Hashable {
+    private let state: DeviceState
+
+    init(_ state: DeviceState) {
+        var state = state
+        // Only the enclave has a use for it.
+        state.number = 0
+        self.state = state
+    }
+
+    // MARK: For people
+
+    var lock: String {
+        switch state.lock {
+        case .unlocked: "unlocked"
+        case .locked: "locked"
+        case .beforeFirstUnlock: "before first unlock"
+        }
+    }
+
+    var attempts: String {
+        guard state.failedAttempts > 0 else { return "none failed" }
+        let wait = state.secondsToNextAttempt
+        return "\(state.failedAttempts) failed" + (wait > 0 ? ", the next is possible in \(wait) s" : "")
+    }
+
+    /// A line of `status --follow`.
+    func line(forPerson: Bool) -> String {
+        let fields = [
+            lock, "passcode \(state.hasPasscode ? "set" : "none")",
+            "recovery code \(state.hasRecoveryCode ? "set" : "none")", attempts,
+        ]
+        return fields.joined(separator: forPerson ? ", " : "\t")
+    }
+
+    // MARK: For programs
+
+    private var lockName: String { state.lock == .beforeFirstUnlock ? "before-first-unlock" : lock }
+
+    private var openClasses: [String] {
+        ProtectionClass.allCases.filter(state.openClasses.contains).map(\.rawValue)
+    }
+
+    /// What `status` says beside what it says of the passcode and the classes.
+    var statusMembers: [(String, JSONValue)] {
+        [
+            ("lock", .string(lockName)), ("recoveryCode", .bool(state.hasRecoveryCode)),
+            ("failedAttempts", .integer(Int64(state.failedAttempts))),
+            ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
+        ]
+    }
+
+    var json: JSONValue {
+        .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])
+    }
+}

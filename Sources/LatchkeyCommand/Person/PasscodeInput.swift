@@ -1,0 +1,110 @@
+package import KeychainPlatform
+package import KeychainProtocol
+
+/// A passcode as the command line takes one: typed without echo, or a line of what
+/// is piped in or passed on a descriptor; never an argument and never in the
+/// environment.
+package struct PasscodeInput {
+    /// What the enclave takes. Every pinentry takes 2048 (its manual, "Protocol"), so
+    /// that a passcode that is set here can be typed at a prompt.
+    package static let mostBytes = PersonProtocol.longestSecret
+    /// Lines that one command can need.
+    private static let mostLines = 2
+    /// How often two that differ may be typed again.
+    private static let tries = 3
+
+    private let console: any Console
+    private let descriptor: Int32?
+    /// What is left of what was not typed; nil before it was read.
+    private var rest: SharedSecret?
+
+    package init(console: any Console, descriptor: Int32? = nil) {
+        self.console = console
+        self.descriptor = descriptor
+    }
+
+    /// Whether a person is there who can type something else.
+    package var canAskAgain: Bool { descriptor == nil && console.inputIsTerminal }
+
+    /// One that exists.
+    package mutating func existing(_ prompt: String = "Passcode: ") throws(CommandFailure) -> SecretBytes {
+        let passcode = canAskAgain ? try typed(prompt) : try nextLine()
+        guard passcode.count > 0 else { throw Self.refusal("no passcode was given") }
+        guard passcode.count <= Self.mostBytes else { throw Self.tooLong }
+        return passcode
+    }
+
+    /// What opens the keychain.
+    package mutating func credential(recovery: Bool) throws(CommandFailure) -> PersonCredential {
+        recovery
+            ? .recoveryCode(SharedSecret(try existing("Recovery code: "))) : .passcode(SharedSecret(try existing()))
+    }
+
+    /// A new one: on a terminal typed twice, and again where the two differ.
+    package mutating func new(_ prompt: String = "New passcode: ") throws(CommandFailure) -> SecretBytes {
+        for _ in 1..<Self.tries {
+            let first = try existing(prompt)
+            if try isRepeated(first) { return first }
+            console.note("The two differ. Try again.")
+        }
+        let last = try existing(prompt)
+        guard try isRepeated(last) else { throw Self.refusal("the two passcodes differ") }
+        return last
+    }
+
+    private func isRepeated(_ first: borrowing SecretBytes) throws(CommandFailure) -> Bool {
+        guard canAskAgain else { return true }
+        return try typed("Once more: ").isEqual(to: first)
+    }
+
+    private func typed(_ prompt: String) throws(CommandFailure) -> SecretBytes {
+        do throws(Terminal.Refusal) { return try console.promptForSecret(prompt) } catch {
+            switch error {
+            case .canceled: throw Self.refusal("no passcode was typed")
+            case .tooLong: throw Self.refusal("the passcode is longer than a terminal takes")
+            case .system(let below):
+                throw CommandFailure(.unavailable, "the terminal failed (\(below))", "Try again; nothing was changed.")
+            }
+        }
+    }
+
+    // MARK: Not typed
+
+    private mutating func nextLine() throws(CommandFailure) -> SecretBytes {
+        let whole: SharedSecret
+        if let rest { whole = rest } else { whole = SharedSecret(try everything()) }
+        let count = whole.bytes.count
+        let end = whole.bytes.firstIndex(in: 0..<count) { $0 == UInt8(ascii: "\n") } ?? count
+        rest = SharedSecret(whole.bytes.copy(min(end + 1, count)..<count))
+        return whole.bytes.copy(0..<end)
+    }
+
+    private func everything() throws(CommandFailure) -> SecretBytes {
+        guard descriptor != nil || console.inputIsPiped else {
+            throw CommandFailure(
+                .locked, "a passcode is needed and nobody can be asked",
+                "Run it on a terminal, or pipe the passcode in.")
+        }
+        let read: SecretBytes?
+        do throws(SystemCallError) { read = try source() } catch {
+            throw CommandFailure(
+                .usage, "the passcode cannot be read (\(error)); nothing was changed",
+                "Pipe it in, or open a descriptor for it: latchkey … --passcode-fd 3 3< FILE")
+        }
+        guard let read else { throw Self.tooLong }
+        return read
+    }
+
+    /// nil where it is longer than anything that could be meant.
+    private func source() throws(SystemCallError) -> SecretBytes? {
+        let limit = Self.mostLines * (Self.mostBytes + 1)
+        guard let descriptor else { return try console.readSecret(atMost: limit) }
+        return try InheritedSecret.readAll(descriptor: descriptor, atMost: limit)
+    }
+
+    private static let tooLong = refusal("the passcode is longer than \(mostBytes) bytes")
+
+    private static func refusal(_ what: String) -> CommandFailure {
+        CommandFailure(.usage, "\(what); nothing was changed", "Try again.")
+    }
+}

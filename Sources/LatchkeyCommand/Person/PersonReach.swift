@@ -1,0 +1,106 @@
+internal import KeychainClient
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// The enclave of a keychain, as the person at the command line reaches it: what is
+/// typed goes over a socket of the enclave's own, past the daemon.
+struct PersonReach {
+    /// As it was before anything was asked.
+    let state: DeviceState
+    /// Held: a daemon with nobody connected may leave while a person types.
+    private let keychain: CommandKeychain
+    private let dataDirectory: String
+    private let surroundings: Surroundings
+
+    /// Starts daemon and enclave where they do not run.
+    init(_ store: StoreOptions, in surroundings: Surroundings) throws(CommandFailure) {
+        let keychain = try CommandKeychain.open(store, in: surroundings)
+        state = try keychain.deviceState()
+        dataDirectory = try Self.dataDirectory(of: keychain, store, surroundings)
+        self.keychain = keychain
+        self.surroundings = surroundings
+    }
+
+    /// Where we know it ourselves nobody is asked.
+    private static func dataDirectory(
+        of keychain: CommandKeychain, _ store: StoreOptions, _ surroundings: Surroundings
+    ) throws(CommandFailure) -> String {
+        let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
+        if case .store(let locations, _) = configuration.target { return locations.dataDirectory }
+        return try keychain.status().dataDirectory
+    }
+
+    /// Where there is no passcode there is nothing to open, lock or change.
+    func requirePasscode() throws(CommandFailure) {
+        guard state.hasPasscode else {
+            throw CommandFailure(
+                .locked, "there is no passcode, and the keychain is always open", "`latchkey passcode set` sets one.")
+        }
+    }
+
+    /// A new connection.
+    func door() throws(CommandFailure) -> any PersonDoor {
+        try Self.asking { () throws(KeychainError) in try surroundings.personDoor(dataDirectory).get() }
+    }
+
+    /// As ``door()``, where nothing but the enclave itself will do.
+    func remoteDoor() throws(CommandFailure) -> RemotePersonDoor {
+        try Self.asking { () throws(KeychainError) in
+            try RemotePersonDoor.present(inData: dataDirectory, clock: clock)
+        }
+    }
+
+    var clock: any KeychainClock { surroundings.configuration.clock }
+
+    /// The state as whoever serves the keychain now tells it.
+    func presentState() throws(CommandFailure) -> DeviceState { try keychain.deviceState() }
+
+    /// Does one thing; what a person brought and the enclave does not take is said.
+    func ask<R>(_ body: (any PersonDoor) throws(KeychainError) -> R) throws(CommandFailure) -> R {
+        try Self.asking(try door(), body)
+    }
+
+    static func asking<R>(
+        _ door: any PersonDoor, _ body: (any PersonDoor) throws(KeychainError) -> R
+    ) throws(CommandFailure) -> R {
+        try asking { () throws(KeychainError) in try body(door) }
+    }
+
+    private static func asking<R>(_ body: () throws(KeychainError) -> R) throws(CommandFailure) -> R {
+        do throws(KeychainError) { return try body() } catch {
+            if case .malformed = error.reason { throw notACode }
+            throw CommandFailure(error)
+        }
+    }
+
+    private static let notACode = CommandFailure(
+        .usage, "that is no recovery code: it has 28 letters and digits, and the last ones tell a slip of the pen",
+        "Look at it again; case, spaces and hyphens do not matter.")
+}
+
+extension CommandKeychain {
+    func deviceState() throws(CommandFailure) -> DeviceState {
+        let answer = try asking { () throws(KeychainError) in try transport.perform(KeychainRequest(.device)) }
+        guard let state = answer.device else {
+            throw CommandFailure(KeychainError(.internalComponent, reason: .internalFault(what: "no state came")))
+        }
+        return state
+    }
+}
+
+extension RemotePersonDoor {
+    /// The enclave of a data folder that is at work now.
+    ///
+    /// - Throws: `errSecNotAvailable`, also where another user owns what is there.
+    static func present(
+        inData path: String, clock: any KeychainClock
+    ) throws(KeychainError) -> RemotePersonDoor {
+        guard let last = EnclaveRendezvous.last(inData: path) else {
+            throw KeychainError(
+                .notAvailable, reason: .enclaveUnreachable,
+                underlying: "\(path)/\(EnclaveRendezvous.folderName) names none, or is not yours alone")
+        }
+        return try RemotePersonDoor(runDirectory: last.runDirectory, process: last.processID, clock: clock)
+    }
+}

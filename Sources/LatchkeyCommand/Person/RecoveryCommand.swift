@@ -1,0 +1,116 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct RecoveryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recovery", abstract: "Make or remove the code that opens the keychain without the passcode.",
+        subcommands: [RecoveryMakeCommand.self, RecoveryRemoveCommand.self])
+}
+
+struct RecoveryMakeCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "make", abstract: "Make a recovery code, shown once on the terminal.",
+        discussion: """
+            The code, of 28 letters and digits, opens the keychain as the passcode does (`latchkey unlock \
+            --recovery`) and replaces a forgotten one (`latchkey passcode reset`). Write it down and keep it \
+            away from the machine: nothing shows it again, and no file holds it. It is shown on a terminal alone, \
+            never to a pipe, and has to be typed back before it opens anything; then a code from before does not \
+            open any more.
+
+            EXAMPLE
+              latchkey recovery make
+
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            "openClasses"}: how the keychain is afterwards.
+            """)
+
+    @Flag(help: "Write how the keychain is afterwards as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    /// How often the code may be typed back.
+    private static let tries = 3
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let console = surroundings.console
+        guard console.inputIsTerminal, console.outputIsTerminal else {
+            throw CommandFailure(
+                .locked, "a recovery code is shown on a terminal alone, to somebody who types it back",
+                "Run it on a terminal, with neither input nor output redirected.")
+        }
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        var input = PasscodeInput(console: console)
+        let passcode = SharedSecret(try input.existing())
+        let door = try reach.door()
+        let code = try PersonReach.asking(door) { door throws(KeychainError) in
+            try door.makeRecoveryCode(passcode: passcode)
+        }
+        try show(code, on: console)
+        try confirm(at: door, &input, console)
+        var arguments = PersonArguments()
+        arguments.json = json
+        try arguments.report(
+            "The recovery code opens the keychain from now on. Clear this screen once you have it on paper.",
+            of: reach, on: console)
+        return .done
+    }
+
+    private func show(_ code: SharedSecret, on console: any Console) throws(CommandFailure) {
+        console.note("Write this code down and keep it away from this machine. It is shown once:")
+        try printing { () throws(SystemCallError) in
+            try console.write("\n    ")
+            try console.write(code.bytes)
+            try console.write("\n\n")
+        }
+    }
+
+    /// Only what was read back from the paper proves that it is there.
+    private func confirm(
+        at door: any PersonDoor, _ input: inout PasscodeInput, _ console: any Console
+    ) throws(CommandFailure) {
+        for attempt in 1...Self.tries {
+            let typed = SharedSecret(try input.existing("Type it back: "))
+            do throws(KeychainError) { return try door.confirmRecoveryCode(typed) } catch {
+                guard error.reason == .authenticationFailed else { throw CommandFailure(error) }
+                if attempt < Self.tries { console.note("That is another one. Try again.") }
+            }
+        }
+        throw CommandFailure(
+            .usage, "the code was not typed back: it opens nothing",
+            "Run `latchkey recovery make` again; it makes another code.")
+    }
+}
+
+struct RecoveryRemoveCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Have the recovery code open nothing any more.",
+        discussion: """
+            Takes the passcode, as `latchkey unlock` does. Copies and backups from before still open with the code.
+
+            EXAMPLE
+              latchkey recovery remove
+
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            "openClasses"}: how the keychain is afterwards.
+            """)
+
+    @OptionGroup var arguments: PersonArguments
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        guard reach.state.hasRecoveryCode else {
+            throw CommandFailure(.noMatch, "there is no recovery code", "`latchkey recovery make` makes one.")
+        }
+        var input = arguments.input(surroundings.console)
+        let passcode = SharedSecret(try input.existing())
+        try reach.ask { door throws(KeychainError) in try door.removeRecoveryCode(passcode: passcode) }
+        try arguments.report("The recovery code is removed.", of: reach, on: surroundings.console)
+        return .done
+    }
+}
