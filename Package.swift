@@ -274,8 +274,8 @@ let package = Package(
         tests(
             "PersonPromptTests",
             [
-                "PersonPrompt", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport",
-                "latchkey-prompt",
+                "PersonPrompt", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+                "KeychainTestSupport", "fault-client", "latchkey-prompt", "latchkeyd", "latchkey-enclave",
             ]),
         tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),

@@ -12,6 +12,9 @@ import KeychainProtocol
 ///     fault-client add DATA RUN          adds a large value, over and over
 ///     fault-client check DATA RUN        says how many of those are there, whole
 ///
+///     fault-client agree DATA RUN        adds an item that a person has to agree to, and
+///                                        reads it, as long as that fails for no other reason
+///
 ///     fault-client stopped DATA RUN      on a line of input: three calls that need a key,
 ///                                        with the reason and the milliseconds of each
 ///
@@ -38,6 +41,7 @@ struct FaultClient {
             case "add": try program.addForEver()
             case "check": try program.check()
             case "stopped": try program.callStopped()
+            case "agree": try program.useWithPerson()
             default: exit(2)
             }
             print("ok")
@@ -58,6 +62,20 @@ struct FaultClient {
                 ("class", .string("genp")), ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)),
                 ("r_Attributes", .bool(true)),
             ]))
+    }
+
+    private func useWithPerson() throws(KeychainError) {
+        let constraint = AccessControl(protection: "ak", flags: .userPresence).map { RawValue.accessControl($0) }
+        let item = Self.selection("agree") + [("accc", constraint ?? .null), ("v_Data", .secret)]
+        _ = try client.perform(
+            KeychainRequest(
+                .add, query: QueryDictionary(item), value: SharedSecret(SecretBytes(copying: Array("agree".utf8)))))
+        let query = Self.selection("agree") + [("r_Data", .bool(true)), ("u_OpPrompt", .string("to test the prompt"))]
+        let rows = try client.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+        guard rows.first?.value?.bytes.insecureArray() == Array("agree".utf8) else {
+            throw KeychainError(.internal, reason: .internalFault(what: "another value"))
+        }
+        print("the value was told")
     }
 
     private func add(_ account: String, _ bytes: [UInt8]) throws(KeychainError) {

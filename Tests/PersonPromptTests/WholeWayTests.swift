@@ -1,0 +1,82 @@
+import Foundation
+import KeychainClient
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Testing
+
+/// A program on a terminal, the built latchkeyd, latchkey-enclave and latchkey-prompt,
+/// a real pinentry, and a person who types.
+@Suite(.enabled(if: BuiltHere.areWithinReach, "the programs are out of this user's reach"))
+struct WholeWayTests {
+    private let folder: TemporaryDirectory
+    private let locations: KeychainLocations
+    private let client: DaemonConnectionPool
+    private let terminal: PseudoTerminal
+    private let processes: [Int32]
+
+    init() throws {
+        folder = try TemporaryDirectory("whole-way")
+        terminal = try PseudoTerminal()
+        locations = KeychainLocations(dataDirectory: folder.path("data"), runDirectory: folder.path("run"))
+        client = DaemonConnectionPool(
+            ClientConfiguration(
+                target: .store(locations, autostart: true), programDirectories: [BuiltHere.programs]))
+        let status = try #require(try client.perform(KeychainRequest(.status)).status)
+        processes = [status.daemonProcess, status.enclaveProcess]
+        try door().setPasscode(SharedSecret(SecretBytes(copying: Array("1234".utf8))))
+    }
+
+    private func door() throws -> RemotePersonDoor {
+        try RemotePersonDoor(runDirectory: locations.runDirectory, process: nil, clock: SystemClock())
+    }
+
+    private func end() { for process in processes { kill(process, SIGKILL) } }
+
+    private func caller() throws -> Caller {
+        let program = "\(BuiltHere.programs)/fault-client agree \(locations.dataDirectory) \(locations.runDirectory)"
+        return try Caller(
+            on: terminal, script: "echo $$ >&3; exec \(program)", ["LANG": "C.UTF-8", "TERM": "xterm"])
+    }
+
+    @Test func theValueComesOnceAPersonHasTypedThePasscode() throws {
+        defer { end() }
+        let caller = try caller()
+        defer { caller.end() }
+        let shown = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
+        #expect(shown.contains("to test the prompt"))
+        terminal.type("wrong\r")
+        _ = try #require(terminal.waits(for: "Try again"), "the wrong passcode was not told")
+        terminal.type("1234\r")
+        _ = try #require(terminal.waits(for: "the value was told"), "no value")
+        // What was typed is in no file of the keychain, and not on the terminal.
+        #expect(try door().state().failedAttempts == 0)
+    }
+
+    @Test func theValueDoesNotComeWhereThePersonDismisses() throws {
+        defer { end() }
+        let caller = try caller()
+        defer { caller.end() }
+        _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
+        terminal.type("\u{1b}")
+        let end = try #require(terminal.waits(for: "wrong: "), "no answer")
+        #expect(end.contains("-128") && !end.contains("the value was told"))
+    }
+
+    /// No terminal, no display: nobody is asked, and nobody waits.
+    @Test func withoutATerminalTheAnswerComesAtOnce() throws {
+        defer { end() }
+        let run = try ToolRun.run(
+            "\(BuiltHere.programs)/fault-client", ["agree", locations.dataDirectory, locations.runDirectory],
+            environment: [], input: SecretBytes(count: 0), output: .upTo(4096),
+            patience: .until(Deadline(after: .seconds(60), on: SystemClock())))
+        let said = String(decoding: run.output.insecureArray(), as: UTF8.self)
+        #expect(said.contains("-25308"), "\(said)")
+    }
+}
+
+private enum BuiltHere {
+    static let programs = ProcessEnvironment.executableDirectory ?? "."
+    static let areWithinReach = FileManager.default.isExecutableFile(atPath: "\(programs)/latchkeyd")
+}
