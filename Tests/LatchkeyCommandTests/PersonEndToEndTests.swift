@@ -48,6 +48,10 @@ import Testing
         #expect(following.line()?.hasPrefix("unlocked\t") == true)
         try latchkey("lock")
         #expect(following.line()?.hasPrefix("locked\t") == true)
+        let json = try Following(programs, "--json")
+        #expect(
+            json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
+                + #""secondsToNextAttempt":0,"openClasses":["ck","dk","cku","dku"]}"#)
         following.process.interrupt()
         following.process.waitUntilExit()
         #expect(following.process.terminationStatus == 0)
@@ -58,8 +62,8 @@ import Testing
         private let output = Pipe()
         private var rest = Data()
 
-        init(_ programs: BuiltPrograms) throws {
-            process = programs.start(BuiltPrograms.latchkey, ["status", "--follow"])
+        init(_ programs: BuiltPrograms, _ more: String...) throws {
+            process = programs.start(BuiltPrograms.latchkey, ["status", "--follow"] + more)
             process.standardOutput = output
             process.standardInput = FileHandle.nullDevice
             try process.runUnmasked()
