@@ -152,7 +152,9 @@ import Testing
 
     @Test func aRecoveryCodeGoesToNoPipe() {
         let person = ScriptedPerson(passcode: "words")
-        for console in [Self.piped("words"), RecordingConsole(inputTerminal: true, errorTerminal: true, typed: "words")] {
+        for console in [
+            Self.piped("words"), RecordingConsole(inputTerminal: true, errorTerminal: true, typed: "words"),
+        ] {
             let run = run("recovery", "make", person: person, console: console)
             #expect(run.status == .locked && run.text.isEmpty && person.now.calls.isEmpty)
         }
@@ -166,7 +168,9 @@ import Testing
     }
 
     @Test func aSecretThatWasGivenAsAnArgumentIsNotRepeated() {
-        for arguments in [["unlock", "hunter2"], ["passcode", "set", "hunter2"], ["passcode", "set", "--new=hunter2"]] {
+        for arguments in [
+            ["unlock", "hunter2"], ["passcode", "set", "hunter2"], ["passcode", "set", "--new=hunter2"],
+        ] {
             let run = CommandRun(list: arguments, on: FakeKeychain())
             #expect(run.status == .usage && !run.notes.joined().contains("hunter2"), "\(arguments)")
         }

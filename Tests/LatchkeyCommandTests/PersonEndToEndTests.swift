@@ -103,7 +103,8 @@ import Testing
         let set = "printf 'words words\\n' | latchkey passcode set --passcode-fd 0"
         #expect(try programs.shell(set).status == 0)
         try latchkey("lock")
-        let unlock = "printf 'words words\\n' > $HOME/p; latchkey unlock --passcode-fd 5 5< $HOME/p; s=$?; rm $HOME/p; exit $s"
+        let unlock =
+            "printf 'words words\\n' > $HOME/p; latchkey unlock --passcode-fd 5 5< $HOME/p; s=$?; rm $HOME/p; exit $s"
         #expect(try programs.shell(unlock).status == 0)
         #expect(try lock() == "unlocked")
         #expect(try programs.shell("latchkey unlock --passcode-fd 9").status == 2)
@@ -172,7 +173,9 @@ import Testing
         let witness = programs.home + "/witness"
         try FileManager.default.createDirectory(atPath: witness, withIntermediateDirectories: false)
         let names = try FileManager.default.contentsOfDirectory(atPath: enclave)
-        for name in names { try FileManager.default.linkItem(atPath: "\(enclave)/\(name)", toPath: "\(witness)/\(name)") }
+        for name in names {
+            try FileManager.default.linkItem(atPath: "\(enclave)/\(name)", toPath: "\(witness)/\(name)")
+        }
         #expect(names.contains("effacement") && names.contains { $0.hasPrefix("keybag") })
         #expect(try latchkey("erase").status == 2)
         #expect(try latchkey("erase", "--yes", "--json").text.contains(#""erased":true"#))
@@ -196,7 +199,8 @@ import Testing
     }
 
     @Test func aTemporaryKeychainHasAPasscodeToo() throws {
-        let script = "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"
+        let script =
+            "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"
         #expect(try programs.run(BuiltPrograms.latchkey, ["temp", "--", "sh", "-c", script]).text.hasSuffix("3\n"))
     }
 
@@ -208,7 +212,11 @@ import Testing
         let daemon = try programs.daemonProcess()
         let trace = programs.home + "/daemon.trace"
         let strace = programs.start(
-            "/usr/bin/strace", ["-f", "-yy", "-s", "100000", "-e", "trace=network,read,write,readv,writev,pread64,pwrite64,execve", "-o", trace, "-p", "\(daemon)"])
+            "/usr/bin/strace",
+            [
+                "-f", "-yy", "-s", "100000", "-e", "trace=network,read,write,readv,writev,pread64,pwrite64,execve",
+                "-o", trace, "-p", "\(daemon)",
+            ])
         strace.standardError = FileHandle.nullDevice
         try strace.runUnmasked()
         #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: trace) })
