@@ -127,6 +127,8 @@ import Testing
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(terminal.shows("opens the keychain from now on"))
+        // Off the screen again: the code, an empty line and one prompt.
+        #expect(terminal.shown.contains("Type it back: \r\n\u{1b}[3A\u{1b}[J"))
         #expect(terminal.shown.matches(of: /[0-9A-Z]{4}(-[0-9A-Z]{4}){6}/).count == 1)
         #expect(!terminal.shown.contains("words words"))
         try latchkey("lock")
