@@ -1,4 +1,6 @@
 import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
 import LatchkeyCommand
 import Synchronization
 import Testing
@@ -150,7 +152,9 @@ import Testing
 
     @Test func aRecoveryCodeGoesToNoPipe() {
         let person = ScriptedPerson(passcode: "words")
-        for console in [Self.piped("words"), RecordingConsole(inputTerminal: true, errorTerminal: true, typed: "words")] {
+        for console in [
+            Self.piped("words"), RecordingConsole(inputTerminal: true, errorTerminal: true, typed: "words"),
+        ] {
             let run = run("recovery", "make", person: person, console: console)
             #expect(run.status == .locked && run.text.isEmpty && person.now.calls.isEmpty)
         }
@@ -164,7 +168,9 @@ import Testing
     }
 
     @Test func aSecretThatWasGivenAsAnArgumentIsNotRepeated() {
-        for arguments in [["unlock", "hunter2"], ["passcode", "set", "hunter2"], ["passcode", "set", "--new=hunter2"]] {
+        for arguments in [
+            ["unlock", "hunter2"], ["passcode", "set", "hunter2"], ["passcode", "set", "--new=hunter2"],
+        ] {
             let run = CommandRun(list: arguments, on: FakeKeychain())
             #expect(run.status == .usage && !run.notes.joined().contains("hunter2"), "\(arguments)")
         }
@@ -189,6 +195,42 @@ import Testing
         let open = run("status", "--json", person: ScriptedPerson(passcode: "words")).text
         #expect(open.contains(#""passcode":true,"lock":"unlocked","recoveryCode":false"#))
         #expect(open.contains("It is unlocked now, until `latchkey lock`"))
+    }
+
+    /// What the first `set` on a terminal says changes with the first passcode.
+    @Test(arguments: [nil, "words"])
+    func theFirstSecretIsToldWhatProtectsIt(_ passcode: String?) {
+        let run = run(
+            "set", "mail", person: ScriptedPerson(passcode: passcode),
+            console: RecordingConsole(terminal: true, typed: "pw"))
+        #expect(run.lastNote.contains(passcode == nil ? "whoever gets a copy" : "opens only with your passcode"))
+        #expect(run.lastNote.contains(passcode == nil ? "While it is open" : "It is unlocked now"))
+    }
+
+    // MARK: An enclave that is not to be reached
+
+    private func unlock(inData folder: String) -> CommandRun {
+        let keychain = keychain(of: ScriptedPerson(passcode: "words"))
+        return CommandRun("unlock", "--data-dir", folder, on: keychain, console: Self.piped("words"))
+    }
+
+    @Test func anEnclaveThatIsNotThereIsSaid() throws {
+        let run = unlock(inData: "/nonexistent/data")
+        #expect(run.status == .unavailable && run.notes[0].contains("/nonexistent/data/enclave"))
+        let folder = try TemporaryFolder.make(in: "/tmp", prefix: "lk-person-")
+        let enclave = try PrivateDirectory("\(folder.path)/enclave", creating: true)
+        try enclave.replace("lock", with: EnclaveRendezvous(processID: 1, runDirectory: "/nonexistent/run").encoded)
+        let gone = unlock(inData: folder.path)
+        #expect(gone.status == .unavailable && gone.notes[0].contains("/nonexistent/run"), "\(gone.notes)")
+    }
+
+    /// /usr is another user's, or open to others, for whoever runs the tests.
+    @Test func anEnclaveInAFolderThatIsNotOursAloneIsSentNothing() throws {
+        let folder = try TemporaryFolder.make(in: "/tmp", prefix: "lk-person-")
+        let enclave = try PrivateDirectory("\(folder.path)/enclave", creating: true)
+        try enclave.replace("lock", with: EnclaveRendezvous(processID: 1, runDirectory: "/usr").encoded)
+        let run = unlock(inData: folder.path)
+        #expect(run.status == .unavailable && run.notes[0].contains("/usr"), "\(run.notes)")
     }
 
     @Test func whileItIsLockedOneLineSaysWhatToDo() {

@@ -48,6 +48,10 @@ import Testing
         #expect(following.line()?.hasPrefix("unlocked\t") == true)
         try latchkey("lock")
         #expect(following.line()?.hasPrefix("locked\t") == true)
+        let json = try Following(programs, "--json")
+        #expect(
+            json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
+                + #""secondsToNextAttempt":0,"openClasses":["ck","dk","cku","dku"]}"#)
         following.process.interrupt()
         following.process.waitUntilExit()
         #expect(following.process.terminationStatus == 0)
@@ -58,8 +62,8 @@ import Testing
         private let output = Pipe()
         private var rest = Data()
 
-        init(_ programs: BuiltPrograms) throws {
-            process = programs.start(BuiltPrograms.latchkey, ["status", "--follow"])
+        init(_ programs: BuiltPrograms, _ more: String...) throws {
+            process = programs.start(BuiltPrograms.latchkey, ["status", "--follow"] + more)
             process.standardOutput = output
             process.standardInput = FileHandle.nullDevice
             try process.runUnmasked()
@@ -99,7 +103,8 @@ import Testing
         let set = "printf 'words words\\n' | latchkey passcode set --passcode-fd 0"
         #expect(try programs.shell(set).status == 0)
         try latchkey("lock")
-        let unlock = "printf 'words words\\n' > $HOME/p; latchkey unlock --passcode-fd 5 5< $HOME/p; s=$?; rm $HOME/p; exit $s"
+        let unlock =
+            "printf 'words words\\n' > $HOME/p; latchkey unlock --passcode-fd 5 5< $HOME/p; s=$?; rm $HOME/p; exit $s"
         #expect(try programs.shell(unlock).status == 0)
         #expect(try lock() == "unlocked")
         #expect(try programs.shell("latchkey unlock --passcode-fd 9").status == 2)
@@ -122,6 +127,8 @@ import Testing
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(terminal.shows("opens the keychain from now on"))
+        // Off the screen again: the code, an empty line and one prompt.
+        #expect(terminal.shown.contains("Type it back: \r\n\u{1b}[3A\u{1b}[J"))
         #expect(terminal.shown.matches(of: /[0-9A-Z]{4}(-[0-9A-Z]{4}){6}/).count == 1)
         #expect(!terminal.shown.contains("words words"))
         try latchkey("lock")
@@ -168,7 +175,9 @@ import Testing
         let witness = programs.home + "/witness"
         try FileManager.default.createDirectory(atPath: witness, withIntermediateDirectories: false)
         let names = try FileManager.default.contentsOfDirectory(atPath: enclave)
-        for name in names { try FileManager.default.linkItem(atPath: "\(enclave)/\(name)", toPath: "\(witness)/\(name)") }
+        for name in names {
+            try FileManager.default.linkItem(atPath: "\(enclave)/\(name)", toPath: "\(witness)/\(name)")
+        }
         #expect(names.contains("effacement") && names.contains { $0.hasPrefix("keybag") })
         #expect(try latchkey("erase").status == 2)
         #expect(try latchkey("erase", "--yes", "--json").text.contains(#""erased":true"#))
@@ -192,7 +201,8 @@ import Testing
     }
 
     @Test func aTemporaryKeychainHasAPasscodeToo() throws {
-        let script = "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"
+        let script =
+            "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"
         #expect(try programs.run(BuiltPrograms.latchkey, ["temp", "--", "sh", "-c", script]).text.hasSuffix("3\n"))
     }
 
@@ -204,7 +214,11 @@ import Testing
         let daemon = try programs.daemonProcess()
         let trace = programs.home + "/daemon.trace"
         let strace = programs.start(
-            "/usr/bin/strace", ["-f", "-yy", "-s", "100000", "-e", "trace=network,read,write,readv,writev,pread64,pwrite64,execve", "-o", trace, "-p", "\(daemon)"])
+            "/usr/bin/strace",
+            [
+                "-f", "-yy", "-s", "100000", "-e", "trace=network,read,write,readv,writev,pread64,pwrite64,execve",
+                "-o", trace, "-p", "\(daemon)",
+            ])
         strace.standardError = FileHandle.nullDevice
         try strace.runUnmasked()
         #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: trace) })

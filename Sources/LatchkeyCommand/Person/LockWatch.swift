@@ -62,7 +62,8 @@ struct LockWatch {
         do throws(SystemCallError) {
             return try waitForAny(of: [ending.descriptor], until: Deadline(after: pause, on: reach.clock)) != nil
         } catch {
-            throw CommandFailure(.fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
+            throw CommandFailure(
+                .fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
         }
     }
 }

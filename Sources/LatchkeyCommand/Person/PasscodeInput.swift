@@ -29,7 +29,7 @@ package struct PasscodeInput {
     /// One that exists.
     package mutating func existing(_ prompt: String = "Passcode: ") throws(CommandFailure) -> SecretBytes {
         let passcode = canAskAgain ? try typed(prompt) : try nextLine()
-        guard passcode.count > 0 else { throw Self.refusal("no passcode was given") }
+        guard passcode.count > 0 else { throw Self.refusal("no passcode or code was given") }
         guard passcode.count <= Self.mostBytes else { throw Self.tooLong }
         return passcode
     }
@@ -60,7 +60,7 @@ package struct PasscodeInput {
     private func typed(_ prompt: String) throws(CommandFailure) -> SecretBytes {
         do throws(Terminal.Refusal) { return try console.promptForSecret(prompt) } catch {
             switch error {
-            case .canceled: throw Self.refusal("no passcode was typed")
+            case .canceled: throw Self.refusal("no passcode or code was typed")
             case .tooLong: throw Self.refusal("the passcode is longer than a terminal takes")
             case .system(let below):
                 throw CommandFailure(.unavailable, "the terminal failed (\(below))", "Try again; nothing was changed.")

@@ -16,8 +16,8 @@ struct RecoveryMakeCommand: Verb {
             The code, of 28 letters and digits, opens the keychain as the passcode does (`latchkey unlock \
             --recovery`) and replaces a forgotten one (`latchkey passcode reset`). Write it down and keep it \
             away from the machine: nothing shows it again, and no file holds it. It is shown on a terminal alone, \
-            never to a pipe, and has to be typed back before it opens anything; then a code from before does not \
-            open any more.
+            never to a pipe, and has to be typed back before it opens anything; then it is taken off the screen, and \
+            a code from before does not open any more.
 
             EXAMPLE
               latchkey recovery make
@@ -50,12 +50,12 @@ struct RecoveryMakeCommand: Verb {
             try door.makeRecoveryCode(passcode: passcode)
         }
         try show(code, on: console)
-        try confirm(at: door, &input, console)
+        let attempts = try confirm(at: door, &input, console)
+        try hide(after: attempts, on: console)
         var arguments = PersonArguments()
         arguments.json = json
         try arguments.report(
-            "The recovery code opens the keychain from now on. Clear this screen once you have it on paper.",
-            of: reach, on: console)
+            "The recovery code opens the keychain from now on.", of: reach, on: console)
         return .done
     }
 
@@ -68,13 +68,28 @@ struct RecoveryMakeCommand: Verb {
         }
     }
 
+    /// Takes the code off the screen, and so out of the scroll-back, if it has not
+    /// scrolled out of sight. Only where every line between went to the screen.
+    private func hide(after attempts: Int, on console: any Console) throws(CommandFailure) {
+        guard console.errorIsTerminal else { return }
+        // The code and the empty line; the prompts; what was said between them.
+        let lines = 2 + attempts + (attempts - 1)
+        // ECMA-48: cursor up, then erase to the end of the screen.
+        try printing { () throws(SystemCallError) in try console.write("\u{1b}[\(lines)A\u{1b}[J") }
+    }
+
     /// Only what was read back from the paper proves that it is there.
+    ///
+    /// - Returns: how many attempts that took.
     private func confirm(
         at door: any PersonDoor, _ input: inout PasscodeInput, _ console: any Console
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> Int {
         for attempt in 1...Self.tries {
             let typed = SharedSecret(try input.existing("Type it back: "))
-            do throws(KeychainError) { return try door.confirmRecoveryCode(typed) } catch {
+            do throws(KeychainError) {
+                try door.confirmRecoveryCode(typed)
+                return attempt
+            } catch {
                 guard error.reason == .authenticationFailed else { throw CommandFailure(error) }
                 if attempt < Self.tries { console.note("That is another one. Try again.") }
             }

@@ -76,23 +76,27 @@ struct StatusReport: Sendable {
     // MARK: For programs
 
     var json: JSONValue {
-        .object([
-            ("protection", .string(Protection(status, session).sentence)), ("temporary", .bool(session.isTemporary)),
-            ("dataDirectory", .string(status.dataDirectory)), ("storeID", .string(storeID)),
-            ("storeFormat", .integer(Int64(status.storeFormat))), ("passcode", .bool(status.hasPasscode)),
-        ] + DeviceText(device).statusMembers + [
-            ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
-            ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
-            ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
-            ("damaged", .integer(Int64(status.damaged))), ("program", program),
-            ("missingKernelFeatures", .strings(session.missingFeatures)),
-            (
-                "daemon",
-                .object([("pid", .integer(Int64(status.daemonProcess))), ("version", .string(session.serverVersion))])
-            ),
-            ("enclave", .object([("pid", .integer(Int64(status.enclaveProcess)))])),
-            ("version", .string(LatchkeyVersion.text)),
-        ])
+        .object(
+            [
+                ("protection", .string(Protection(status, session).sentence)),
+                ("temporary", .bool(session.isTemporary)),
+                ("dataDirectory", .string(status.dataDirectory)), ("storeID", .string(storeID)),
+                ("storeFormat", .integer(Int64(status.storeFormat))), ("passcode", .bool(status.hasPasscode)),
+            ] + DeviceText(device).statusMembers + [
+                ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
+                ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
+                ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
+                ("damaged", .integer(Int64(status.damaged))), ("program", program),
+                ("missingKernelFeatures", .strings(session.missingFeatures)),
+                (
+                    "daemon",
+                    .object([
+                        ("pid", .integer(Int64(status.daemonProcess))), ("version", .string(session.serverVersion)),
+                    ])
+                ),
+                ("enclave", .object([("pid", .integer(Int64(status.enclaveProcess)))])),
+                ("version", .string(LatchkeyVersion.text)),
+            ])
     }
 
     private var program: JSONValue {
