@@ -165,7 +165,12 @@ import Testing
             try #require(!deadline.hasPassed, "nobody waits for the reader")
             daemon.clock.advance(by: .seconds(1))
         }
-        let left = try greedy.drainAnswers()
+        // It is logged before the worker lets go of it.
+        var left = try greedy.drainAnswers()
+        while !left.hasEnded, !deadline.hasPassed {
+            let more = try greedy.drainAnswers()
+            left = (left.count + more.count, more.hasEnded)
+        }
         #expect((1...2).contains(left.count) && left.hasEnded, "\(left)")
     }
 
