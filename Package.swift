@@ -259,8 +259,8 @@ let package = Package(
         tests(
             "KeychainAuthenticationTests",
             [
-                "KeychainAuthentication", "KeychainServices", "KeychainClient", "KeychainModel", "KeychainProtocol",
-                "KeychainPlatform",
+                "KeychainAuthentication", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel",
+                "KeychainProtocol", "KeychainPlatform",
             ]),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.

@@ -75,7 +75,7 @@ extension KeychainEngine {
     /// - Parameter isCancelled: looked at before each transaction.
     package func renewRows(unless isCancelled: () -> Bool = { false }) throws(KeychainError) {
         let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
-        for (protectionClass, generation) in described.generations
+        for (protectionClass, generation) in described.generations.sorted(by: { $0.key.number < $1.key.number })
         where generation > 1 && described.state.openClasses.contains(protectionClass) {
             for itemClass in ItemClass.stored {
                 var last: Int64 = 0

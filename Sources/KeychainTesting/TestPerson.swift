@@ -77,9 +77,11 @@ struct TestPerson: PersonAsker {
     /// By whichever is enough: the finger, else the passcode.
     private func agree(to question: [UInt8]) throws(KeychainError) {
         if finger.state?.isEnrolled == true {
-            do throws(KeychainError) { return try enclave.agreeByBiometry(to: question) } catch {
+            do throws(KeychainError) { try enclave.agreeByBiometry(to: question) } catch {
                 // A passcode is asked for.
             }
+            // Nothing more is asked for.
+            if enclave.question(question) == nil { return }
         }
         guard let passcode else { return enclave.decline(question, .passcodeNotSet) }
         do throws(KeychainError) { try enclave.agree(to: question, with: .passcode(passcode)) } catch {

@@ -64,6 +64,8 @@ struct PendingQuestion: Sendable {
     let constraints: [AccessConstraint]
     let rows: Set<[UInt8]>?
     let notAfter: Duration
+    /// What was proved so far.
+    var proved = ProvedFactors()
     var outcome: QuestionOutcome?
 }
 
@@ -165,6 +167,15 @@ struct AuthenticationBook: Sendable {
         guard question.notAfter <= now else { return nil }
         questions[name] = nil
         return .refused(.promptTimedOut)
+    }
+
+    /// Everything that was proved for a question, with this.
+    mutating func prove(_ proved: ProvedFactors, for name: [UInt8]) -> ProvedFactors {
+        guard var question = questions[name] else { return proved }
+        question.proved.passcode = question.proved.passcode || proved.passcode
+        question.proved.biometry = proved.biometry ?? question.proved.biometry
+        questions[name] = question
+        return question.proved
     }
 
     mutating func agree(to name: [UInt8], by proved: ProvedFactors, at now: Duration) {

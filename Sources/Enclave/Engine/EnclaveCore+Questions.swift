@@ -125,8 +125,14 @@ extension EnclaveCore {
     private mutating func agree(
         to name: [UInt8], _ pending: PendingQuestion, _ proved: ProvedFactors, at moment: Duration
     ) throws(KeychainError) {
-        guard pending.constraints.allSatisfy({ $0.isMet(by: proved) }) else { throw Self.wrong }
-        book.agree(to: name, by: proved, at: moment)
+        // Where passcode and finger are asked for, one comes after the other.
+        let together = book.prove(proved, for: name)
+        guard pending.constraints.allSatisfy({ $0.isMet(by: together) }) else {
+            // Nothing more than before: it will not be enough another time either.
+            if together == pending.proved { throw Self.wrong }
+            return
+        }
+        book.agree(to: name, by: together, at: moment)
     }
 
     static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))

@@ -113,3 +113,26 @@ func contextsThatAreReplaced() async throws {
     expect((context as any Evaluating).canEvaluatePolicy(.deviceOwnerAuthentication, error: nil))
     expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "Why"))
 }
+
+/// Items that open only when somebody agrees.
+func constraintsNeedAPasscode() throws {
+    let item: [String: Any] = [
+        kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "idiom.pending",
+        kSecValueData as String: Data("x".utf8),
+    ]
+    for flags in [.userPresence, .biometryCurrentSet, .devicePasscode, .applicationPassword]
+        as [SecAccessControlCreateFlags]
+    {
+        let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)
+        let guarded = item.merging([kSecAttrAccessControl as String: access as Any]) { $1 }
+        expect(SecItemAdd(guarded as CFDictionary, nil) == errSecAuthFailed, "\(flags.rawValue)")
+    }
+    let passcode = item.merging([
+        kSecAttrAccessible as String: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+    ]) { $1 }
+    expect(SecItemAdd(passcode as CFDictionary, nil) == errSecAuthFailed)
+    expect(
+        SecItemCopyMatching(
+            [kSecClass: kSecClassGenericPassword, kSecAttrService: "idiom.pending"] as CFDictionary, nil)
+            == errSecItemNotFound)
+}

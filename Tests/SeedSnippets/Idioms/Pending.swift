@@ -51,29 +51,6 @@ func certificatesAreNotOffered() throws {
     expect(SecItemAdd([kSecClass: kSecClassCertificate, kSecValueRef: NSObject()] as CFDictionary, nil) == errSecParam)
 }
 
-/// Items that open only when somebody agrees.
-func constraintsAreNotEnforced() throws {
-    let item: [String: Any] = [
-        kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "idiom.pending",
-        kSecValueData as String: Data("x".utf8),
-    ]
-    for flags in [.userPresence, .biometryCurrentSet, .devicePasscode, .applicationPassword]
-        as [SecAccessControlCreateFlags]
-    {
-        let access = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, flags, nil)
-        let guarded = item.merging([kSecAttrAccessControl as String: access as Any]) { $1 }
-        expect(SecItemAdd(guarded as CFDictionary, nil) == errSecUnimplemented, "\(flags.rawValue)")
-    }
-    let passcode = item.merging([
-        kSecAttrAccessible as String: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
-    ]) { $1 }
-    expect(SecItemAdd(passcode as CFDictionary, nil) == errSecAuthFailed)
-    expect(
-        SecItemCopyMatching(
-            [kSecClass: kSecClassGenericPassword, kSecAttrService: "idiom.pending"] as CFDictionary, nil)
-            == errSecItemNotFound)
-}
-
 /// Passwords of web sites, and access lists of the file keychain.
 func sharedCredentialsAreNotOffered() throws {
     var codes: [Int] = []

@@ -28,13 +28,13 @@ func accessControl() throws {
         expect(failure.code == Int(errSecParam))
     }
 
-    // A constraint is refused until something can enforce it; none is stored.
+    // Without a passcode nobody could ever meet the constraint; none is stored.
     var item: [String: Any] = [
         kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "sample.access",
         kSecAttrAccount as String: "dora", kSecValueData as String: Data("guarded".utf8),
         kSecAttrAccessControl as String: access,
     ]
-    expect(SecItemAdd(item as CFDictionary, nil) == errSecUnimplemented)
+    expect(SecItemAdd(item as CFDictionary, nil) == errSecAuthFailed)
     item[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(
         nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, [], nil)
     expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)

@@ -1,0 +1,204 @@
+import Enclave
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+/// What becomes of stored items when class keys get a new generation.
+@Suite struct RenewalTests {
+    private static let passcode = SharedSecret(SecretBytes(copying: Array("1234".utf8)))
+
+    /// The engine and the enclave of one store, whose passcodes cost next to nothing.
+    private final class Device {
+        let folder: TemporaryDirectory
+        let enclave: InProcessEnclave
+        let engine: KeychainEngine
+        private let authorization: Authorization
+
+        init(_ folder: TemporaryDirectory? = nil) throws {
+            let folder = try folder ?? TemporaryDirectory()
+            self.folder = folder
+            let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
+            let made = Mutex<InProcessEnclave?>(nil)
+            engine = try KeychainEngine.open(dataDirectory: folder.path, clock: ManualClock()) {
+                expected throws(KeychainError) in
+                let enclave = try InProcessEnclave(
+                    dataDirectory: folder.path, expecting: expected, clock: ManualClock(), passcodeCost: cost)
+                made.withLock { $0 = enclave }
+                return enclave
+            }
+            enclave = try #require(made.withLock { $0 })
+            var entitlements = Entitlements()
+            entitlements.keychainAccessGroups = ["group.a", "group.b"]
+            authorization = Authorization(entitlements)
+        }
+
+        @discardableResult
+        func call(
+            _ operation: KeychainRequest.Operation, _ query: [(String, RawValue)],
+            changes: [(String, RawValue)] = [], value: String? = nil
+        ) throws -> KeychainAnswer {
+            var query = QueryDictionary([("class", RawValue.string("genp")), ("svce", .string("renewal"))] + query)
+            if value != nil, operation == .add { query.append(.text("v_Data"), .secret) }
+            return try engine.answer(
+                KeychainRequest(
+                    operation, query: query, changes: QueryDictionary(changes),
+                    value: value.map { SharedSecret(SecretBytes(copying: Array($0.utf8))) }), for: authorization)
+        }
+
+        func add(_ account: String, _ tag: String = "ak", value: String? = "v") throws {
+            try call(.add, [("acct", .string(account)), ("pdmn", .string(tag))], value: value.map { "\($0) \(account)" })
+        }
+
+        func values() throws -> [String: String] {
+            let rows = try call(
+                .copy, [("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)), ("r_Attributes", .bool(true))]
+            ).rows
+            return Dictionary(
+                rows.map { row in
+                    (
+                        row.attributes[.account]?.string ?? "",
+                        row.value.map { String(decoding: $0.bytes.insecureArray(), as: UTF8.self) } ?? ""
+                    )
+                }, uniquingKeysWith: { first, _ in first })
+        }
+
+        func number(_ sql: String) throws -> Int {
+            try EngineUnderTest.number(sql, in: folder.path + "/keychain.db")
+        }
+
+        func setPasscode() throws {
+            try enclave.setPasscode(RenewalTests.passcode)
+            try engine.deviceChanged()
+        }
+
+        func close() throws {
+            try engine.close()
+            enclave.close()
+        }
+    }
+
+    @Test func everyItemMovesUnderTheNewKeysAndNobodySeesIt() throws {
+        let device = try Device()
+        for index in 0..<600 { try device.add("\(index)", ["ak", "ck", "aku", "dk"][index % 4]) }
+        try device.add("without a value", value: nil)
+        let before = try device.values()
+        let position = try device.engine.changePosition(in: .searched, for: Self.everything).position
+        try device.setPasscode()
+        #expect(try device.values() == before)
+        try device.engine.renewRows()
+        #expect(try device.values() == before && before.count == 601)
+        #expect(try device.number("SELECT count(*) FROM genp WHERE gen = 1 AND pdmn <> 'dk'") == 0)
+        #expect(try device.number("SELECT count(*) FROM genp WHERE gen = 2") == 451)
+        #expect(try device.engine.changes(after: position, in: .searched, for: Self.everything).changes.isEmpty)
+        // The next opening forgets what nothing is under any more.
+        try device.close()
+        let again = try Device(device.folder)
+        try again.enclave.unlock(with: .passcode(Self.passcode))
+        try again.engine.deviceChanged()
+        #expect(try again.values() == before)
+        #expect(try again.number("SELECT count(*) FROM metadata_keys WHERE gen = 1") == 1)
+    }
+
+    private static var everything: Authorization {
+        var entitlements = Entitlements()
+        entitlements.keychainAccessGroups = ["group.a", "group.b"]
+        return Authorization(entitlements)
+    }
+
+    /// Cut short at any batch, the rest moves later.
+    @Test func aRenewalThatIsCutShortGoesOn() throws {
+        let device = try Device()
+        for index in 0..<600 { try device.add("\(index)") }
+        try device.setPasscode()
+        var looks = 0
+        try device.engine.renewRows {
+            looks += 1
+            return looks > 1
+        }
+        let moved = try device.number("SELECT count(*) FROM genp WHERE gen = 2")
+        #expect((1..<600).contains(moved))
+        #expect(try device.values().count == 600)
+        try device.close()
+        let again = try Device(device.folder)
+        // Before the first unlock nothing can move, and nothing is lost.
+        try again.engine.renewRows()
+        #expect(try again.number("SELECT count(*) FROM genp WHERE gen = 2") == moved)
+        try again.enclave.unlock(with: .passcode(Self.passcode))
+        try again.engine.deviceChanged()
+        try again.engine.renewRows()
+        #expect(try again.number("SELECT count(*) FROM genp WHERE gen = 2") == 600)
+        #expect(try again.values().count == 600)
+    }
+
+    @Test func changesWhileItemsAreUnderOldKeysAreRight() throws {
+        let device = try Device()
+        for name in ["label", "value", "move", "class", "delete"] { try device.add(name) }
+        try device.setPasscode()
+        try device.call(.update, [("acct", .string("label"))], changes: [("labl", .string("new"))])
+        try device.call(.update, [("acct", .string("value"))], changes: [("v_Data", .secret)], value: "another")
+        try device.call(.update, [("acct", .string("move"))], changes: [("acct", .string("moved"))])
+        try device.call(.update, [("acct", .string("class"))], changes: [("pdmn", .string("akpu"))])
+        try device.call(.delete, [("acct", .string("delete"))])
+        let expected = ["label": "v label", "value": "another", "moved": "v move", "class": "v class"]
+        #expect(try device.values() == expected)
+        try device.engine.renewRows()
+        #expect(try device.values() == expected)
+    }
+
+    /// What older programs stored: values bound to their generation, rows without one.
+    @Test func itemsOfTheFirstFormatMoveAsWell() throws {
+        let folder = try MigrationTests().fixture()
+        let device = try Device(folder)
+        try MigrationTests().expectItems(of: device.engine)
+        try device.setPasscode()
+        try device.engine.renewRows()
+        try MigrationTests().expectItems(of: device.engine)
+        #expect(try device.number("SELECT count(*) FROM genp WHERE gen < 2 AND pdmn IN ('ak', 'ck')") == 0)
+        #expect(try device.number("SELECT count(*) FROM genp WHERE fmt = 2") > 0)
+    }
+
+    /// Whoever has the keys of before has nothing of what came after.
+    @Test func theOldMetadataKeyOpensNoNewAttribute() throws {
+        let device = try Device()
+        try device.add("old")
+        try device.setPasscode()
+        try device.engine.renewRows()
+        try device.add("new")
+        #expect(try device.number("SELECT count(*) FROM genp WHERE gen = 1") == 0)
+        #expect(try device.number("SELECT count(*) FROM metadata_keys WHERE class = 6") == 2)
+    }
+
+    // MARK: Locking
+
+    @Test func aLockWaitsForCallsThatAreUnderWay() throws {
+        let device = try Device()
+        try device.add("a")
+        try device.setPasscode()
+        try device.enclave.lock()
+        try device.engine.deviceChanged()
+        let error = #expect(throws: KeychainError.self) { try device.values() }
+        #expect(error?.status == .interactionNotAllowed && error?.reason == .locked(class: "ak"))
+        try device.enclave.unlock(with: .passcode(Self.passcode))
+        try device.engine.deviceChanged()
+        #expect(try device.values() == ["a": "v a"])
+    }
+
+    @Test func itemsOfARemovedPasscodeArePurgedFromTheFile() throws {
+        let device = try Device()
+        try device.setPasscode()
+        try device.add("kept")
+        try device.add("lost", "akpu")
+        try device.enclave.removePasscode(with: .passcode(Self.passcode))
+        try device.engine.deviceChanged()
+        #expect(try device.values() == ["kept": "v kept"])
+        #expect(try device.number("SELECT count(*) FROM genp WHERE pdmn = 'akpu'") == 0)
+        #expect(try device.number("SELECT count(*) FROM metadata_keys WHERE class = 12") == 0)
+        let error = #expect(throws: KeychainError.self) { try device.add("again", "akpu") }
+        #expect(error?.status == .authFailed && error?.reason == .passcodeNotSet)
+    }
+}
