@@ -193,7 +193,7 @@ let package = Package(
             [
                 "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainModel", "KeychainPlatform",
                 "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client", "latchkey", "latchkeyd",
-                "latchkey-enclave",
+                "latchkey-enclave", "enclave-probe",
             ]),
         tests(
             "KeychainServiceTests",

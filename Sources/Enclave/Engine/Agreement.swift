@@ -85,6 +85,8 @@ struct AuthenticationBook: Sendable {
     static let rowsLife: Duration = .seconds(60)
     /// For what was agreed to in a context (LAContext), as long as the context at most.
     static let contextLife: Duration = .seconds(600)
+    /// How long what became of a question is kept for a daemon to hear.
+    static let outcomeLife: Duration = .seconds(60)
     static let uses = 4096
     static let mostSessions = 1024
     static let mostQuestions = 16
@@ -148,8 +150,9 @@ struct AuthenticationBook: Sendable {
 
     /// nil where there are too many.
     mutating func ask(_ question: PendingQuestion, at now: Duration) -> [UInt8]? {
-        questions = questions.filter { $0.value.notAfter > now || $0.value.outcome == nil }
-        guard questions.count < Self.mostQuestions else { return nil }
+        // A daemon that ended never asks what became of its own: they stand in nobody's way.
+        questions = questions.filter { $0.value.notAfter + Self.outcomeLife > now }
+        guard questions.values.count(where: { $0.notAfter > now }) < Self.mostQuestions else { return nil }
         let name = Random.bytes(16)
         questions[name] = question
         return name

@@ -9,20 +9,23 @@ package struct EnclaveProcess {
     private let runDirectory: String
     private let clock: any KeychainClock
     private let limits: EnclaveServer.Limits
+    private let cost: PasscodeCost
     private let ready: ReadySignal?
 
     /// - Parameters:
     ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
     ///   - runDirectory: absolute path of the folder of the socket.
+    ///   - cost: of an attempt at a passcode that is set here.
     ///   - ready: told once that the enclave listens, or why it does not.
     package init(
         dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
-        ready: ReadySignal?
+        cost: PasscodeCost = .calibrated, ready: ReadySignal?
     ) {
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
         self.clock = clock
         self.limits = limits
+        self.cost = cost
         self.ready = ready
     }
 
@@ -59,8 +62,8 @@ package struct EnclaveProcess {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, EnclaveKeeper(directory, clock: clock), userID: ProcessEnvironment.effectiveUserID, clock: clock,
-                limits: limits, stop: stop)
+                socket, EnclaveKeeper(directory, clock: clock, cost: cost), userID: ProcessEnvironment.effectiveUserID,
+                clock: clock, limits: limits, stop: stop)
         } catch {
             throw .system(error)
         }

@@ -6,7 +6,8 @@ internal import KeychainPlatform
 ///
 /// `connect RUN UID`: 0 where the enclave of UID in RUN serves us, 1 where it
 /// does not. `speak`: sends one byte on descriptor 3, a connection that
-/// somebody else made.
+/// somebody else made. With the options of `latchkey-enclave`: the same enclave, with
+/// passcodes that cost next to nothing.
 @main
 struct EnclaveProbe {
     static func main() throws {
@@ -19,8 +20,20 @@ struct EnclaveProbe {
             _ = try enclave.connect()
         case "speak":
             try PacketSocket(owning: Descriptor(owning: 3)).send([0x4C])
+        case "--data" where arguments.count == 7: try serve(Array(arguments[2...]))
         default:
-            preconditionFailure("connect RUN UID, or speak")
+            preconditionFailure("connect RUN UID, speak, or --data DATA --run RUN --ready-descriptor N")
         }
+    }
+
+    private static func serve(_ arguments: [String]) throws {
+        guard let cost = PasscodeCost.fixed(passes: 1, kibibytes: 8), let ready = Int32(arguments[4]) else {
+            preconditionFailure("no such cost or descriptor")
+        }
+        try EnclaveProcess(
+            dataDirectory: arguments[0], runDirectory: arguments[2], clock: SystemClock(),
+            limits: EnclaveServer.Limits(), cost: cost,
+            ready: ReadySignal(descriptor: Descriptor(owning: ready))
+        ).run()
     }
 }

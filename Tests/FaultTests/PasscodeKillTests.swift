@@ -1,0 +1,121 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+/// SIGKILL of an enclave while a person changes what opens it.
+@Suite(
+    .timeLimit(.minutes(20)),
+    .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
+struct PasscodeKillTests {
+    /// Four enclaves at once, fifty kills each.
+    @Test(arguments: 0..<4)
+    func theOldOrTheNewOpensAfterAKillAtAnyMoment(lane: UInt64) throws {
+        try kill(PasscodeHome.cheap, rounds: FaultScale.rounds(50, long: 500), lane)
+    }
+
+    /// The enclave that is shipped, where an attempt costs what it costs.
+    @Test func theOldOrTheNewOpensAfterAKillOfTheShippedEnclave() throws {
+        try kill(PasscodeHome.shipped, rounds: FaultScale.rounds(10, long: 100), 4)
+    }
+
+    /// Everything that a person writes, at every call that the enclave makes for it.
+    @Test(
+        .enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"),
+        arguments: [PasscodeRequest.Kind.set, .change, .reset, .remove, .addCode, .removeCode])
+    func theOldOrTheNewOpensAfterAKillAtAnySystemCall(kind: PasscodeRequest.Kind) throws {
+        let book = try PasscodeBook(PasscodeHome.cheap)
+        let calls = try self.calls(of: kind, book)
+        var missed = 0
+        for (index, call) in calls.enumerated() {
+            let isAcknowledged = try book.send(book.prepare(kind), "killed at \(call)") { process in
+                try Tracer(
+                    of: process, ["-e", "inject=\(call.name):signal=KILL:when=\(call.number)"],
+                    in: book.home.folder.path
+                ).detach
+            }
+            if isAcknowledged, index < calls.count - 1 { missed += 1 }
+        }
+        FaultReport.print("kill of the enclave at each call of a passcode \(kind)", book.counts)
+        // What is read may be found otherwise after a kill than before it.
+        #expect(missed < calls.count / 2 && calls.count > 20)
+        #expect(book.counts.isClean)
+        #expect(book.counts.inFlightPresent > 0 && book.counts.inFlightAbsent > 0)
+    }
+
+    /// One system call: strace counts each kind of call by itself.
+    private struct Call: Hashable, CustomStringConvertible {
+        let name: String
+        let number: Int
+        var description: String { "\(name) \(number)" }
+    }
+
+    /// What the enclave's loop calls for a request that nothing disturbs. (What its
+    /// other thread calls is derived in memory alone.)
+    private func calls(of kind: PasscodeRequest.Kind, _ book: PasscodeBook) throws -> [Call] {
+        var tracer: Tracer?
+        let loop = "\(book.home.process) "
+        try book.send(book.prepare(kind), "undisturbed") { process in
+            let started = try Tracer(of: process, [], in: book.home.folder.path)
+            tracer = started
+            return started.detach
+        }
+        var numbers: [String: Int] = [:]
+        return try #require(tracer).lines().compactMap { line in
+            guard line.hasPrefix(loop), let end = line.firstIndex(of: "("), !line.contains("resumed>") else { return nil }
+            let name = String(line[..<end].dropFirst(loop.count)).trimmingCharacters(in: .whitespaces)
+            numbers[name, default: 0] += 1
+            // Random bytes change nothing but memory.
+            return name == "getrandom" ? nil : Call(name: name, number: numbers[name, default: 0])
+        }
+    }
+
+    private func kill(_ program: String, rounds: Int, _ lane: UInt64) throws {
+        let seed = SeededRandom.runSeed &+ 7919 &* (lane + 1)
+        var random = SeededRandom(seed: seed)
+        let book = try PasscodeBook(program)
+        for round in 0..<rounds {
+            let kind = PasscodeRequest.Kind.allCases[Int(random.next() % 8)]
+            let request = try book.prepare(kind)
+            // Within what such a request took before, or somewhat after it.
+            let share = 1.2 * Double(random.next() % 1000) / 1000
+            let moment = (book.durations[kind] ?? .milliseconds(10)) * share
+            try book.send(request, "round \(round), seed \(seed)") { process in
+                Killer(process, after: moment).finish
+            }
+        }
+        let struck = book.struck.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" }
+        FaultReport.print(
+            "SIGKILL of \(program) in a passcode request", book.counts,
+            "run seed \(SeededRandom.runSeed); struck: \(struck.joined(separator: ", "))")
+        #expect(book.counts.isClean)
+        #expect(book.counts.bursts == rounds)
+        #expect(book.counts.inFlight == book.counts.inFlightPresent + book.counts.inFlightAbsent)
+        #expect(book.counts.inFlight > rounds / 5)
+    }
+}
+
+/// Kills a process a moment after it was told to, unless it is finished before.
+private final class Killer: Sendable {
+    private let isFinished = Atomic(false)
+    private let done = DispatchSemaphore(value: 0)
+
+    /// The moment may be shorter than any timer.
+    init(_ process: Int32, after moment: Duration) {
+        TestThread.start { [self] in
+            let clock = SystemClock()
+            let end = clock.monotonic + moment
+            while clock.monotonic < end, !isFinished.load(ordering: .relaxed) {}
+            if !isFinished.load(ordering: .relaxed) { kill(process, SIGKILL) }
+            done.signal()
+        }
+    }
+
+    func finish() {
+        isFinished.store(true, ordering: .relaxed)
+        done.wait()
+    }
+}

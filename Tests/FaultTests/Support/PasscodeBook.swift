@@ -1,0 +1,200 @@
+import Enclave
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import Testing
+
+/// One request of a person: what they know before and after it.
+struct PasscodeRequest {
+    enum Kind: String, CaseIterable, CustomStringConvertible {
+        case set, change, reset, remove, addCode, removeCode, lock, unlock
+
+        var description: String { rawValue }
+        /// Whether what lasts as long as a passcode is set is destroyed by it.
+        var effaces: Bool { self == .reset || self == .remove }
+    }
+
+    let kind: Kind
+    let before: Credentials
+    let after: Credentials
+    let perform: (RemotePersonDoor) throws -> Void
+}
+
+/// Keeps what an enclave has to open, and holds it against that after each kill.
+final class PasscodeBook {
+    private static let keptOfEachClass = 3
+
+    let home: PasscodeHome
+    private(set) var known = Credentials()
+    private(set) var counts = FaultCounts()
+    /// How often each request was under way when the kill fell.
+    private(set) var struck: [PasscodeRequest.Kind: Int] = [:]
+    /// How long each took that was acknowledged last.
+    private(set) var durations: [PasscodeRequest.Kind: Duration] = [:]
+    private var kept: [KeptKey] = []
+    private var lasting: KeptKey?
+    private var passcodes = 0
+
+    init(_ program: String) throws { home = try PasscodeHome(program) }
+
+    // MARK: Before
+
+    /// Everything that the request needs is there, and keys have been made.
+    func prepare(_ kind: PasscodeRequest.Kind) throws -> PasscodeRequest {
+        try makeWayFor(kind)
+        for named in [ProtectionClass.whenUnlocked, .afterFirstUnlock] {
+            kept.append(try KeptKey(named, in: home.enclave))
+        }
+        // The first ones stay: they are of the oldest class keys.
+        if kept.count > 2 * Self.keptOfEachClass { kept.removeSubrange(2..<4) }
+        if known.passcode != nil, lasting == nil {
+            lasting = try KeptKey(.whenPasscodeSetThisDeviceOnly, in: home.enclave)
+        }
+        return try request(kind)
+    }
+
+    private func makeWayFor(_ kind: PasscodeRequest.Kind) throws {
+        if let passcode = known.passcode { try home.door().unlock(with: .passcode(.text(passcode))) }
+        if kind == .set {
+            if known.passcode != nil { try make(.remove) }
+            return
+        }
+        if known.passcode == nil { try make(.set) }
+        if known.code == nil, kind == .reset || kind == .removeCode { try make(.addCode) }
+    }
+
+    /// Undisturbed.
+    private func make(_ kind: PasscodeRequest.Kind) throws {
+        let request = try request(kind)
+        try request.perform(home.door())
+        settle(on: request.after, kind)
+    }
+
+    private func settle(on credentials: Credentials, _ kind: PasscodeRequest.Kind) {
+        known = credentials
+        if kind.effaces { lasting = nil }
+    }
+
+    private func request(_ kind: PasscodeRequest.Kind) throws -> PasscodeRequest {
+        let before = known
+        let old = SharedSecret.text(before.passcode ?? "")
+        var after = before
+        passcodes += 1
+        let next = "passcode \(passcodes)"
+        let perform: (RemotePersonDoor) throws -> Void
+        switch kind {
+        case .set:
+            after.passcode = next
+            perform = { try $0.setPasscode(.text(next)) }
+        case .change:
+            after.passcode = next
+            perform = { try $0.changePasscode(from: old, to: .text(next)) }
+        case .reset:
+            after.passcode = next
+            let code = SharedSecret.text(before.code ?? "")
+            perform = { try $0.resetPasscode(with: code, to: .text(next)) }
+        case .remove:
+            after = Credentials()
+            perform = { try $0.removePasscode(with: .passcode(old)) }
+        case .addCode:
+            let code = try home.door().makeRecoveryCode(passcode: old)
+            after.code = code.text
+            perform = { try $0.confirmRecoveryCode(code) }
+        case .removeCode:
+            after.code = nil
+            perform = { try $0.removeRecoveryCode(passcode: old) }
+        case .lock: perform = { try $0.lock() }
+        case .unlock: perform = { try $0.unlock(with: .passcode(old)) }
+        }
+        return PasscodeRequest(kind: kind, before: before, after: after, perform: perform)
+    }
+
+    // MARK: The fault
+
+    /// Sends the request to an enclave that `strike` begins to kill; then another one
+    /// has to open what this one had. Whether it was acknowledged.
+    ///
+    /// - Parameter strike: gives what lets go of that enclave.
+    @discardableResult
+    func send(
+        _ request: PasscodeRequest, _ note: String, while strike: (Int32) throws -> () -> Void
+    ) throws -> Bool {
+        let secret = try home.effacementSecret()
+        let door = try home.door()
+        let letGo = try strike(home.process)
+        var isAcknowledged = false
+        let began = SystemClock().monotonic
+        do {
+            defer { letGo() }
+            try request.perform(door)
+            isAcknowledged = true
+            counts.acknowledged += 1
+            durations[request.kind] = SystemClock().monotonic - began
+        } catch let error as KeychainError {
+            counts.inFlight += 1
+            struck[request.kind, default: 0] += 1
+            if error.reason != .enclaveUnreachable { complain("\(error)", \.wrongAnswers, request, note) }
+        }
+        counts.bursts += 1
+        kill(home.process, SIGKILL)
+        try home.startAnother()
+        try audit(request, isAcknowledged, secret, note)
+        return isAcknowledged
+    }
+
+    private func audit(
+        _ request: PasscodeRequest, _ isAcknowledged: Bool, _ secret: Data?, _ note: String
+    ) throws {
+        let isDone = try home.isOpened(by: request.after)
+        if isDone {
+            if !isAcknowledged { counts.inFlightPresent += 1 }
+            try auditLoss(request, secret, note)
+            settle(on: request.after, request.kind)
+        } else if isAcknowledged {
+            complain("what was acknowledged opens nothing", \.lost, request, note)
+        } else {
+            counts.inFlightAbsent += 1
+        }
+        if !isDone, try !home.isOpened(by: request.before) {
+            complain("neither the old nor the new opens", \.lost, request, note)
+        }
+        try auditKeys(request, note)
+    }
+
+    /// What is to be gone once a request is done.
+    private func auditLoss(_ request: PasscodeRequest, _ secret: Data?, _ note: String) throws {
+        if let old = request.before.passcode, let new = request.after.passcode, old != new {
+            let stillOpens = try home.isOpened(by: Credentials(passcode: old, code: request.after.code))
+            if stillOpens { complain("the old passcode opens beside the new", \.halfThere, request, note) }
+            _ = try home.isOpened(by: request.after)
+        }
+        guard request.kind.effaces else { return }
+        if let fate = try lasting?.fate(in: home.enclave), fate != .effaced {
+            complain("a key of akpu that is gone: \(fate)", \.halfThere, request, note)
+        }
+        if let secret, try home.effacementFile().range(of: secret) != nil {
+            complain("the secret of what was destroyed is on the disk", \.halfThere, request, note)
+        }
+    }
+
+    private func auditKeys(_ request: PasscodeRequest, _ note: String) throws {
+        for key in kept {
+            let fate = try key.fate(in: home.enclave)
+            counts.readBack += 1
+            if fate != .opens { complain("a key of \(key.binding.protectionClass): \(fate)", \.lost, request, note) }
+        }
+        if let lasting {
+            let fate = try lasting.fate(in: home.enclave)
+            counts.readBack += 1
+            if fate != .opens { complain("a key of akpu: \(fate)", \.lost, request, note) }
+        }
+    }
+
+    private func complain(
+        _ what: String, _ count: WritableKeyPath<FaultCounts, Int>, _ request: PasscodeRequest, _ note: String
+    ) {
+        counts[keyPath: count] += 1
+        Issue.record("\(request.kind), \(note): \(what)")
+    }
+}

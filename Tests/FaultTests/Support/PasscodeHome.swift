@@ -1,0 +1,127 @@
+import Enclave
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Testing
+
+/// A row key that was made, with everything that opens it again.
+struct KeptKey {
+    let binding: RowBinding
+    let wrapped: WrappedKey
+    let secret: [UInt8]
+
+    init(_ protectionClass: ProtectionClass, in enclave: any EnclaveConnection) throws {
+        binding = RowBinding(uuid: Random.bytes(16), protectionClass: protectionClass, accessControl: [])
+        guard case .key(let secret, let wrapped)? = try enclave.makeRowKeys(for: [binding], in: nil).first else {
+            throw Unmade(protectionClass: protectionClass)
+        }
+        self.wrapped = wrapped
+        self.secret = secret.bytes.insecureArray()
+    }
+
+    struct Unmade: Error { let protectionClass: ProtectionClass }
+
+    enum Fate: Hashable {
+        case opens
+        case effaced
+        case other(String)
+    }
+
+    func fate(in enclave: any EnclaveConnection) throws -> Fate {
+        switch try enclave.openRowKeys([(binding, wrapped)], in: nil).first {
+        case .key(let found, _)?: found.bytes.insecureArray() == secret ? .opens : .other("another key")
+        case .effaced?: .effaced
+        case let outcome: .other("\(String(describing: outcome))")
+        }
+    }
+}
+
+/// What a person knows of a keychain.
+struct Credentials: Equatable {
+    var passcode: String?
+    var code: String?
+}
+
+/// An enclave on a folder of its own, started where none runs, as a daemon and a
+/// person find it; what was started ends with this object.
+final class PasscodeHome {
+    /// The same enclave with passcodes that cost next to nothing.
+    static let cheap = "enclave-probe"
+    static let shipped = "latchkey-enclave"
+
+    let folder: TemporaryDirectory
+    private let launcher: EnclaveLauncher
+    private(set) var enclave: any EnclaveConnection
+    private(set) var process: Int32
+
+    init(_ program: String) throws {
+        folder = try TemporaryDirectory("passcode")
+        launcher = EnclaveLauncher(
+            executable: "\(FaultHome.programs)/\(program)", dataDirectory: folder.path("data"),
+            runDirectory: folder.path("run"), expecting: .anyOrNew, clock: SystemClock())
+        enclave = try launcher.connect()
+        process = try enclave.describe().processID
+    }
+
+    deinit { kill(process, SIGKILL) }
+
+    func door() throws -> RemotePersonDoor {
+        try RemotePersonDoor(runDirectory: folder.path("run"), process: process, clock: SystemClock())
+    }
+
+    /// Waits for the end of an enclave that was killed, and starts another.
+    func startAnother() throws {
+        try FaultHome.waitForEnd(of: process)
+        enclave = try launcher.connect()
+        process = try enclave.describe().processID
+    }
+
+    /// Whether these open it, all of them, and nothing else is set.
+    func isOpened(by credentials: Credentials) throws -> Bool {
+        let door = try door()
+        let state = try door.state()
+        guard state.hasPasscode == (credentials.passcode != nil), state.hasRecoveryCode == (credentials.code != nil)
+        else { return false }
+        if let passcode = credentials.passcode {
+            guard try door.accepts(.passcode(.text(passcode))) else { return false }
+        }
+        guard let code = credentials.code else { return true }
+        return try door.accepts(.recoveryCode(.text(code)))
+    }
+
+    /// The secret that the file of effacement holds; nil: none.
+    func effacementSecret() throws -> Data? {
+        let file = try effacementFile()
+        let places = [0, 4096].compactMap { start -> Data? in
+            guard file.count >= start + 92, file[start..<start + 8] == Data("LKEFFACE".utf8) else { return nil }
+            return Data(file[start + 28..<start + 60])
+        }
+        return places.first
+    }
+
+    func effacementFile() throws -> Data {
+        let place = "\(folder.path("data"))/enclave/effacement"
+        guard FileManager.default.fileExists(atPath: place) else { return Data() }
+        return try Data(contentsOf: URL(fileURLWithPath: place))
+    }
+}
+
+extension PersonDoor {
+    fileprivate func accepts(_ credential: PersonCredential) throws -> Bool {
+        do throws(KeychainError) {
+            try unlock(with: credential)
+            return true
+        } catch {
+            guard error.reason == .authenticationFailed else { throw error }
+            return false
+        }
+    }
+}
+
+extension SharedSecret {
+    static func text(_ text: String) -> SharedSecret { SharedSecret(SecretBytes(copying: Array(text.utf8))) }
+
+    var text: String { String(decoding: bytes.insecureArray(), as: UTF8.self) }
+}
