@@ -191,9 +191,9 @@ let package = Package(
         tests(
             "FaultTests",
             [
-                "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainModel", "KeychainPlatform",
-                "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client", "latchkey", "latchkeyd",
-                "latchkey-enclave", "enclave-probe",
+                "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainModel",
+                "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client",
+                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe",
             ]),
         tests(
             "KeychainServiceTests",

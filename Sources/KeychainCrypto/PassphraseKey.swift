@@ -30,6 +30,8 @@ package struct PassphraseCost: Hashable, Sendable {
 /// Keys made from what a person remembers.
 package enum PassphraseKey {
     package static let saltByteCount = 16
+    /// More than what is below us while a key is derived, in bytes.
+    private static let stackToWipe = 32 * 1024
 
     /// 32 bytes by Argon2id, one lane (libsodium's crypto_pwhash).
     ///
@@ -49,6 +51,8 @@ package enum PassphraseKey {
                     UInt64(cost.passes), Int(cost.kibibytes) * 1024, crypto_pwhash_alg_argon2id13())
             }
         }
+        // libsodium leaves the key on the stack (a buffer of BLAKE2b's last step).
+        sodium_stackzero(Self.stackToWipe)
         // Its other refusals are of sizes, which are right here.
         guard result == 0 else { throw .noMemory }
         return key

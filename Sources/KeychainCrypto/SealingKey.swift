@@ -1,5 +1,3 @@
-internal import Crypto
-internal import FoundationEssentials
 package import KeychainPlatform
 
 /// A 256-bit key for AES-GCM (NIST SP 800-38D). A sealed box is nonce (12
@@ -33,16 +31,19 @@ package struct SealingKey: ~Copyable, Sendable {
     }
 
     private func seal(unsafe plaintext: UnsafeRawBufferPointer, bound associatedData: AssociatedData) -> [UInt8] {
-        withKey { key in
-            do {
-                let box = try unsafe AES.GCM.seal(
-                    plaintext, using: key, nonce: AES.GCM.Nonce(), authenticating: associatedData.bytes)
-                guard let whole = box.combined else { preconditionFailure("a nonce of 12 bytes was given") }
-                return Array(whole)
-            } catch {
-                // Only a wrong key or nonce size can fail, and both are fixed here.
-                preconditionFailure("AES-GCM refused to seal")
+        let nonce = Random.bytes(WipedCipher.nonceCount)
+        let cipher = WipedCipher(key: secret)
+        let count = plaintext.count + Self.overhead
+        return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            let box = unsafe UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+            unsafe box.copyBytes(from: nonce)
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: box[nonce.count...])
+            let isSealed = unsafe nonce.withUnsafeBytes {
+                unsafe cipher.seal(plaintext, nonce: $0, bound: associatedData.bytes, into: rest)
             }
+            // Only a wrong key or nonce size can fail, and both are fixed here.
+            precondition(isSealed, "AES-GCM refused to seal")
+            filled = count
         }
     }
 
@@ -68,38 +69,35 @@ package struct SealingKey: ~Copyable, Sendable {
     private func open(
         _ box: [UInt8], _ associatedData: AssociatedData, into room: consuming SecretBytes
     ) throws(CryptoError) -> SecretBytes {
+        guard box.count >= Self.overhead else { throw .malformed }
         var secret = room
-        var plain = try openToData(box, bound: associatedData)
-        precondition(plain.count == secret.count)
-        unsafe secret.withUnsafeMutableBytes { place in
-            unsafe plain.withUnsafeMutableBytes { source in
-                unsafe place.copyMemory(from: UnsafeRawBufferPointer(source))
-                unsafe unsafeWipe(source)
-            }
-        }
+        let isOpen = unsafe secret.withUnsafeMutableBytes { unsafe open(box, associatedData, into: $0) }
+        guard isOpen else { throw .doesNotOpen }
         return secret
     }
 
     /// Opens a box whose content is not a secret value (metadata).
     package func openArray(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> [UInt8] {
-        Array(try openToData(box, bound: associatedData))
-    }
-
-    private func openToData(_ box: [UInt8], bound associatedData: AssociatedData) throws(CryptoError) -> Data {
         guard box.count >= Self.overhead else { throw .malformed }
-        let result: Result<Data, CryptoError> = withKey { key in
-            do {
-                // The box as a whole: put together from parts it is copied byte by byte.
-                let sealed = try AES.GCM.SealedBox(combined: Data(box))
-                return .success(try AES.GCM.open(sealed, using: key, authenticating: associatedData.bytes))
-            } catch {
-                return .failure(.doesNotOpen)
-            }
+        var isOpen = false
+        let opened = unsafe [UInt8](unsafeUninitializedCapacity: box.count - Self.overhead) { buffer, filled in
+            let place = unsafe UnsafeMutableRawBufferPointer(
+                start: buffer.baseAddress, count: box.count - Self.overhead)
+            isOpen = unsafe open(box, associatedData, into: place)
+            filled = isOpen ? place.count : 0
         }
-        return try result.get()
+        guard isOpen else { throw .doesNotOpen }
+        return opened
     }
 
-    private func withKey<R>(_ body: (SymmetricKey) -> R) -> R {
-        unsafe secret.withUnsafeBytes { unsafe body(SymmetricKey(data: $0)) }
+    private func open(
+        _ box: [UInt8], _ associatedData: AssociatedData, into place: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let cipher = WipedCipher(key: secret)
+        return unsafe box.withUnsafeBytes { all in
+            let nonce = unsafe UnsafeRawBufferPointer(rebasing: all[..<WipedCipher.nonceCount])
+            let sealed = unsafe UnsafeRawBufferPointer(rebasing: all[WipedCipher.nonceCount...])
+            return unsafe cipher.open(sealed, nonce: nonce, bound: associatedData.bytes, into: place)
+        }
     }
 }

@@ -48,15 +48,21 @@ final class CallDrain: Sendable {
     func waitForEarlier(until deadline: Deadline) -> Bool {
         waiting.withLock { _ in
             let before = turn.load(ordering: .sequentiallyConsistent)
-            ended.drain()
+            // Calls that outlasted an earlier wait are still counted there: they are
+            // earlier than this one too, and new ones must not be counted with them.
+            guard waitForNone(on: 1 - before, until: deadline) else { return false }
             turn.store(1 - before, ordering: .sequentiallyConsistent)
-            while add(0, to: before) > 0 {
-                do throws(SystemCallError) {
-                    guard try waitForAny(of: [ended.descriptor], until: deadline) != nil else { return false }
-                    ended.drain()
-                } catch { return false }
-            }
-            return true
+            return waitForNone(on: before, until: deadline)
+        }
+    }
+
+    private func waitForNone(on side: Int, until deadline: Deadline) -> Bool {
+        while true {
+            ended.drain()
+            guard add(0, to: side) > 0 else { return true }
+            do throws(SystemCallError) {
+                guard try waitForAny(of: [ended.descriptor], until: deadline) != nil else { return false }
+            } catch { return false }
         }
     }
 }

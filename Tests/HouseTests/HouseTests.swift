@@ -30,7 +30,7 @@ import Testing
         ("GRDB", ["KeychainStore"]),
         ("GRDBSQLite", ["KeychainStore"]),
         ("Crypto", ["KeychainCrypto", "OneTimePasswords", "latchkey-bench"]),
-        ("CSodium", ["KeychainCrypto"]),
+        ("CSodium", ["KeychainCrypto"]), ("CCryptoBoringSSL", ["KeychainCrypto"]),
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),
         ("X509", ["Certificates"]),

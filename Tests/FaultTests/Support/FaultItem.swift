@@ -40,11 +40,12 @@ struct FaultItem: Hashable, Sendable {
 
     // MARK: Requests
 
-    func add(_ content: FaultContent) -> KeychainRequest {
-        KeychainRequest(
-            .add,
-            query: QueryDictionary(selection + [("labl", .string(labelText(content.label))), ("v_Data", .secret)]),
-            value: secret(content.value))
+    /// - Parameter protection: a class's tag; nil: that of an item that names none.
+    func add(_ content: FaultContent, protection: String? = nil) -> KeychainRequest {
+        let named = protection.map { [("pdmn", RawValue.string($0))] } ?? []
+        let rest = [("labl", RawValue.string(labelText(content.label))), ("v_Data", .secret)]
+        return KeychainRequest(
+            .add, query: QueryDictionary(selection + named + rest), value: secret(content.value))
     }
 
     /// The label alone, or both: the first leaves the value's seal as it is.

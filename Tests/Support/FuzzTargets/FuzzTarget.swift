@@ -39,7 +39,7 @@ extension FuzzTarget {
     #if DEBUG
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
-            .packedRows, .enclaveOutcomes, .enclaveRendezvous,
+            .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall,
         ]
     #else
         private static let internals: [FuzzTarget] = []

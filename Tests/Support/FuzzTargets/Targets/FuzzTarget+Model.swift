@@ -15,6 +15,8 @@ extension FuzzTarget {
         var source = ByteSource(bytes)
         let made = source.accessControl()
         try claim(AccessControl(encoded: made.encoded) == made, "an access control that its encoding changes")
+        let bound = made.bound(to: Array(bytes.prefix(255)))
+        try claim(AccessControl(encoded: bound.encoded) == bound, "an enrolment that its encoding changes")
     }
 
     static let persistentReference = FuzzTarget(
@@ -69,7 +71,8 @@ extension FuzzTarget {
 
 enum ModelSeeds {
     static let accessControls: [[UInt8]] = [0, 1, 2, 8, 16, 1 << 14 | 3 << 4, 1 << 15 | 9 << 3, 1 << 30 | 1, 1 << 31]
-        .compactMap { AccessControl(protection: "aku", flags: AccessControlFlags(rawValue: $0))?.encoded }
+        .compactMap { AccessControl(protection: "aku", flags: AccessControlFlags(rawValue: $0)) }
+        .flatMap { [$0.encoded, $0.bound(to: Array(0..<32)).encoded] }
 
     static let references: [[UInt8]] = ItemClass.allCases.flatMap { itemClass in
         [
