@@ -141,13 +141,16 @@ let package = Package(
         room(
             "LatchkeyCommand",
             [
-                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "OneTimePasswords", arguments,
+                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "OneTimePasswords",
+                arguments,
             ]),
         // Import and export, apart from the commands that every script calls.
         room(
             "LatchkeyTransfer",
-            ["LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
-             "KeychainProtocol"]),
+            [
+                "LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
+                "KeychainProtocol",
+            ]),
         executable("latchkey", ["LatchkeyCommand", "LatchkeyTransfer"]),
 
         // Measures the whole beside its raw parts; not a product.
@@ -255,7 +258,10 @@ let package = Package(
             path: "Tests/Support/load", swiftSettings: house),
         tests(
             "KeychainTests",
-            ["Keychain", "KeychainDerivation", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel", "KeychainProtocol"]),
+            [
+                "Keychain", "KeychainDerivation", "KeychainServices", "KeychainTesting", "KeychainClient",
+                "KeychainModel", "KeychainProtocol",
+            ]),
         tests(
             "KeychainAuthenticationTests",
             [

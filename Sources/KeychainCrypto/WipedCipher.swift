@@ -4,9 +4,12 @@ internal import KeychainPlatform
 /// AES-256-GCM of the same BoringSSL that swift-crypto brings, with a context that is
 /// wiped when it goes.
 ///
-/// swift-crypto's own context is not: a key schedule, whose first half is the key,
-/// stays in freed memory for as long as nobody else writes there. A keychain that was
-/// locked had keys of closed classes in both processes (MemoryAfterLockTests).
+/// swift-crypto's own context is not: a key schedule, whose first two round keys are
+/// the key (FIPS 197, section 5.2), stays in freed memory for as long as nobody else
+/// writes there. A keychain that was locked had keys of closed classes in both processes
+/// (MemoryAfterLockTests).
+///
+/// CCryptoBoringSSL is no product of swift-crypto (ARCHITECTURE.md, section 8).
 @safe struct WipedCipher: ~Copyable {
     static let nonceCount = 12
     static let tagCount = 16

@@ -14,7 +14,9 @@ private final class Held<Value> {
 extension Held<AuthenticationBook> {
     fileprivate func open(at now: Duration) -> AuthenticationSessionID? { value.open(at: now) }
     fileprivate func ask(_ question: PendingQuestion, at now: Duration) -> [UInt8]? { value.ask(question, at: now) }
-    fileprivate func outcome(of name: [UInt8], at now: Duration) -> QuestionOutcome? { value.outcome(of: name, at: now) }
+    fileprivate func outcome(of name: [UInt8], at now: Duration) -> QuestionOutcome? {
+        value.outcome(of: name, at: now)
+    }
 
     fileprivate func meets(
         _ constraint: AccessConstraint, row: [UInt8], in session: AuthenticationSessionID?, at now: Duration

@@ -61,7 +61,8 @@ struct MemoryAfterLockTests {
             "MEMORY after a lock: looked for \(closed.count) keys in \(locked.byteCount >> 20) MiB of two processes; "
                 + "before it \(open.enclave.keys.count { closed[$0] != nil }) of them in the enclave, "
                 + "\(open.daemon.keys.count { closed[$0] != nil }) in the daemon; after it "
-                + "\(locked.enclave.keys.count { closed[$0] != nil }) and \(locked.daemon.keys.count { closed[$0] != nil })")
+                + "\(locked.enclave.keys.count { closed[$0] != nil }) and \(locked.daemon.keys.count { closed[$0] != nil })"
+        )
     }
 
     /// An item of each class, written, changed and read.

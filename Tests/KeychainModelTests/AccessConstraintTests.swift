@@ -53,7 +53,8 @@ import Testing
 
     @Test func whatNobodyCanProveIsNeverMet() {
         let never: [AccessConstraint] = [
-            .denied, .unsupported, .watch, .biometry(currentSet: true), .atLeast(0, of: []), .atLeast(0, of: [.allowed]),
+            .denied, .unsupported, .watch, .biometry(currentSet: true), .atLeast(0, of: []),
+            .atLeast(0, of: [.allowed]),
             .atLeast(-1, of: []), .atLeast(2, of: [.passcode]), .atLeast(1, of: [.denied, .unsupported]),
             .atLeast(1, of: [.atLeast(2, of: [.passcode, .watch])]),
         ]
@@ -84,7 +85,9 @@ import Testing
                 let bound = made.bound(to: Array(repeating: 7, count: count))
                 #expect(bound != made)
                 #expect(AccessControl(encoded: bound.encoded) == bound)
-                for end in 0..<bound.encoded.count { #expect(AccessControl(encoded: Array(bound.encoded[..<end])) == nil) }
+                for end in 0..<bound.encoded.count {
+                    #expect(AccessControl(encoded: Array(bound.encoded[..<end])) == nil)
+                }
             }
         }
     }

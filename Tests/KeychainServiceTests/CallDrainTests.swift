@@ -97,7 +97,8 @@ import Testing
             TestThread.start {
                 while !isOver.load(ordering: .acquiring) {
                     drain.during {
-                        seen.value.store(epoch.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
+                        seen.value.store(
+                            epoch.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
                         sched_yield()
                         seen.value.store(Int.max, ordering: .sequentiallyConsistent)
                     }

@@ -56,7 +56,9 @@ struct KnownKeys {
             var records: [(ProtectionClass, MetadataKeyRecord)] = []
             for named in ProtectionClass.allCases { records += try reader.metadataKeys(of: named).map { (named, $0) } }
             var rows: [SealedRow] = []
-            for number in 1...Int64(64) { if let row = try reader.row(number, in: .genericPassword) { rows.append(row) } }
+            for number in 1...Int64(64) {
+                if let row = try reader.row(number, in: .genericPassword) { rows.append(row) }
+            }
             return (records, rows)
         }
         for (named, record) in records {
@@ -75,7 +77,9 @@ struct KnownKeys {
             let outcome = core.open(wrapped, of: named) {
                 WrapBinding.rowKey(store: core.store, binding, generation: row.generation)
             }
-            if case .key(let key, _) = outcome { add("row key \(row.rowid)", named, row.generation, key.bytes.insecureArray()) }
+            if case .key(let key, _) = outcome {
+                add("row key \(row.rowid)", named, row.generation, key.bytes.insecureArray())
+            }
         }
     }
 

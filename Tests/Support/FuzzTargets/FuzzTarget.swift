@@ -28,7 +28,8 @@ extension FuzzTarget {
     /// Every target; the name is that of its folder in Tests/FuzzTests/Corpus.
     package static let all: [FuzzTarget] =
         [
-            .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference, .changePosition,
+            .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
+            .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
             .assuan, .foreignText,
         ] + internals

@@ -11,8 +11,11 @@
         static let personCall = FuzzTarget("person-call", seeds: { PersonSeeds.all }) { bytes throws(Finding) in
             var source = ByteSource(bytes)
             let (header, tail) = source.message()
-            guard let (_, message) = PersonMessage.decode(header: header, tail: SecretBytes(copying: tail)) else { return }
-            let typed = (message.credential?.secret.bytes.insecureArray() ?? [])
+            guard let (_, message) = PersonMessage.decode(header: header, tail: SecretBytes(copying: tail)) else {
+                return
+            }
+            let typed =
+                (message.credential?.secret.bytes.insecureArray() ?? [])
                 + (message.new?.bytes.insecureArray() ?? [])
             try claim(typed == tail, "what was typed is not the tail")
             guard let call = PersonCall(message) else { return }
@@ -50,8 +53,11 @@
             request.credential = credential
             request.credentialLength = credential == .none ? 0 : 4
             request.question = Data(0..<16)
-            if operation == .decline { request.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: .userCanceled)) }
-            let tail = Array("1234newone".utf8.dropFirst(credential == .none ? 4 : 0).prefix((credential == .none ? 0 : 4) + new))
+            if operation == .decline {
+                request.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: .userCanceled))
+            }
+            let tail = Array(
+                "1234newone".utf8.dropFirst(credential == .none ? 4 : 0).prefix((credential == .none ? 0 : 4) + new))
             return ByteSink.message(MessageCoding.encode(request), tail)
         }
     }
