@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import Testing
 
@@ -19,25 +20,46 @@ import Testing
             var key: [UInt8]
         }
 
+        /// From version 2; what the keybag opened with when it was written.
+        var passcode: String?
+        var recoveryCode: String?
         var store: [UInt8]
         var indexKey: [UInt8]
         var rows: [Row]
         var metadata: [Row]
     }
 
-    @Test(arguments: ["keybag-1"])
+    @Test(arguments: ["keybag-1", "keybag-2"])
     func everyOldKeybagOpens(name: String) throws {
+        for credential in try credentials(of: name) { try open(name, with: credential) }
+    }
+
+    /// None for a keybag that needs no person.
+    private func credentials(of name: String) throws -> [PersonCredential?] {
+        let (_, expected) = try fixture(name)
+        guard let passcode = expected.passcode, let code = expected.recoveryCode else { return [nil] }
+        return [.passcode(.text(passcode)), .recoveryCode(.text(code))]
+    }
+
+    private func fixture(_ name: String) throws -> (URL, Expected) {
         let fixture = try #require(Bundle.module.resourceURL).appending(path: "Fixtures/\(name)")
         let expected = try JSONDecoder().decode(
             Expected.self, from: Data(contentsOf: fixture.appending(path: "expected.json")))
+        return (fixture, expected)
+    }
+
+    private func open(_ name: String, with credential: PersonCredential?) throws {
+        let (fixture, expected) = try fixture(name)
         let home = try EnclaveHome()
         _ = try PrivateDirectory(home.path(""), creating: true)
-        for file in EnclaveHome.keyFiles {
+        for file in try FileManager.default.contentsOfDirectory(atPath: fixture.path) where file != "expected.json" {
             try home.write(file, Array(try Data(contentsOf: fixture.appending(path: file))))
         }
         let enclave = try home.open(.named(expected.store))
+        defer { enclave.close() }
         #expect(enclave.indexBytes == expected.indexKey)
-        #expect(expected.rows.count == 6)
+        if let credential { try enclave.unlock(with: credential) }
+        #expect(Set(expected.rows.map(\.protectionClass)).count == (credential == nil ? 6 : 7))
         for row in expected.rows {
             let named = try #require(ProtectionClass(rawValue: row.protectionClass))
             let binding = RowBinding(uuid: row.uuid, protectionClass: named, accessControl: row.accessControl)
@@ -58,9 +80,26 @@ import Testing
         let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
         try FileManager.default.createDirectory(at: fixture, withIntermediateDirectories: true)
         let home = try EnclaveHome()
-        let enclave = try home.open()
+        let enclave = try home.cheap()
         var expected = Expected(store: enclave.storeID, indexKey: enclave.indexBytes, rows: [], metadata: [])
-        for named in ProtectionClass.allCases where ClassKeyParent(of: named) != .person {
+        // Keys of the generation before the passcode, too.
+        try add(ProtectionClass.allCases.filter { ClassKeyParent(of: $0) != .person }, of: enclave, to: &expected)
+        let passcode = "a passcode of a fixture"
+        try enclave.setPasscode(.text(passcode))
+        let code = try enclave.makeRecoveryCode(passcode: .text(passcode))
+        try enclave.confirmRecoveryCode(code)
+        expected.passcode = passcode
+        expected.recoveryCode = String(decoding: code.bytes.insecureArray(), as: UTF8.self)
+        try add(ProtectionClass.allCases, of: enclave, to: &expected)
+        enclave.close()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        try encoder.encode(expected).write(to: fixture.appending(path: "expected.json"))
+        for (file, bytes) in try home.contents() { try Data(bytes).write(to: fixture.appending(path: file)) }
+    }
+
+    private func add(_ classes: [ProtectionClass], of enclave: InProcessEnclave, to expected: inout Expected) throws {
+        for named in classes {
             let accessControl = named == .always ? [] : AccessControl(unconstrained: named).encoded
             let row = try MadeKey(in: enclave, .row(named, accessControl: accessControl))
             expected.rows.append(
@@ -74,9 +113,5 @@ import Testing
                     uuid: [], protectionClass: named.rawValue, accessControl: [], generation: wrapped.generation,
                     box: wrapped.box, key: try #require(key.secret)))
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        try encoder.encode(expected).write(to: fixture.appending(path: "expected.json"))
-        for (file, bytes) in try home.contents() { try Data(bytes).write(to: fixture.appending(path: file)) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// Clients that fork, die in the middle, or leave nobody a descriptor.
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
 struct ClientFaultTests {
     private static let program = "\(FaultHome.programs)/fault-client"

@@ -8,7 +8,7 @@ import Testing
 
 /// No room on the disk, or none allowed.
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
 struct DiskFullTests {
     private static func limit(_ process: Int32, _ size: String) throws {

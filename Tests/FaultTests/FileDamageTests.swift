@@ -8,7 +8,7 @@ import Testing
 /// Files of the store and of the enclave, damaged in every way while nothing
 /// runs: what is said is true, and the original bytes bring everything back.
 @Suite(
-    .timeLimit(.minutes(5)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
 struct FileDamageTests {
     /// Files that are damaged together.

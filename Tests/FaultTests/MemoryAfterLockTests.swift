@@ -9,7 +9,7 @@ import Testing
 /// What is left in the memory of the programs that are shipped once a person has
 /// locked their keychain.
 @Suite(
-    .timeLimit(.minutes(10)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"),
     .enabled(if: ProcessMemory.obstacle == nil, "\(ProcessMemory.obstacle ?? "")"))
 struct MemoryAfterLockTests {

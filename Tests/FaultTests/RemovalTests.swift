@@ -8,7 +8,7 @@ import Testing
 
 /// Sockets and folders that go, or are moved, while everything runs.
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
 struct RemovalTests {
     enum Removed: String, CaseIterable, CustomTestStringConvertible {

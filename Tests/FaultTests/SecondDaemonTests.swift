@@ -11,7 +11,7 @@ import Testing
 
 /// Whoever comes second to a store that is open.
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
 struct SecondDaemonTests {
     @Test func aSecondDaemonLeavesAndTheFirstServesOn() throws {

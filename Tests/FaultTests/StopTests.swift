@@ -9,7 +9,7 @@ import Testing
 
 /// Processes that are there and do not answer (SIGSTOP).
 @Suite(
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(20)),
     .enabled(if: FaultHome.isWithinReach, "the programs are not where this user can run them"))
 struct StopTests {
     /// A call in a thread of its own, whose end is waited for.

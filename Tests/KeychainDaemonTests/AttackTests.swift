@@ -12,7 +12,7 @@ import Testing
 
 /// The attacks of PeerIdentityTests on the daemon's own greeting, with this
 /// kernel's features and with those of Linux 6.1.
-@Suite(.timeLimit(.minutes(2))) struct AttackTests {
+@Suite(.timeLimit(.minutes(20))) struct AttackTests {
     static let features: [KernelFeatures] = [(try? KernelFeatures.probed()) ?? .linux61, .linux61]
 
     @Test(arguments: ExecAttack.allCases, features)

@@ -11,7 +11,7 @@ import Testing
 
 /// One client, however slow or greedy, leaves the daemon to the others. The
 /// greedy one is this process; the honest one is a process of its own.
-@Suite(.timeLimit(.minutes(2))) struct FairnessTests {
+@Suite(.timeLimit(.minutes(20))) struct FairnessTests {
     @Test func eightConnectionsThatNeverReadLeaveWorkersToOthers() throws {
         let daemon = try DaemonUnderTest(rights: .fixed(Self.rights))
         try Self.fill(daemon)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The receive that waits in the kernel, as the shipped programs use it.
-@Suite(.timeLimit(.minutes(5))) struct WaitingReceiveTests {
+@Suite(.timeLimit(.minutes(20))) struct WaitingReceiveTests {
     /// Whoever gets signals all the time waits no longer for that.
     @Test func signalsDoNotPutItsEndOff() throws {
         _ = signal(SIGUSR2) { _ in }

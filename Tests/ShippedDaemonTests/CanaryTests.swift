@@ -8,7 +8,7 @@ import Testing
 
 /// Nothing that was stored lies readable in any file of the daemon or the enclave.
 @Suite(
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(20)),
     .enabled(if: ShippedDaemon.isWithinReach, "the programs are not where this user can run them"))
 struct CanaryTests {
     private let canaries = Canaries()

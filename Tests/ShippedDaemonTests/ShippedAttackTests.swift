@@ -10,7 +10,7 @@ import Testing
 /// The attacks of PeerIdentityTests on the daemon that is shipped, over its
 /// real socket.
 @Suite(
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(20)),
     .enabled(if: ShippedDaemon.isWithinReach, "the programs are not where this user can run them"))
 struct ShippedAttackTests {
     private let daemon: ShippedDaemon
