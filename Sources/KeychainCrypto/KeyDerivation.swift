@@ -37,5 +37,13 @@ package enum KeyDerivation {
         return unsafe SHA256.hash(data: bytes).withUnsafeBytes { unsafe Array($0) }
     }
 
+    /// SHA-256 of a purpose and a secret behind it, of which no copy is made.
+    package static func digest(_ purpose: String, _ secret: borrowing SecretBytes) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(data: Array(purpose.utf8))
+        unsafe secret.withUnsafeBytes { unsafe hash.update(bufferPointer: $0) }
+        return unsafe hash.finalize().withUnsafeBytes { unsafe Array($0) }
+    }
+
     private static let digestOfNothing = unsafe SHA256.hash(data: [UInt8]()).withUnsafeBytes { unsafe Array($0) }
 }

@@ -73,22 +73,27 @@ extension KeychainEngine {
         guard let access = candidate.metadata.accessControl, access.constraint(for: "odel") != .allowed,
             let row = try wrappedRow(candidate, itemClass, reader)
         else { return }
-        let outcome = try enclave.use { enclave throws(KeychainError) in
+        let outcomes = try enclave.use { enclave throws(KeychainError) in
             try enclave.permit("odel", on: [row], in: terms.context.session)
         }
-        guard case .needsAuthentication? = outcome.first else { return }
-        try terms.need(Self.agreement(to: "odel", on: [candidate], [row]))
+        switch outcomes.first {
+        case .wrapped, .damaged, .effaced: return
+        case .locked, .noClassKey: throw MetadataKeys.lockedError(row.binding.protectionClass)
+        case .needsAuthentication: try terms.need(Self.agreement(to: "odel", on: [candidate], [row]))
+        case nil: throw Self.answerForOtherRows
+        }
     }
 
     func open(_ row: WrappedRow, _ context: CallContext) throws(KeychainError) -> KeyOutcome {
         let outcomes = try enclave.use { enclave throws(KeychainError) in
             try enclave.openRowKeys([row], in: context.session)
         }
-        guard let outcome = outcomes.first else {
-            throw KeychainError(.internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
-        }
+        guard let outcome = outcomes.first else { throw Self.answerForOtherRows }
         return outcome
     }
+
+    private static let answerForOtherRows = KeychainError(
+        .internalComponent, reason: .internalFault(what: "the enclave answered for other rows"))
 
     /// nil where the row went meanwhile, or has no key at all.
     func wrappedRow(

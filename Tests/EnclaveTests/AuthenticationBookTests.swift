@@ -21,6 +21,9 @@ extension Held<AuthenticationBook> {
     fileprivate func meets(
         _ constraint: AccessConstraint, row: [UInt8], in session: AuthenticationSessionID?, at now: Duration
     ) -> Bool { value.meets(constraint, row: row, in: session, at: now) }
+    fileprivate func meets(
+        _ constraint: AccessConstraint, in scope: AgreementScope, of session: AuthenticationSessionID
+    ) -> Bool { value.meets(constraint, in: scope, of: session, at: .zero) }
 }
 
 extension Held<AttemptCounter> {
@@ -33,17 +36,17 @@ extension Held<AttemptCounter> {
     private static let passcode = ProvedFactors(passcode: true)
 
     private func question(
-        in session: AuthenticationSessionID, about rows: Set<[UInt8]>?, until end: Duration = .seconds(60)
+        in session: AuthenticationSessionID, about scope: AgreementScope, until end: Duration = .seconds(60)
     ) -> PendingQuestion {
         PendingQuestion(
-            session: session, shown: PersonQuestion(purpose: .agree), constraints: [.passcode], rows: rows,
+            session: session, shown: PersonQuestion(purpose: .agree), constraints: [.passcode], scope: scope,
             notAfter: end, outcome: nil)
     }
 
     @Test func anAgreementIsUsedUp() throws {
         let book = Held(AuthenticationBook())
         let session = try #require(book.open(at: .zero))
-        let name = try #require(book.ask(question(in: session, about: [Self.row]), at: .zero))
+        let name = try #require(book.ask(question(in: session, about: .rows([Self.row])), at: .zero))
         #expect(!book.meets(.passcode, row: Self.row, in: session, at: .zero))
         book.value.agree(to: name, by: Self.passcode, at: .zero)
         for _ in 0..<AuthenticationBook.uses {
@@ -62,7 +65,7 @@ extension Held<AttemptCounter> {
     @Test func whatWasProvedIsNoMoreThanThat() throws {
         let book = Held(AuthenticationBook())
         let session = try #require(book.open(at: .zero))
-        let name = try #require(book.ask(question(in: session, about: nil), at: .zero))
+        let name = try #require(book.ask(question(in: session, about: .context), at: .zero))
         book.value.agree(to: name, by: ProvedFactors(biometry: [1]), at: .zero)
         #expect(book.meets(.deviceOwner, row: Self.row, in: session, at: .zero))
         #expect(!book.meets(.passcode, row: Self.row, in: session, at: .zero))
@@ -72,7 +75,7 @@ extension Held<AttemptCounter> {
     @Test func aQuestionIsAnsweredOnceAndToldOnce() throws {
         let book = Held(AuthenticationBook())
         let session = try #require(book.open(at: .zero))
-        let name = try #require(book.ask(question(in: session, about: nil), at: .zero))
+        let name = try #require(book.ask(question(in: session, about: .context), at: .zero))
         #expect(book.value.nextDeadline == .seconds(60))
         #expect(book.outcome(of: name, at: .seconds(59)) == nil)
         book.value.decline(name, .userCanceled)
@@ -82,16 +85,16 @@ extension Held<AttemptCounter> {
         #expect(book.outcome(of: name, at: .zero) == .refused(.userCanceled))
         #expect(book.outcome(of: name, at: .zero) == .refused(.contextInvalid))
         #expect(!book.meets(.passcode, row: Self.row, in: session, at: .zero))
-        let late = try #require(book.ask(question(in: session, about: nil), at: .zero))
+        let late = try #require(book.ask(question(in: session, about: .context), at: .zero))
         #expect(book.outcome(of: late, at: .seconds(60)) == .refused(.promptTimedOut))
     }
 
     @Test func whatIsHeardTooLateIsForgotten() throws {
         let book = Held(AuthenticationBook())
         let session = try #require(book.open(at: .zero))
-        let old = try #require(book.ask(question(in: session, about: nil), at: .zero))
+        let old = try #require(book.ask(question(in: session, about: .context), at: .zero))
         let end = Duration.seconds(60) + AuthenticationBook.outcomeLife
-        let next = try #require(book.ask(question(in: session, about: nil, until: end + end), at: end))
+        let next = try #require(book.ask(question(in: session, about: .context, until: end + end), at: end))
         #expect(book.value[question: old] == nil && book.value[question: next] != nil)
     }
 
@@ -111,10 +114,26 @@ extension Held<AttemptCounter> {
         book.value.set(applicationKey: SharedSecret(.random(count: 32)), in: session)
         book.value.set(applicationKey: SharedSecret(.random(count: 32)), in: .random())
         book.value.forgetAgreements()
-        #expect(book.value.applicationKey(in: session) != nil)
-        #expect(book.value.applicationKey(in: nil) == nil && book.value.applicationKey(in: .random()) == nil)
+        #expect(book.value.applicationKey(in: session, at: .zero) != nil)
+        #expect(book.value.applicationKey(in: nil, at: .zero) == nil)
+        #expect(book.value.applicationKey(in: .random(), at: .zero) == nil)
+        #expect(book.value.applicationKey(in: session, at: AuthenticationBook.sessionLife) == nil)
         book.value.close(session)
-        #expect(book.value.applicationKey(in: session) == nil)
+        #expect(book.value.applicationKey(in: session, at: .zero) == nil)
+    }
+
+    @Test func whatWasAgreedToForRowsIsNoneForTheContext() throws {
+        let book = Held(AuthenticationBook())
+        let session = try #require(book.open(at: .zero))
+        let name = try #require(book.ask(question(in: session, about: .rows([Self.row])), at: .zero))
+        book.value.agree(to: name, by: Self.passcode, at: .zero)
+        #expect(book.meets(.passcode, in: .rows([Self.row]), of: session))
+        #expect(!book.meets(.passcode, in: .rows([Self.row, [2]]), of: session))
+        #expect(!book.meets(.passcode, in: .context, of: session))
+        let whole = try #require(book.ask(question(in: session, about: .context), at: .zero))
+        book.value.agree(to: whole, by: Self.passcode, at: .zero)
+        #expect(book.meets(.passcode, in: .rows([Self.row, [2]]), of: session))
+        #expect(book.meets(.passcode, in: .context, of: session))
     }
 }
 

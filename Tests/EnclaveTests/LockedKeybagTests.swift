@@ -38,9 +38,9 @@ import Testing
     func lockedKeybagRefusesWhatHangsOnTheBagKey(named: ProtectionClass) throws {
         var core = try lockedCore()
         let wrapped = WrappedKey(generation: 1, box: [])
-        #expect(core.makeRowKeys(for: [.row(named)]).map(\.fate) == [.locked])
-        #expect(core.openRowKeys([(.row(named), wrapped)]).map(\.fate) == [.locked])
-        #expect(core.openRowKeys([(.row(named, accessControl: [0]), wrapped)]).map(\.fate) == [.locked])
+        #expect(core.makeRowKeys(for: [.row(named)], at: .zero).map(\.fate) == [.locked])
+        #expect(core.openRowKeys([(.row(named), wrapped)], at: .zero).map(\.fate) == [.locked])
+        #expect(core.openRowKeys([(.row(named, accessControl: [0]), wrapped)], at: .zero).map(\.fate) == [.locked])
         #expect(core.makeMetadataKey(for: named).fate == .locked)
         #expect(core.openMetadataKey(wrapped, of: named).fate == .locked)
     }
@@ -49,9 +49,9 @@ import Testing
         var core = try lockedCore()
         #expect(core.indexKey.bytes.count == 32)
         let row = RowBinding.row(.always)
-        let made = core.makeRowKeys(for: [row])[0]
-        #expect(core.openRowKeys([(row, try #require(made.wrapped))])[0].secret == made.secret)
-        #expect(core.makeRowKeys(for: [.row(.whenPasscodeSetThisDeviceOnly)]).map(\.fate) == [.noClassKey])
+        let made = core.makeRowKeys(for: [row], at: .zero)[0]
+        #expect(core.openRowKeys([(row, try #require(made.wrapped))], at: .zero)[0].secret == made.secret)
+        #expect(core.makeRowKeys(for: [.row(.whenPasscodeSetThisDeviceOnly)], at: .zero).map(\.fate) == [.noClassKey])
     }
 
     @Test func theWrongSecretDoesNotUnlock() throws {
@@ -72,15 +72,15 @@ import Testing
         let old = KeybagBody.new(for: .random(), root: root)
         let core = try EnclaveCore.opened(old, root.copy())
         let row = RowBinding.row(.always)
-        let made = core.makeRowKeys(for: [row])[0]
+        let made = core.makeRowKeys(for: [row], at: .zero)[0]
         let next = WrappedClassKey(
             protectionClass: .always, generation: 2, parent: .root,
             box: root.wrappingKey.seal(
                 SecretBytes.random(count: 32),
                 bound: WrapBinding.classKey(store: old.store, .always, generation: 2, under: .root)))
         var newer = try EnclaveCore.opened(old.with(classKeys: [next] + old.classKeys), root.copy())
-        #expect(newer.openRowKeys([(row, try #require(made.wrapped))])[0].secret == made.secret)
-        #expect(newer.makeRowKeys(for: [row])[0].wrapped?.generation == 2)
+        #expect(newer.openRowKeys([(row, try #require(made.wrapped))], at: .zero)[0].secret == made.secret)
+        #expect(newer.makeRowKeys(for: [row], at: .zero)[0].wrapped?.generation == 2)
         #expect(newer.makeMetadataKey(for: .always).wrapped?.generation == 2)
         #expect(newer.makeMetadataKey(for: .alwaysThisDeviceOnly).wrapped?.generation == 1)
     }

@@ -1,9 +1,11 @@
+import Dispatch
 import Foundation
 import KeychainCrypto
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import Enclave
@@ -74,10 +76,10 @@ import Testing
         let home = try home()
         let enclave = try home.cheap()
         let before = try home.contents()
-        expect(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("12345"))) }
-        expect(.authenticationFailed) { try enclave.changePasscode(from: .text("4321"), to: .text("next")) }
-        expect(.authenticationFailed) { try enclave.removePasscode(with: .passcode(.text("9999"))) }
-        expect(.authenticationFailed) { _ = try enclave.makeRecoveryCode(passcode: .text("0000")) }
+        expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("12345"))) }
+        expectRefusal(.authenticationFailed) { try enclave.changePasscode(from: .text("4321"), to: .text("next")) }
+        expectRefusal(.authenticationFailed) { try enclave.removePasscode(with: .passcode(.text("9999"))) }
+        expectRefusal(.authenticationFailed) { _ = try enclave.makeRecoveryCode(passcode: .text("0000")) }
         #expect(enclave.state().lock == .beforeFirstUnlock)
         for file in EnclaveHome.keyFiles { #expect(try home.contents()[file] == before[file]) }
     }
@@ -91,7 +93,7 @@ import Testing
         for key in made { #expect(try key.opens(in: enclave)) }
         enclave.close()
         let again = try home.cheap()
-        expect(.authenticationFailed) { try again.unlock(with: .passcode(.text("1234"))) }
+        expectRefusal(.authenticationFailed) { try again.unlock(with: .passcode(.text("1234"))) }
         try again.unlock(with: .passcode(.text("another one")))
         for key in made { #expect(try key.opens(in: again)) }
     }
@@ -165,8 +167,8 @@ import Testing
         let enclave = try home.cheap()
         let code = try enclave.makeRecoveryCode(passcode: .text("1234"))
         #expect(!enclave.state().hasRecoveryCode)
-        expect(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(code)) }
-        expect(.authenticationFailed) {
+        expectRefusal(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(code)) }
+        expectRefusal(.authenticationFailed) {
             try enclave.confirmRecoveryCode(SharedSecret(RecoveryCode.text(of: .random(count: 16))))
         }
         try enclave.confirmRecoveryCode(code.lowercasedWithSpaces)
@@ -188,7 +190,7 @@ import Testing
         try enclave.resetPasscode(with: code, to: .text("a new one"))
         enclave.close()
         let again = try home.cheap()
-        expect(.authenticationFailed) { try again.unlock(with: .passcode(.text("1234"))) }
+        expectRefusal(.authenticationFailed) { try again.unlock(with: .passcode(.text("1234"))) }
         try again.unlock(with: .passcode(.text("a new one")))
         #expect(try kept.opens(in: again))
         #expect(again.openRowKeys([(lost.binding, lost.wrapped)]).map(\.fate) == [.effaced])
@@ -205,13 +207,13 @@ import Testing
         let made = try MadeKey(in: enclave, .row(Self.akpu))
         let second = try enclave.makeRecoveryCode(passcode: .text("1234"))
         try enclave.confirmRecoveryCode(second)
-        expect(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(first)) }
+        expectRefusal(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(first)) }
         try enclave.unlock(with: .recoveryCode(second))
         #expect(try made.opens(in: enclave))
         // The slot that went lay on the disk: its wraps are worth nothing any more.
         #expect(try MadeKey(in: enclave).wrapped.generation == 3)
         try enclave.removeRecoveryCode(passcode: .text("1234"))
-        expect(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(second)) }
+        expectRefusal(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(second)) }
         #expect(try made.opens(in: enclave))
     }
 
@@ -221,24 +223,26 @@ import Testing
         let clock = ManualClock()
         let home = try home()
         let enclave = try home.cheap(clock: clock)
-        for number in 1...4 { expect(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("wrong\(number)"))) } }
+        for number in 1...4 {
+            expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("wrong\(number)"))) }
+        }
         // The same again does not count.
-        expect(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("wrong4"))) }
+        expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("wrong4"))) }
         #expect(enclave.state().failedAttempts == 4)
         let delays = [60, 300, 900, 900, 3600, 3600]
         for (number, seconds) in delays.enumerated() {
-            expect(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("bad \(number)"))) }
+            expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("bad \(number)"))) }
             // Not even the right one is looked at.
-            expect(.attemptsDelayed(seconds: seconds)) { try enclave.unlock(with: .passcode(.text("1234"))) }
+            expectRefusal(.attemptsDelayed(seconds: seconds)) { try enclave.unlock(with: .passcode(.text("1234"))) }
             clock.advance(by: .seconds(seconds - 1))
-            expect(.attemptsDelayed(seconds: 1)) { try enclave.unlock(with: .passcode(.text("1234"))) }
+            expectRefusal(.attemptsDelayed(seconds: 1)) { try enclave.unlock(with: .passcode(.text("1234"))) }
             clock.advance(by: .seconds(1))
         }
         // The count outlives the process; its time begins anew.
         enclave.close()
         let again = try home.cheap(clock: clock)
         #expect(again.state().failedAttempts == 10)
-        expect(.attemptsDelayed(seconds: 3600)) { try again.unlock(with: .passcode(.text("1234"))) }
+        expectRefusal(.attemptsDelayed(seconds: 3600)) { try again.unlock(with: .passcode(.text("1234"))) }
         clock.advance(by: .seconds(3600))
         try again.unlock(with: .passcode(.text("1234")))
         #expect(again.state().failedAttempts == 0)
@@ -246,11 +250,32 @@ import Testing
         #expect(try home.cheap(clock: clock).state().failedAttempts == 0)
     }
 
+    /// A prompt's answers count as attempts do, and one that comes while another is
+    /// derived is looked at after it.
+    @Test func answersThatComeAtOnceAreLookedAtOneAfterTheOther() throws {
+        let home = try home()
+        let enclave = try home.cheap(clock: ManualClock())
+        try enclave.unlock(with: .passcode(.text("1234")))
+        let session = try enclave.openSession()
+        let question = AuthenticationCase(.policy(.deviceOwner), question: PersonQuestion(purpose: .agree))
+        let name = try #require(try enclave.ask(question, in: session))
+        let reasons = Mutex<[Reason]>([])
+        DispatchQueue.concurrentPerform(iterations: 12) { number in
+            do throws(KeychainError) { try enclave.agree(to: name, with: .passcode(.text("wrong \(number)"))) } catch {
+                reasons.withLock { $0.append(error.reason) }
+            }
+        }
+        let told = reasons.withLock { $0 }
+        #expect(told.count { $0 == .authenticationFailed } == 5)
+        #expect(told.count { $0 == .attemptsDelayed(seconds: 60) } == 7)
+        #expect(enclave.state().failedAttempts == 5)
+    }
+
     @Test func aCountThatNobodyOfOursWroteDelaysAsWell() throws {
         let home = try home()
         for copy in 0..<2 { try home.write("attempts.\(copy)", Array(repeating: 7, count: 100)) }
         let enclave = try home.cheap(clock: ManualClock())
-        expect(.attemptsDelayed(seconds: 60)) { try enclave.unlock(with: .passcode(.text("1234"))) }
+        expectRefusal(.attemptsDelayed(seconds: 60)) { try enclave.unlock(with: .passcode(.text("1234"))) }
     }
 
     // MARK: Refusals
@@ -258,17 +283,17 @@ import Testing
     @Test func whatMakesNoSenseIsRefused() throws {
         let home = try EnclaveHome()
         let enclave = try home.cheap()
-        expect(.passcodeNotSet) { try enclave.lock() }
-        expect(.passcodeNotSet) { try enclave.unlock(with: .passcode(.text("1234"))) }
-        expect(.passcodeNotSet) { try enclave.removePasscode(with: .passcode(.text("1234"))) }
-        expect(.passcodeNotSet) { _ = try enclave.makeRecoveryCode(passcode: .text("1234")) }
-        expect(.passcodeRefused(why: "it has fewer than 4 characters")) { try enclave.setPasscode(.text("123")) }
-        expect(.passcodeRefused(why: "it has more than 1024 bytes")) {
+        expectRefusal(.passcodeNotSet) { try enclave.lock() }
+        expectRefusal(.passcodeNotSet) { try enclave.unlock(with: .passcode(.text("1234"))) }
+        expectRefusal(.passcodeNotSet) { try enclave.removePasscode(with: .passcode(.text("1234"))) }
+        expectRefusal(.passcodeNotSet) { _ = try enclave.makeRecoveryCode(passcode: .text("1234")) }
+        expectRefusal(.passcodeRefused(why: "it has fewer than 4 characters")) { try enclave.setPasscode(.text("123")) }
+        expectRefusal(.passcodeRefused(why: "it has more than 1024 bytes")) {
             try enclave.setPasscode(.text(String(repeating: "x", count: 1025)))
         }
         try enclave.setPasscode(.text("1234"))
-        expect(.passcodeIsSet) { try enclave.setPasscode(.text("5678")) }
-        expect(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(.text("ABCD"))) }
+        expectRefusal(.passcodeIsSet) { try enclave.setPasscode(.text("5678")) }
+        expectRefusal(.authenticationFailed) { try enclave.unlock(with: .recoveryCode(.text("ABCD"))) }
     }
 
     @Test func effacementThatIsLostClosesItsClassAlone() throws {
@@ -300,24 +325,11 @@ import Testing
         try enclave.lock()
         #expect(enclave.rewrapRowKeys([(made.binding, wrapped)]) == [.locked])
     }
-
-    private func expect(
-        _ reason: Reason, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void
-    ) {
-        do {
-            try body()
-            Issue.record("nothing was refused", sourceLocation: location)
-        } catch let error as KeychainError {
-            #expect(error.reason == reason, sourceLocation: location)
-        } catch {
-            Issue.record("\(error)", sourceLocation: location)
-        }
-    }
 }
 
 @Suite struct RecoveryCodeTests {
-    private static func parse(_ typed: [UInt8]) -> [UInt8]? {
-        guard let code = RecoveryCode.parse(SecretBytes(copying: typed)) else { return nil }
+    private static func parse(_ typed: some Collection<UInt8>) -> [UInt8]? {
+        guard let code = RecoveryCode.parse(SecretBytes(copying: Array(typed))) else { return nil }
         return code.insecureArray()
     }
 
@@ -328,6 +340,16 @@ import Testing
             #expect(text.count == 34)
             #expect(Self.parse(text.insecureArray()) == bytes.insecureArray())
         }
+    }
+
+    @Test func moreOrLessThanACodeIsNone() {
+        let text = RecoveryCode.text(of: .random(count: 16)).insecureArray()
+        #expect(Self.parse(text + Array("0".utf8)) == nil)
+        #expect(Self.parse(text + text) == nil)
+        #expect(Self.parse(text.dropLast()) == nil)
+        #expect(Self.parse([]) == nil)
+        let spaces = Array(repeating: UInt8(ascii: " "), count: 128 - text.count)
+        #expect(Self.parse(text + spaces) != nil && Self.parse(text + spaces + spaces) == nil)
     }
 
     /// Every slip in one place, and every two neighbours exchanged.

@@ -88,6 +88,20 @@ import Testing
         #expect(try keychain.values() == 3)
     }
 
+    /// Whatever the enclave answers but a permission stops the deletion.
+    @Test(arguments: [RewrapOutcome.locked, .noClassKey, nil])
+    func whatMayNotBeDeletedStays(answer: RewrapOutcome?) throws {
+        let keychain = try MutableKeychain()
+        try keychain.addAskingBeforeDeletion("a")
+        keychain.enclave.permission.withLock { $0 = .some(answer) }
+        #expect(throws: KeychainError.self) { try keychain.delete("a") }
+        #expect(try keychain.labels() == 1)
+        keychain.enclave.permission.withLock { $0 = nil }
+        keychain.expectFailure(.interactionForbidden, .interactionNotAllowed) {
+            try keychain.delete("a", asking: false)
+        }
+    }
+
     @Test func whatNeedsNoKeyGoesOn() throws {
         let keychain = try MutableKeychain()
         try keychain.add("a")
@@ -112,7 +126,9 @@ private final class MutableKeychain {
         let path = place ?? folder?.path ?? ""
         let made = Mutex<MutableEnclave?>(nil)
         engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
-            let enclave = MutableEnclave(try InProcessEnclave(dataDirectory: path, expecting: expected))
+            let enclave = MutableEnclave(
+                try InProcessEnclave(
+                    dataDirectory: path, expecting: expected, passcodeCost: .fixed(passes: 1, kibibytes: 8)!))
             enclave.fate.withLock { $0 = fate }
             made.withLock { $0 = enclave }
             return enclave
@@ -148,7 +164,17 @@ private final class MutableKeychain {
         _ = try call(.update, account, changes: [("labl", .string("label"))])
     }
 
-    func delete(_ account: String) throws(KeychainError) { _ = try call(.delete, account) }
+    func delete(_ account: String, asking: Bool = true) throws(KeychainError) {
+        _ = try call(.delete, account, asking ? [] : [("u_AuthUI", .string("u_AuthUIF"))])
+    }
+
+    /// An item whose value opens for everybody and that a person alone deletes.
+    func addAskingBeforeDeletion(_ account: String) throws {
+        try enclave.setPasscode("1234")
+        let access = AccessControl(
+            protection: "ak", constraints: ["od": .allowed, "odel": .passcode], requiresApplicationPassword: false)
+        _ = try call(.add, account, [("accc", .accessControl(access)), ("v_Data", .secret)], value: "value")
+    }
 
     func rename(_ account: String) throws(KeychainError) {
         _ = try call(.update, account, changes: [("acct", .string("another"))])
@@ -184,6 +210,8 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
     enum Fate { case answers, silent, gone }
 
     let fate = Mutex(Fate.answers)
+    /// What is answered to whoever asks to use a row; nil: what is true.
+    let permission = Mutex<RewrapOutcome??>(nil)
     private let calls = Mutex(0)
     private let below: InProcessEnclave
 
@@ -229,13 +257,20 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
     func permit(
         _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
         in session: AuthenticationSessionID?
-    ) throws(KeychainError) -> [RewrapOutcome] { below.permit(operation, on: rows, in: session) }
+    ) throws(KeychainError) -> [RewrapOutcome] {
+        if let answer = permission.withLock({ $0 }) { return answer.map { [$0] } ?? [] }
+        return below.permit(operation, on: rows, in: session)
+    }
+
+    func setPasscode(_ passcode: String) throws {
+        try below.setPasscode(SharedSecret(SecretBytes(copying: Array(passcode.utf8))))
+    }
 
     func openSession() throws(KeychainError) -> AuthenticationSessionID { try below.openSession() }
     func closeSession(_ session: AuthenticationSessionID) throws(KeychainError) { below.closeSession(session) }
 
     func setApplicationKey(_ key: SharedSecret?, in session: AuthenticationSessionID) throws(KeychainError) {
-         below.setApplicationKey(key, in: session)
+        below.setApplicationKey(key, in: session)
     }
 
     func means() throws(KeychainError) -> AuthenticationMeans { below.means() }

@@ -47,11 +47,32 @@ package enum QuestionOutcome: Sendable, Hashable {
     case refused(Reason)
 }
 
+/// What an agreement is good for.
+enum AgreementScope: Sendable {
+    /// The rows that a person was asked about, by their uuids.
+    case rows(Set<[UInt8]>)
+    /// Whatever row's constraint is met: agreed to in a context (LAContext).
+    case context
+
+    func covers(_ row: [UInt8]) -> Bool {
+        switch self {
+        case .rows(let rows): rows.contains(row)
+        case .context: true
+        }
+    }
+
+    fileprivate var life: Duration {
+        switch self {
+        case .rows: AuthenticationBook.rowsLife
+        case .context: AuthenticationBook.contextLife
+        }
+    }
+}
+
 /// What a person proved in a session, and what it is good for.
 struct Agreement: Sendable {
     let proved: ProvedFactors
-    /// The rows that were asked about; nil: any whose constraint is met.
-    let rows: Set<[UInt8]>?
+    let scope: AgreementScope
     let notAfter: Duration
     var usesLeft: Int
 }
@@ -62,7 +83,7 @@ struct PendingQuestion: Sendable {
     let shown: PersonQuestion
     /// What has to be proved.
     let constraints: [AccessConstraint]
-    let rows: Set<[UInt8]>?
+    let scope: AgreementScope
     let notAfter: Duration
     /// What was proved so far.
     var proved = ProvedFactors()
@@ -126,20 +147,39 @@ struct AuthenticationBook: Sendable {
         sessions[session]?.applicationKey = applicationKey
     }
 
-    func applicationKey(in session: AuthenticationSessionID?) -> SharedSecret? {
-        session.flatMap { sessions[$0]?.applicationKey }
+    func applicationKey(in session: AuthenticationSessionID?, at now: Duration) -> SharedSecret? {
+        guard let session, let state = sessions[session], state.notAfter > now else { return nil }
+        return state.applicationKey
     }
 
     /// Whether a constraint is met in a session for a row; uses up what meets it.
     mutating func meets(
         _ constraint: AccessConstraint, row: [UInt8], in session: AuthenticationSessionID?, at now: Duration
     ) -> Bool {
+        meets(constraint, in: session, at: now) { $0.covers(row) }
+    }
+
+    /// Whether a constraint is met in a session for everything in a scope; for a whole
+    /// context that is what was agreed to for the whole context.
+    mutating func meets(
+        _ constraint: AccessConstraint, in scope: AgreementScope, of session: AuthenticationSessionID,
+        at now: Duration
+    ) -> Bool {
+        switch scope {
+        case .rows(let rows): rows.allSatisfy { meets(constraint, row: $0, in: session, at: now) }
+        case .context:
+            meets(constraint, in: session, at: now) { if case .context = $0 { true } else { false } }
+        }
+    }
+
+    private mutating func meets(
+        _ constraint: AccessConstraint, in session: AuthenticationSessionID?, at now: Duration,
+        where isMeant: (AgreementScope) -> Bool
+    ) -> Bool {
         if constraint == .allowed { return true }
         guard let session, var state = sessions[session], state.notAfter > now else { return false }
         state.agreements.removeAll { $0.notAfter <= now || $0.usesLeft <= 0 }
-        let index = state.agreements.firstIndex { agreement in
-            constraint.isMet(by: agreement.proved) && agreement.rows?.contains(row) ?? true
-        }
+        let index = state.agreements.firstIndex { constraint.isMet(by: $0.proved) && isMeant($0.scope) }
         if let index { state.agreements[index].usesLeft -= 1 }
         state.notAfter = now + Self.sessionLife
         sessions[session] = state
@@ -183,9 +223,9 @@ struct AuthenticationBook: Sendable {
 
     mutating func agree(to name: [UInt8], by proved: ProvedFactors, at now: Duration) {
         guard let question = questions[name], question.outcome == nil else { return }
-        let life = question.rows == nil ? Self.contextLife : Self.rowsLife
         sessions[question.session]?.agreements.append(
-            Agreement(proved: proved, rows: question.rows, notAfter: now + life, usesLeft: Self.uses))
+            Agreement(
+                proved: proved, scope: question.scope, notAfter: now + question.scope.life, usesLeft: Self.uses))
         questions[name]?.outcome = .agreed
     }
 

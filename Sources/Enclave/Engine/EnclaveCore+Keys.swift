@@ -9,11 +9,13 @@ extension EnclaveCore {
     /// Per row: `key`; `locked` while the class is closed; `noClassKey` where
     /// there is none; `needsAuthentication` for a constraint that does not decode,
     /// because it could never be met; `wrongApplicationPassword` where none is set.
-    func makeRowKeys(for rows: [RowBinding], in session: AuthenticationSessionID? = nil) -> [KeyOutcome] {
+    func makeRowKeys(
+        for rows: [RowBinding], in session: AuthenticationSessionID? = nil, at moment: Duration
+    ) -> [KeyOutcome] {
         rows.map { row in
             ring.current(row.protectionClass).outcome { classKey in
                 guard let access = row.decodedAccessControl else { return .needsAuthentication }
-                let layer = book.applicationKey(in: session)
+                let layer = book.applicationKey(in: session, at: moment)
                 if access.requiresApplicationPassword, layer == nil { return .wrongApplicationPassword }
                 return Self.makeKey(
                     under: classKey, bound: WrapBinding.rowKey(store: store, row, generation: classKey.generation),
@@ -27,7 +29,7 @@ extension EnclaveCore {
     /// once the row is known to have been stored with it.
     mutating func openRowKeys(
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil,
-        at moment: Duration = .zero
+        at moment: Duration
     ) -> [KeyOutcome] {
         rows.map { row in open(row, for: "od", in: session, at: moment) }
     }
@@ -69,7 +71,7 @@ extension EnclaveCore {
             return .needsAuthentication
         }
         guard isLayered, needsPassword else { return .key(secret, wrapped) }
-        guard let layer = book.applicationKey(in: session),
+        guard let layer = book.applicationKey(in: session, at: moment),
             let inner = Self.peel(
                 secret.bytes, under: layer,
                 bound: WrapBinding.rowKey(store: store, row.binding, generation: row.wrapped.generation))

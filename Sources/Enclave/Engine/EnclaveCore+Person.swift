@@ -141,6 +141,9 @@ extension EnclaveCore {
         stateNumber += 1
     }
 
+    /// Whoever was shown the code is gone.
+    mutating func forgetPendingCode() { pendingCode = nil }
+
     private func presentEffacement() throws(KeybagError) -> EffacementSecret? {
         let name = keybag.body.effacement
         return name.isEmpty ? nil : try storage.effacement(named: name)

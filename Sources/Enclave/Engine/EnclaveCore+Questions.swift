@@ -11,18 +11,16 @@ extension EnclaveCore {
     /// What is left to be proved.
     private mutating func open(
         _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, at moment: Duration
-    ) throws(KeychainError) -> ([AccessConstraint], Set<[UInt8]>?) {
+    ) throws(KeychainError) -> ([AccessConstraint], AgreementScope) {
         guard book.isOpen(session, at: moment) else { throw Self.invalidContext }
         guard keybag.lock == .unlocked else {
             throw KeychainError(
                 .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
         }
-        let (constraints, rows) = try demands(of: subject)
-        let open = constraints.filter { constraint in
-            !(rows ?? [[]]).allSatisfy { book.meets(constraint, row: $0, in: session, at: moment) }
-        }
+        let (constraints, scope) = try demands(of: subject)
+        let open = constraints.filter { !book.meets($0, in: scope, of: session, at: moment) }
         for constraint in open { try refuse(unprovable: constraint) }
-        return (open, rows)
+        return (open, scope)
     }
 
     mutating func isMet(
@@ -35,12 +33,12 @@ extension EnclaveCore {
     mutating func ask(
         _ question: AuthenticationCase, in session: AuthenticationSessionID, at moment: Duration
     ) throws(KeychainError) -> [UInt8]? {
-        let (open, rows) = try open(question.subject, in: session, at: moment)
+        let (open, scope) = try open(question.subject, in: session, at: moment)
         guard !open.isEmpty else { return nil }
         let seconds = max(1, min(question.question.secondsLeft, 60))
         let name = book.ask(
             PendingQuestion(
-                session: session, shown: question.question, constraints: open, rows: rows,
+                session: session, shown: question.question, constraints: open, scope: scope,
                 notAfter: moment + .seconds(seconds)), at: moment)
         guard let name else { throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait")) }
         return name
@@ -49,23 +47,23 @@ extension EnclaveCore {
     /// The constraints that were stored with the rows, which each wrapped key proves.
     private mutating func demands(
         of subject: AuthenticationCase.Subject
-    ) throws(KeychainError) -> ([AccessConstraint], Set<[UInt8]>?) {
+    ) throws(KeychainError) -> ([AccessConstraint], AgreementScope) {
         switch subject {
-        case .policy(.deviceOwner): return ([.deviceOwner], nil)
-        case .policy(.biometry): return ([.biometry(currentSet: false)], nil)
+        case .policy(.deviceOwner): return ([.deviceOwner], .context)
+        case .policy(.biometry): return ([.biometry(currentSet: false)], .context)
         case .accessControl(let encoding, let operation):
             guard let access = AccessControl(encoded: encoding) else { throw Self.wrong }
             // Making an item or a key is what any of its operations would ask.
             let constraints =
                 operation.isEmpty ? Array(access.constraints.values) : [access.constraint(for: operation)]
-            return (constraints.filter { $0 != .allowed }, nil)
+            return (constraints.filter { $0 != .allowed }, .context)
         case .rows(let rows, let operation):
             var constraints: [AccessConstraint] = []
             for row in rows {
                 guard let access = row.binding.decodedAccessControl, isAsStored(row, access) else { throw Self.wrong }
                 constraints.append(access.constraint(for: operation))
             }
-            return (constraints.filter { $0 != .allowed }, Set(rows.map(\.binding.uuid)))
+            return (constraints.filter { $0 != .allowed }, .rows(Set(rows.map(\.binding.uuid))))
         }
     }
 

@@ -70,7 +70,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func makeRowKeys(
         for rows: [RowBinding], in session: AuthenticationSessionID? = nil
     ) -> [KeyOutcome] {
-        core.withLock { $0.makeRowKeys(for: rows, in: session) }
+        core.withLock { $0.makeRowKeys(for: rows, in: session, at: clock.monotonic) }
     }
 
     package func openRowKeys(
@@ -124,11 +124,26 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
-        let derivation = try resulting { core throws(KeychainError) in
+        try derive { core throws(KeychainError) in
             try core.derivation(agreeingTo: name, with: credential, at: clock.monotonic)
+        } then: { core, derived throws(KeychainError) in
+            try core.agree(to: name, with: derived, at: clock.monotonic)
         }
-        let derived = try derivation.derive()
-        try resulting { core throws(KeychainError) in try core.agree(to: name, with: derived, at: clock.monotonic) }
+    }
+
+    /// One person's request after the other: what is derived for one holds until it is
+    /// done, and a wrong attempt counts before the next is looked at.
+    private func derive<R: Sendable>(
+        _ begin: @Sendable (inout EnclaveCore) throws(KeychainError) -> PersonDerivation,
+        then finish: @Sendable (inout EnclaveCore, DerivedSecrets) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        let outcome = person.withLock { _ -> Result<R, KeychainError> in
+            do throws(KeychainError) {
+                let derived = try resulting(begin).derive()
+                return .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
+            } catch { return .failure(error) }
+        }
+        return try outcome.get()
     }
 
     /// What the source of biometry says that it saw.
@@ -231,22 +246,11 @@ extension InProcessEnclave: PersonDoor {
 
     @discardableResult
     private func perform(_ request: PersonRequest) throws(KeychainError) -> SharedSecret? {
-        let outcome = person.withLock { _ -> Result<SharedSecret?, KeychainError> in
-            do throws(KeychainError) {
-                let derivation = try core.withLock { core -> Result<PersonDerivation, KeychainError> in
-                    do throws(KeychainError) {
-                        return .success(try core.derivation(for: request, at: clock.monotonic))
-                    } catch { return .failure(error) }
-                }.get()
-                let derived = try derivation.derive()
-                return core.withLock { core in
-                    do throws(KeychainError) {
-                        return .success(try core.perform(request, with: derived, at: clock.monotonic))
-                    } catch { return .failure(error) }
-                }
-            } catch { return .failure(error) }
+        defer { changed.signal() }
+        return try derive { core throws(KeychainError) in
+            try core.derivation(for: request, at: clock.monotonic)
+        } then: { core, derived throws(KeychainError) in
+            try core.perform(request, with: derived, at: clock.monotonic)
         }
-        changed.signal()
-        return try outcome.get()
     }
 }

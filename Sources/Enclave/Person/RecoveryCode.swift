@@ -15,9 +15,10 @@ package enum RecoveryCode {
     /// The code as it is shown.
     static func text(of bytes: borrowing SecretBytes) -> SecretBytes {
         precondition(bytes.count == byteCount)
-        var plain = bytes.insecureArray()
+        var plain = [UInt8](repeating: 0, count: byteCount + 2)
         defer { plain.wipe() }
-        plain += checksum(plain)
+        for index in 0..<byteCount { plain[index] = bytes[index] }
+        (plain[byteCount], plain[byteCount + 1]) = checksum(of: bytes)
         var text: [UInt8] = []
         defer { text.wipe() }
         text.reserveCapacity(symbolCount + symbolCount / 4)
@@ -30,29 +31,28 @@ package enum RecoveryCode {
 
     /// nil for what is no such code, a mistyped one among them.
     package static func parse(_ typed: borrowing SecretBytes) -> SecretBytes? {
-        var symbols: [UInt8] = []
-        symbols.reserveCapacity(64)
-        defer { symbols.wipe() }
-        guard typed.count <= 128, read(typed, into: &symbols), symbols.count == symbolCount else { return nil }
+        guard typed.count <= 128 else { return nil }
+        // 140 bits: the last four of the 18 bytes are none.
         var bytes = [UInt8](repeating: 0, count: byteCount + 2)
         defer { bytes.wipe() }
-        for (index, symbol) in symbols.enumerated() { put(symbol, at: index, into: &bytes) }
-        let code = Array(bytes[..<byteCount])
-        // 140 bits: the last four of the 18 bytes are none.
-        guard Array(bytes[byteCount...]) == checksum(code) else { return nil }
-        defer { var wiped = code; wiped.wipe() }
-        return SecretBytes(copying: code)
+        guard read(typed, into: &bytes) == symbolCount else { return nil }
+        var code = SecretBytes(copying: bytes)
+        code.truncate(to: byteCount)
+        guard (bytes[byteCount], bytes[byteCount + 1]) == checksum(of: code) else { return nil }
+        return code
     }
 
-    private static func read(_ typed: borrowing SecretBytes, into symbols: inout [UInt8]) -> Bool {
-        var plain = typed.insecureArray()
-        defer { plain.wipe() }
-        for byte in plain {
+    /// How many symbols there are; nil for one too many, or for what is none.
+    private static func read(_ typed: borrowing SecretBytes, into bytes: inout [UInt8]) -> Int? {
+        var count = 0
+        for index in 0..<typed.count {
+            let byte = typed[index]
             guard byte != UInt8(ascii: "-"), byte != UInt8(ascii: " ") else { continue }
-            guard let symbol = symbol(of: byte) else { return false }
-            symbols.append(symbol)
+            guard let symbol = symbol(of: byte), count < symbolCount else { return nil }
+            put(symbol, at: count, into: &bytes)
+            count += 1
         }
-        return true
+        return count
     }
 
     private static func symbol(of byte: UInt8) -> UInt8? {
@@ -65,9 +65,9 @@ package enum RecoveryCode {
     }
 
     /// The first 12 bits of SHA-256, in two bytes whose last four bits are zero.
-    private static func checksum(_ code: [UInt8]) -> [UInt8] {
-        let digest = KeyDerivation.digest(Array("latchkey recovery code 1".utf8) + code)
-        return [digest[0], digest[1] & 0xF0]
+    private static func checksum(of code: borrowing SecretBytes) -> (UInt8, UInt8) {
+        let digest = KeyDerivation.digest("latchkey recovery code 1", code)
+        return (digest[0], digest[1] & 0xF0)
     }
 
     private static func fiveBits(of bytes: [UInt8], at index: Int) -> UInt8 {

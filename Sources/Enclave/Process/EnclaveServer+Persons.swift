@@ -12,6 +12,8 @@ final class PersonConnection {
     var awaiting: UInt64?
     /// One thing at a time: what comes meanwhile ends the connection.
     var isBusy = false
+    /// It was shown a recovery code that it has not typed back yet.
+    var hasPendingCode = false
 
     init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
         channel = try MessageChannel(socket)
@@ -60,6 +62,15 @@ extension EnclaveServer {
         epoll.remove(person.channel.socket.descriptor)
         queue.removeAll { $0.connection == number }
         held.removeAll { $0.connection == number }
+        // Nobody else was shown the code: nobody else types it back.
+        if person.hasPendingCode { forgetPendingCode() }
+    }
+
+    private func forgetPendingCode() {
+        do throws(KeychainError) { try withCore { core throws(KeychainError) in core.forgetPendingCode() } } catch {
+            // No keybag is open, so no code is pending.
+            return
+        }
     }
 
     // MARK: Requests
@@ -173,6 +184,10 @@ extension EnclaveServer {
                     }
                 })
         } catch { outcome = .failure(error) }
+        if case (.change(.makeRecoveryCode), .success) = (done.work.request, outcome) {
+            for (number, person) in persons { person.hasPendingCode = number == done.work.connection }
+            if persons[done.work.connection] == nil { forgetPendingCode() }
+        }
         tell(outcome, to: done.work, hasChanged: before != keeper.device?.number)
         beginAtDesk()
     }

@@ -96,7 +96,7 @@ extension EnclaveSession {
         case .wrap(let batch):
             let rows = try all(batch.rows) { RowBinding($0) }
             let session = try session(batch.session)
-            return .results(core.makeRowKeys(for: rows, in: session), includingWrapped: true, to: number)
+            return .results(core.makeRowKeys(for: rows, in: session, at: moment), includingWrapped: true, to: number)
         case .unwrap(let batch):
             guard let rows = PackedRows.decode(Array(batch.packed)) else { throw .malformed }
             let session = try session(batch.session)

@@ -98,9 +98,11 @@ final class PasscodeBook {
             after = Credentials()
             perform = { try $0.removePasscode(with: .passcode(old)) }
         case .addCode:
-            let code = try home.door().makeRecoveryCode(passcode: old)
+            // Who is shown a code is the one who types it back.
+            let door = try home.door()
+            let code = try door.makeRecoveryCode(passcode: old)
             after.code = code.text
-            perform = { try $0.confirmRecoveryCode(code) }
+            perform = { _ in try door.confirmRecoveryCode(code) }
         case .removeCode:
             after.code = nil
             perform = { try $0.removeRecoveryCode(passcode: old) }

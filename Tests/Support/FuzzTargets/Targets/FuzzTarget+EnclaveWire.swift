@@ -110,7 +110,7 @@
             _ = try session.answer(Self.request(.open(open)), tail: SecretBytes(count: 0), by: keeper)
             let binding = RowBinding(uuid: Array(0..<16), protectionClass: .whenUnlocked, accessControl: [])
             let keys = try keeper.withCore { core in
-                (core.makeRowKeys(for: [binding]), core.makeMetadataKey(for: .whenUnlocked))
+                (core.makeRowKeys(for: [binding], at: .zero), core.makeMetadataKey(for: .whenUnlocked))
             }
             guard case .key(_, let wrapped)? = keys.0.first, case .key(_, let metadata) = keys.1 else {
                 throw Finding("the enclave makes no keys")
