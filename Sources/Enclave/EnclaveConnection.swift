@@ -9,11 +9,17 @@ package struct RowBinding: Sendable, Hashable {
     package let protectionClass: ProtectionClass
     /// Canonical encoding of the access control; empty: unconstrained.
     package let accessControl: [UInt8]
+    /// What a person who is asked for the row is shown; nil: nobody is, or the row is
+    /// of a format before 3, and the daemon's word is all there is.
+    package let shown: ShownItem?
 
-    package init(uuid: [UInt8], protectionClass: ProtectionClass, accessControl: [UInt8]) {
+    package init(
+        uuid: [UInt8], protectionClass: ProtectionClass, accessControl: [UInt8], shown: ShownItem? = nil
+    ) {
         self.uuid = uuid
         self.protectionClass = protectionClass
         self.accessControl = accessControl
+        self.shown = shown
     }
 }
 

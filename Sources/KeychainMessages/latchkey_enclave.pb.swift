@@ -28,164 +28,170 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-package nonisolated struct Latchkey_EnclaveRequest: Sendable {
+package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var number: UInt64 = 0
+  package var number: UInt64 {
+    get {_storage._number}
+    set {_uniqueStorage()._number = newValue}
+  }
 
-  package var request: Latchkey_EnclaveRequest.OneOf_Request? = nil
+  package var request: OneOf_Request? {
+    get {return _storage._request}
+    set {_uniqueStorage()._request = newValue}
+  }
 
   package var `open`: Latchkey_EnclaveRequest.OpenStore {
     get {
-      if case .open(let v)? = request {return v}
+      if case .open(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.OpenStore()
     }
-    set {request = .open(newValue)}
+    set {_uniqueStorage()._request = .open(newValue)}
   }
 
   package var wrap: Latchkey_EnclaveRequest.WrapKeys {
     get {
-      if case .wrap(let v)? = request {return v}
+      if case .wrap(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.WrapKeys()
     }
-    set {request = .wrap(newValue)}
+    set {_uniqueStorage()._request = .wrap(newValue)}
   }
 
   package var unwrap: Latchkey_EnclaveRequest.UnwrapKeys {
     get {
-      if case .unwrap(let v)? = request {return v}
+      if case .unwrap(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.UnwrapKeys()
     }
-    set {request = .unwrap(newValue)}
+    set {_uniqueStorage()._request = .unwrap(newValue)}
   }
 
   package var wrapMetadataKey: Latchkey_EnclaveRequest.WrapMetadataKey {
     get {
-      if case .wrapMetadataKey(let v)? = request {return v}
+      if case .wrapMetadataKey(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.WrapMetadataKey()
     }
-    set {request = .wrapMetadataKey(newValue)}
+    set {_uniqueStorage()._request = .wrapMetadataKey(newValue)}
   }
 
   package var unwrapMetadataKey: Latchkey_EnclaveRequest.UnwrapMetadataKey {
     get {
-      if case .unwrapMetadataKey(let v)? = request {return v}
+      if case .unwrapMetadataKey(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.UnwrapMetadataKey()
     }
-    set {request = .unwrapMetadataKey(newValue)}
+    set {_uniqueStorage()._request = .unwrapMetadataKey(newValue)}
   }
 
   package var describe: Bool {
     get {
-      if case .describe(let v)? = request {return v}
+      if case .describe(let v)? = _storage._request {return v}
       return false
     }
-    set {request = .describe(newValue)}
+    set {_uniqueStorage()._request = .describe(newValue)}
   }
 
   package var leave: Bool {
     get {
-      if case .leave(let v)? = request {return v}
+      if case .leave(let v)? = _storage._request {return v}
       return false
     }
-    set {request = .leave(newValue)}
+    set {_uniqueStorage()._request = .leave(newValue)}
   }
 
   /// the same keys under the newest class key
   package var rewrap: Latchkey_EnclaveRequest.UnwrapKeys {
     get {
-      if case .rewrap(let v)? = request {return v}
+      if case .rewrap(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.UnwrapKeys()
     }
-    set {request = .rewrap(newValue)}
+    set {_uniqueStorage()._request = .rewrap(newValue)}
   }
 
   package var retire: Latchkey_EnclaveRequest.Retire {
     get {
-      if case .retire(let v)? = request {return v}
+      if case .retire(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.Retire()
     }
-    set {request = .retire(newValue)}
+    set {_uniqueStorage()._request = .retire(newValue)}
   }
 
   package var lock: Bool {
     get {
-      if case .lock(let v)? = request {return v}
+      if case .lock(let v)? = _storage._request {return v}
       return false
     }
-    set {request = .lock(newValue)}
+    set {_uniqueStorage()._request = .lock(newValue)}
   }
 
   /// whether an operation is permitted; no key is told
   package var permit: Latchkey_EnclaveRequest.Permit {
     get {
-      if case .permit(let v)? = request {return v}
+      if case .permit(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.Permit()
     }
-    set {request = .permit(newValue)}
+    set {_uniqueStorage()._request = .permit(newValue)}
   }
 
   /// an authentication context
   package var openSession: Bool {
     get {
-      if case .openSession(let v)? = request {return v}
+      if case .openSession(let v)? = _storage._request {return v}
       return false
     }
-    set {request = .openSession(newValue)}
+    set {_uniqueStorage()._request = .openSession(newValue)}
   }
 
   package var closeSession: Data {
     get {
-      if case .closeSession(let v)? = request {return v}
+      if case .closeSession(let v)? = _storage._request {return v}
       return Data()
     }
-    set {request = .closeSession(newValue)}
+    set {_uniqueStorage()._request = .closeSession(newValue)}
   }
 
   package var applicationKey: Latchkey_EnclaveRequest.ApplicationKey {
     get {
-      if case .applicationKey(let v)? = request {return v}
+      if case .applicationKey(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.ApplicationKey()
     }
-    set {request = .applicationKey(newValue)}
+    set {_uniqueStorage()._request = .applicationKey(newValue)}
   }
 
   /// by what a person could agree
   package var means: Bool {
     get {
-      if case .means(let v)? = request {return v}
+      if case .means(let v)? = _storage._request {return v}
       return false
     }
-    set {request = .means(newValue)}
+    set {_uniqueStorage()._request = .means(newValue)}
   }
 
   /// a question for a person
   package var ask: Latchkey_EnclaveRequest.Ask {
     get {
-      if case .ask(let v)? = request {return v}
+      if case .ask(let v)? = _storage._request {return v}
       return Latchkey_EnclaveRequest.Ask()
     }
-    set {request = .ask(newValue)}
+    set {_uniqueStorage()._request = .ask(newValue)}
   }
 
   /// of a question, by its name
   package var outcomeOf: Data {
     get {
-      if case .outcomeOf(let v)? = request {return v}
+      if case .outcomeOf(let v)? = _storage._request {return v}
       return Data()
     }
-    set {request = .outcomeOf(newValue)}
+    set {_uniqueStorage()._request = .outcomeOf(newValue)}
   }
 
   /// answered once the state has another number
   package var awaitState: UInt64 {
     get {
-      if case .awaitState(let v)? = request {return v}
+      if case .awaitState(let v)? = _storage._request {return v}
       return 0
     }
-    set {request = .awaitState(newValue)}
+    set {_uniqueStorage()._request = .awaitState(newValue)}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -262,9 +268,21 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
 
     package var accessControl: Data = Data()
 
+    /// of a constrained row
+    package var shown: Latchkey_PersonQuestion.ShownItem {
+      get {_shown ?? Latchkey_PersonQuestion.ShownItem()}
+      set {_shown = newValue}
+    }
+    /// Returns true if `shown` has been explicitly set.
+    package var hasShown: Bool {self._shown != nil}
+    /// Clears the value of `shown`. Subsequent reads from it will return its default value.
+    package mutating func clearShown() {self._shown = nil}
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
+
+    fileprivate var _shown: Latchkey_PersonQuestion.ShownItem? = nil
   }
 
   /// Makes row keys; the answer carries each wrapped, its tail each plain.
@@ -440,6 +458,8 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
   }
 
   package init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
@@ -698,301 +718,339 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
   package static let protoMessageName: String = _protobuf_package + ".EnclaveRequest"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0")
 
+  fileprivate class _StorageClass {
+    var _number: UInt64 = 0
+    var _request: Latchkey_EnclaveRequest.OneOf_Request?
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _number = source._number
+      _request = source._request
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
-      case 2: try {
-        var v: Latchkey_EnclaveRequest.OpenStore?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .open(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
+        case 2: try {
+          var v: Latchkey_EnclaveRequest.OpenStore?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .open(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .open(v)
+          }
+        }()
+        case 3: try {
+          var v: Latchkey_EnclaveRequest.WrapKeys?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .wrap(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .wrap(v)
+          }
+        }()
+        case 4: try {
+          var v: Latchkey_EnclaveRequest.UnwrapKeys?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .unwrap(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .unwrap(v)
+          }
+        }()
+        case 5: try {
+          var v: Latchkey_EnclaveRequest.WrapMetadataKey?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .wrapMetadataKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .wrapMetadataKey(v)
+          }
+        }()
+        case 6: try {
+          var v: Latchkey_EnclaveRequest.UnwrapMetadataKey?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .unwrapMetadataKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .unwrapMetadataKey(v)
+          }
+        }()
+        case 7: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .describe(v)
+          }
+        }()
+        case 8: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .leave(v)
+          }
+        }()
+        case 9: try {
+          var v: Latchkey_EnclaveRequest.UnwrapKeys?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .rewrap(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .rewrap(v)
+          }
+        }()
+        case 10: try {
+          var v: Latchkey_EnclaveRequest.Retire?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .retire(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .retire(v)
+          }
+        }()
+        case 11: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .lock(v)
+          }
+        }()
+        case 12: try {
+          var v: UInt64?
+          try decoder.decodeSingularUInt64Field(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .awaitState(v)
+          }
+        }()
+        case 13: try {
+          var v: Latchkey_EnclaveRequest.Permit?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .permit(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .permit(v)
+          }
+        }()
+        case 14: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .openSession(v)
+          }
+        }()
+        case 15: try {
+          var v: Data?
+          try decoder.decodeSingularBytesField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .closeSession(v)
+          }
+        }()
+        case 16: try {
+          var v: Latchkey_EnclaveRequest.ApplicationKey?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .applicationKey(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .applicationKey(v)
+          }
+        }()
+        case 17: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .means(v)
+          }
+        }()
+        case 18: try {
+          var v: Latchkey_EnclaveRequest.Ask?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .ask(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .ask(v)
+          }
+        }()
+        case 19: try {
+          var v: Data?
+          try decoder.decodeSingularBytesField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .outcomeOf(v)
+          }
+        }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .open(v)
-        }
-      }()
-      case 3: try {
-        var v: Latchkey_EnclaveRequest.WrapKeys?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .wrap(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .wrap(v)
-        }
-      }()
-      case 4: try {
-        var v: Latchkey_EnclaveRequest.UnwrapKeys?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .unwrap(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .unwrap(v)
-        }
-      }()
-      case 5: try {
-        var v: Latchkey_EnclaveRequest.WrapMetadataKey?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .wrapMetadataKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .wrapMetadataKey(v)
-        }
-      }()
-      case 6: try {
-        var v: Latchkey_EnclaveRequest.UnwrapMetadataKey?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .unwrapMetadataKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .unwrapMetadataKey(v)
-        }
-      }()
-      case 7: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .describe(v)
-        }
-      }()
-      case 8: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .leave(v)
-        }
-      }()
-      case 9: try {
-        var v: Latchkey_EnclaveRequest.UnwrapKeys?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .rewrap(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .rewrap(v)
-        }
-      }()
-      case 10: try {
-        var v: Latchkey_EnclaveRequest.Retire?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .retire(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .retire(v)
-        }
-      }()
-      case 11: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .lock(v)
-        }
-      }()
-      case 12: try {
-        var v: UInt64?
-        try decoder.decodeSingularUInt64Field(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .awaitState(v)
-        }
-      }()
-      case 13: try {
-        var v: Latchkey_EnclaveRequest.Permit?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .permit(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .permit(v)
-        }
-      }()
-      case 14: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .openSession(v)
-        }
-      }()
-      case 15: try {
-        var v: Data?
-        try decoder.decodeSingularBytesField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .closeSession(v)
-        }
-      }()
-      case 16: try {
-        var v: Latchkey_EnclaveRequest.ApplicationKey?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .applicationKey(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .applicationKey(v)
-        }
-      }()
-      case 17: try {
-        var v: Bool?
-        try decoder.decodeSingularBoolField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .means(v)
-        }
-      }()
-      case 18: try {
-        var v: Latchkey_EnclaveRequest.Ask?
-        var hadOneofValue = false
-        if let current = self.request {
-          hadOneofValue = true
-          if case .ask(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.request = .ask(v)
-        }
-      }()
-      case 19: try {
-        var v: Data?
-        try decoder.decodeSingularBytesField(value: &v)
-        if let v = v {
-          if self.request != nil {try decoder.handleConflictingOneOf()}
-          self.request = .outcomeOf(v)
-        }
-      }()
-      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.number != 0 {
-      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
-    }
-    switch self.request {
-    case .open?: try {
-      guard case .open(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    }()
-    case .wrap?: try {
-      guard case .wrap(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .unwrap?: try {
-      guard case .unwrap(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    }()
-    case .wrapMetadataKey?: try {
-      guard case .wrapMetadataKey(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    }()
-    case .unwrapMetadataKey?: try {
-      guard case .unwrapMetadataKey(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    }()
-    case .describe?: try {
-      guard case .describe(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
-    }()
-    case .leave?: try {
-      guard case .leave(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
-    }()
-    case .rewrap?: try {
-      guard case .rewrap(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-    }()
-    case .retire?: try {
-      guard case .retire(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    }()
-    case .lock?: try {
-      guard case .lock(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 11)
-    }()
-    case .awaitState?: try {
-      guard case .awaitState(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
-    }()
-    case .permit?: try {
-      guard case .permit(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
-    }()
-    case .openSession?: try {
-      guard case .openSession(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 14)
-    }()
-    case .closeSession?: try {
-      guard case .closeSession(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
-    }()
-    case .applicationKey?: try {
-      guard case .applicationKey(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
-    }()
-    case .means?: try {
-      guard case .means(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBoolField(value: v, fieldNumber: 17)
-    }()
-    case .ask?: try {
-      guard case .ask(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
-    }()
-    case .outcomeOf?: try {
-      guard case .outcomeOf(let v)? = self.request else { preconditionFailure() }
-      try visitor.visitSingularBytesField(value: v, fieldNumber: 19)
-    }()
-    case nil: break
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._number != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
+      }
+      switch _storage._request {
+      case .open?: try {
+        guard case .open(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      }()
+      case .wrap?: try {
+        guard case .wrap(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .unwrap?: try {
+        guard case .unwrap(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      }()
+      case .wrapMetadataKey?: try {
+        guard case .wrapMetadataKey(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      }()
+      case .unwrapMetadataKey?: try {
+        guard case .unwrapMetadataKey(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      }()
+      case .describe?: try {
+        guard case .describe(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
+      }()
+      case .leave?: try {
+        guard case .leave(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
+      }()
+      case .rewrap?: try {
+        guard case .rewrap(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+      }()
+      case .retire?: try {
+        guard case .retire(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      }()
+      case .lock?: try {
+        guard case .lock(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 11)
+      }()
+      case .awaitState?: try {
+        guard case .awaitState(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
+      }()
+      case .permit?: try {
+        guard case .permit(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      }()
+      case .openSession?: try {
+        guard case .openSession(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 14)
+      }()
+      case .closeSession?: try {
+        guard case .closeSession(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
+      }()
+      case .applicationKey?: try {
+        guard case .applicationKey(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+      }()
+      case .means?: try {
+        guard case .means(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 17)
+      }()
+      case .ask?: try {
+        guard case .ask(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+      }()
+      case .outcomeOf?: try {
+        guard case .outcomeOf(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBytesField(value: v, fieldNumber: 19)
+      }()
+      case nil: break
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveRequest, rhs: Latchkey_EnclaveRequest) -> Bool {
-    if lhs.number != rhs.number {return false}
-    if lhs.request != rhs.request {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._number != rhs_storage._number {return false}
+        if _storage._request != rhs_storage._request {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1070,7 +1128,7 @@ nonisolated extension Latchkey_EnclaveRequest.OpenStore: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_EnclaveRequest.RowBinding: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".RowBinding"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{3}class_number\0\u{3}access_control\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}uuid\0\u{3}class_number\0\u{3}access_control\0\u{1}shown\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1081,12 +1139,17 @@ nonisolated extension Latchkey_EnclaveRequest.RowBinding: SwiftProtobuf.Message,
       case 1: try { try decoder.decodeSingularBytesField(value: &self.uuid) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.classNumber) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.accessControl) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._shown) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.uuid.isEmpty {
       try visitor.visitSingularBytesField(value: self.uuid, fieldNumber: 1)
     }
@@ -1096,6 +1159,9 @@ nonisolated extension Latchkey_EnclaveRequest.RowBinding: SwiftProtobuf.Message,
     if !self.accessControl.isEmpty {
       try visitor.visitSingularBytesField(value: self.accessControl, fieldNumber: 3)
     }
+    try { if let v = self._shown {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1103,6 +1169,7 @@ nonisolated extension Latchkey_EnclaveRequest.RowBinding: SwiftProtobuf.Message,
     if lhs.uuid != rhs.uuid {return false}
     if lhs.classNumber != rhs.classNumber {return false}
     if lhs.accessControl != rhs.accessControl {return false}
+    if lhs._shown != rhs._shown {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1109,7 +1109,27 @@ package nonisolated struct Latchkey_PersonQuestion: Sendable {
 
   package var secondsLeft: UInt32 = 0
 
+  /// behind the first, whose names are above
+  package var otherItems: [Latchkey_PersonQuestion.ShownItem] = []
+
+  /// their names are bound to their keys
+  package var itemsBound: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct ShownItem: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var label: String = String()
+
+    package var group: String = String()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
 
   package init() {}
 }
@@ -2700,7 +2720,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonQuestion"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}purpose\0\u{3}item_label\0\u{3}item_group\0\u{3}item_count\0\u{1}program\0\u{3}program_strength\0\u{3}program_process\0\u{1}reason\0\u{3}seconds_left\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}purpose\0\u{3}item_label\0\u{3}item_group\0\u{3}item_count\0\u{1}program\0\u{3}program_strength\0\u{3}program_process\0\u{1}reason\0\u{3}seconds_left\0\u{3}other_items\0\u{3}items_bound\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2717,6 +2737,8 @@ nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProto
       case 7: try { try decoder.decodeSingularInt32Field(value: &self.programProcess) }()
       case 8: try { try decoder.decodeSingularStringField(value: &self.reason) }()
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.secondsLeft) }()
+      case 10: try { try decoder.decodeRepeatedMessageField(value: &self.otherItems) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.itemsBound) }()
       default: break
       }
     }
@@ -2750,6 +2772,12 @@ nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProto
     if self.secondsLeft != 0 {
       try visitor.visitSingularUInt32Field(value: self.secondsLeft, fieldNumber: 9)
     }
+    if !self.otherItems.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.otherItems, fieldNumber: 10)
+    }
+    if self.itemsBound != false {
+      try visitor.visitSingularBoolField(value: self.itemsBound, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2763,6 +2791,43 @@ nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProto
     if lhs.programProcess != rhs.programProcess {return false}
     if lhs.reason != rhs.reason {return false}
     if lhs.secondsLeft != rhs.secondsLeft {return false}
+    if lhs.otherItems != rhs.otherItems {return false}
+    if lhs.itemsBound != rhs.itemsBound {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_PersonQuestion.ShownItem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_PersonQuestion.protoMessageName + ".ShownItem"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}label\0\u{1}group\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.label) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.group) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.label.isEmpty {
+      try visitor.visitSingularStringField(value: self.label, fieldNumber: 1)
+    }
+    if !self.group.isEmpty {
+      try visitor.visitSingularStringField(value: self.group, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonQuestion.ShownItem, rhs: Latchkey_PersonQuestion.ShownItem) -> Bool {
+    if lhs.label != rhs.label {return false}
+    if lhs.group != rhs.group {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -43,12 +43,39 @@ package struct DeviceState: Hashable, Sendable {
     }
 }
 
+/// What a person knows an item by. Of a constrained item it is bound to the row
+/// key, so that the prompt names what the key was made for, whatever the daemon
+/// says when it is used.
+package struct ShownItem: Hashable, Sendable {
+    /// Unicode scalars of each; the rest is cut, before it is bound as well.
+    package static let longest = 128
+
+    /// The item's label, else its service, server or account; empty where it has none.
+    package let label: String
+    /// The access group.
+    package let group: String
+
+    package init(label: String, group: String) {
+        self.label = Self.cut(label)
+        self.group = Self.cut(group)
+    }
+
+    private static func cut(_ text: String) -> String {
+        // In bytes first: what has few of them has few scalars.
+        if text.utf8.count <= longest { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(longest)))
+    }
+}
+
 /// What the enclave would have a person be asked.
 ///
 /// Whoever shows it tells apart whose word each part is: the item is what the
 /// enclave itself opened, the program is the daemon's word, the reason is the
 /// program's own and may say anything.
 package struct PersonQuestion: Hashable, Sendable {
+    /// Items that are shown by name; of the rest there is the number.
+    package static let mostItems = 3
+
     package enum Purpose: UInt8, Hashable, Sendable {
         /// To open the whole keychain.
         case unlock = 1
@@ -61,12 +88,13 @@ package struct PersonQuestion: Hashable, Sendable {
     }
 
     package var purpose: Purpose
-    /// The item's label, else service or server; empty where there is none, or
-    /// several items.
-    package var itemLabel: String
-    package var itemGroup: String
+    /// The first of the items that are to be used, ``mostItems`` at the most.
+    package var items: [ShownItem]
     /// How many items are to be used.
     package var itemCount: Int
+    /// Whether the enclave found the items' names bound to their keys; false: the
+    /// daemon's word, of items that were stored before names were.
+    package var itemsAreBound: Bool
     /// The daemon's word: path or name of the program that asks.
     package var program: String
     package var programStrength: IdentityStrength
@@ -77,14 +105,14 @@ package struct PersonQuestion: Hashable, Sendable {
     package var secondsLeft: Int
 
     package init(
-        purpose: Purpose, itemLabel: String = "", itemGroup: String = "", itemCount: Int = 0, program: String = "",
-        programStrength: IdentityStrength = .none, programProcess: Int32 = 0, reason: String = "",
+        purpose: Purpose, items: [ShownItem] = [], itemCount: Int = 0, itemsAreBound: Bool = false,
+        program: String = "", programStrength: IdentityStrength = .none, programProcess: Int32 = 0, reason: String = "",
         secondsLeft: Int = 50
     ) {
         self.purpose = purpose
-        self.itemLabel = itemLabel
-        self.itemGroup = itemGroup
+        self.items = Array(items.prefix(Self.mostItems))
         self.itemCount = itemCount
+        self.itemsAreBound = itemsAreBound
         self.program = program
         self.programStrength = programStrength
         self.programProcess = programProcess

@@ -89,9 +89,10 @@ extension Latchkey_PersonQuestion {
     package init(_ question: PersonQuestion) {
         self.init()
         purpose = UInt32(question.purpose.rawValue)
-        itemLabel = question.itemLabel
-        itemGroup = question.itemGroup
+        if let first = question.items.first { (itemLabel, itemGroup) = (first.label, first.group) }
+        otherItems = question.items.dropFirst().map(Latchkey_PersonQuestion.ShownItem.init)
         itemCount = UInt32(clamping: question.itemCount)
+        itemsBound = question.itemsAreBound
         program = question.program
         programStrength = Latchkey_Strength(rawValue: question.programStrength.rawValue) ?? .none
         programProcess = question.programProcess
@@ -100,13 +101,28 @@ extension Latchkey_PersonQuestion {
     }
 }
 
+extension Latchkey_PersonQuestion.ShownItem {
+    package init(_ item: ShownItem) {
+        self.init()
+        label = item.label
+        group = item.group
+    }
+}
+
+extension ShownItem {
+    package init(_ message: Latchkey_PersonQuestion.ShownItem) {
+        self.init(label: message.label, group: message.group)
+    }
+}
+
 extension PersonQuestion {
     /// nil for a purpose that this program does not know: nobody is asked then.
     package init?(_ message: Latchkey_PersonQuestion) {
         guard let number = UInt8(exactly: message.purpose), let purpose = Purpose(rawValue: number) else { return nil }
+        let first = ShownItem(label: message.itemLabel, group: message.itemGroup)
         self.init(
-            purpose: purpose, itemLabel: message.itemLabel, itemGroup: message.itemGroup,
-            itemCount: Int(message.itemCount), program: message.program,
+            purpose: purpose, items: message.itemCount == 0 ? [] : [first] + message.otherItems.map(ShownItem.init),
+            itemCount: Int(message.itemCount), itemsAreBound: message.itemsBound, program: message.program,
             programStrength: IdentityStrength(rawValue: message.programStrength.rawValue) ?? .none,
             programProcess: message.programProcess, reason: message.reason, secondsLeft: Int(message.secondsLeft))
     }
@@ -146,6 +162,10 @@ package final class RemotePersonDoor: PersonDoor {
             throw Self.unreachable("another process listens in \(runDirectory)")
         }
     }
+
+    /// The enclave hears at once that the person has gone, also where a child that has
+    /// not reached its exec yet still holds a copy.
+    deinit { channel.socket.shutDown() }
 
     private static func unreachable(_ why: String) -> KeychainError {
         KeychainError(.notAvailable, reason: .enclaveUnreachable, underlying: why)

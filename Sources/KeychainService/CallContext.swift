@@ -43,8 +43,9 @@ package final class CallContext: Sendable {
 struct NeededAgreement: Sendable {
     var subject: AuthenticationCase.Subject
     var purpose = PersonQuestion.Purpose.useItem
-    var label = ""
-    var group = ""
+    /// As the daemon has them; the enclave puts those that are bound to the rows in
+    /// their place.
+    var items: [ShownItem] = []
     var count = 0
     var reason = ""
 }
@@ -98,8 +99,8 @@ extension KeychainEngine {
     ) throws(KeychainError) {
         guard let needed = context.takeNeeded() else { throw Self.tooManyRounds }
         let shown = PersonQuestion(
-            purpose: needed.purpose, itemLabel: needed.label, itemGroup: needed.group, itemCount: needed.count,
-            program: program.name, programStrength: program.strength, programProcess: program.process,
+            purpose: needed.purpose, items: needed.items, itemCount: needed.count, program: program.name,
+            programStrength: program.strength, programProcess: program.process,
             reason: needed.reason)
         let session = try session(of: context)
         let question = try enclave.use { enclave throws(KeychainError) in

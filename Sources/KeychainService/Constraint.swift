@@ -27,17 +27,17 @@ struct ConstraintTerms: Sendable {
 
 extension ItemMetadata {
     /// Whether anybody has to agree, or a password is asked for.
-    var isConstrained: Bool { accessControl.map { !$0.isUnconstrained } ?? false }
+    var isConstrained: Bool { ShownItem.isBound(to: accessControl) }
+}
 
-    /// What a person knows the item by.
-    fileprivate var shownName: String {
-        for code in [AttributeCode.label, .service, .server, .account] {
-            if let text = attributes[code]?.string, !text.isEmpty { return text }
-        }
-        return ""
+extension ShownItem {
+    init(_ attributes: AttributeMap) {
+        let names = [AttributeCode.label, .service, .server, .account].lazy.compactMap { attributes[$0]?.string }
+        self.init(label: names.first { !$0.isEmpty } ?? "", group: attributes[.accessGroup]?.string ?? "")
     }
 
-    fileprivate var group: String { attributes[.accessGroup]?.string ?? "" }
+    /// Whether a row with that access control is one that a person may be asked for.
+    static func isBound(to access: AccessControl?) -> Bool { access.map { !$0.isUnconstrained } ?? false }
 }
 
 extension KeychainEngine {
@@ -48,8 +48,9 @@ extension KeychainEngine {
         to operation: String, on candidates: [Candidate], _ rows: [WrappedRow]
     ) -> NeededAgreement {
         NeededAgreement(
-            subject: .rows(rows, operation: operation), label: candidates.first?.metadata.shownName ?? "",
-            group: candidates.first?.metadata.group ?? "", count: candidates.count)
+            subject: .rows(rows, operation: operation),
+            items: candidates.prefix(PersonQuestion.mostItems).map { ShownItem($0.metadata.attributes) },
+            count: candidates.count)
     }
 
     /// Makes sure that a constrained item may be changed: its value can be opened in

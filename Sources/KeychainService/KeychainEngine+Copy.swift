@@ -104,7 +104,13 @@ extension KeychainEngine {
         RowBinding(
             uuid: candidate.row.uuid,
             protectionClass: ProtectionClass(rawValue: candidate.row.protection) ?? .whenPasscodeSetThisDeviceOnly,
-            accessControl: candidate.metadata.accessControl?.encoded ?? [])
+            accessControl: candidate.metadata.accessControl?.encoded ?? [],
+            shown: Self.bindsNames(candidate) ? ShownItem(candidate.metadata.attributes) : nil)
+    }
+
+    /// Whether the row key is bound to what a person is shown.
+    static func bindsNames(_ candidate: Candidate) -> Bool {
+        candidate.row.format >= 3 && candidate.metadata.isConstrained
     }
 
     static func wrapped(_ row: SealedRow) -> WrappedKey {

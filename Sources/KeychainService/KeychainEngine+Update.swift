@@ -236,6 +236,8 @@ struct Revision: Sendable {
             || draft.isTombstone != candidate.row.isTombstone
             || draft.attributes[.accessGroup] != candidate.metadata.attributes[.accessGroup]
             || draft.accessControl != candidate.metadata.accessControl
+            || candidate.metadata.isConstrained
+                && (!KeychainEngine.bindsNames(candidate) || ShownItem(draft.attributes) != ShownItem(candidate.metadata.attributes))
     }
 
     private func putSecret(_ held: SharedSecret?, _ heldExtras: AttributeMap, into draft: inout ItemDraft) {

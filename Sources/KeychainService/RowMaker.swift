@@ -2,6 +2,7 @@ internal import Enclave
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import KeychainStore
 
 /// An item on its way into the store: everything a row is made from.
@@ -19,7 +20,7 @@ struct ItemDraft: Sendable {
     var isSynchronizable: Bool { (attributes[.synchronizable]?.integer ?? 0) != 0 }
     var isTombstone: Bool { (attributes[.tombstone]?.integer ?? 0) != 0 }
     /// A constrained item has one also without a value: the constraint is bound to it.
-    var hasSecret: Bool { value != nil || !extras.isEmpty || accessControl?.isUnconstrained == false }
+    var hasSecret: Bool { value != nil || !extras.isEmpty || ShownItem.isBound(to: accessControl) }
 
     var accessControlEncoding: [UInt8] { accessControl?.encoded ?? [] }
 }
@@ -88,7 +89,8 @@ struct RowMaker: Sendable {
     /// What the enclave binds a row key to.
     func binding(_ draft: ItemDraft) throws(KeychainError) -> RowBinding {
         RowBinding(
-            uuid: draft.uuid, protectionClass: try protectionClass(draft), accessControl: draft.accessControlEncoding)
+            uuid: draft.uuid, protectionClass: try protectionClass(draft), accessControl: draft.accessControlEncoding,
+            shown: ShownItem.isBound(to: draft.accessControl) ? ShownItem(draft.attributes) : nil)
     }
 
     private func protectionClass(_ draft: ItemDraft) throws(KeychainError) -> ProtectionClass {

@@ -20,6 +20,8 @@ package struct StoreMigration: Sendable {
     package static let all = [
         StoreMigration(to: 2, StoreSchema.damageRecords), StoreMigration(to: 3, StoreSchema.changeLog),
         StoreMigration(to: 4, StoreSchema.keyGenerations),
+        // Rows of format 3 come with it, which a program of format 4 would call damaged.
+        StoreMigration(to: 5, []),
     ]
 
     /// Runs what a database lacks in one transaction: after a failure or a crash

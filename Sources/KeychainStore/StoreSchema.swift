@@ -4,12 +4,13 @@ package import KeychainModel
 /// Names and order are promises on disk: a change is a numbered migration.
 package enum StoreSchema {
     /// `PRAGMA user_version` of what this program writes.
-    package static let format = 4
+    package static let format = 5
     /// `PRAGMA application_id`: "LKEY".
     package static let applicationID: Int32 = 0x4C4B_4559
     /// The format of a row's seals. 2: the secret's is not bound to the generation of
-    /// the class key, so that the row key can be wrapped anew by itself.
-    package static let rowFormat = 2
+    /// the class key, so that the row key can be wrapped anew by itself. 3: the row key
+    /// of a constrained item is bound to the names that a person is shown.
+    package static let rowFormat = 3
 
     /// Attributes that stand in columns of their own, in the clear.
     static let clear: Set<AttributeCode> = [.accessible, .synchronizable, .tombstone, .uuid]

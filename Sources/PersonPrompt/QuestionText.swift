@@ -29,11 +29,11 @@ package struct QuestionText: Sendable {
     }
 
     package var description: String {
-        let facts = [heading] + fact("Item", question.itemLabel, 72, 150) + fact("Group", question.itemGroup, 60, 100)
+        let facts = [heading] + items
         let who =
             question.program.isEmpty
             ? [] : fact("Program", question.program, 100, 160) + ownFact("Process", "\(question.programProcess)")
-        let worth = question.program.isEmpty ? [] : [Self.worth(of: question.programStrength)]
+        let worth = named + (question.program.isEmpty ? [] : [Self.worth(of: question.programStrength)])
         guard !question.reason.isEmpty else { return Self.text(facts + who + worth) }
         // Its own words get what is left: they never push ours out.
         var bytes = Self.mostBytes
@@ -68,6 +68,27 @@ package struct QuestionText: Sendable {
         case .user: "So says the keychain; another program of yours could pose as it."
         case .program: "The system vouches that it is this program."
         }
+    }
+
+    /// The items by name, as many as there is room for, and the groups that they are in.
+    private var items: [String] {
+        let shown = question.items
+        guard shown.count > 1 else {
+            return shown.flatMap { fact("Item", $0.label, 72, 150) + fact("Group", $0.group, 60, 100) }
+        }
+        let more = question.itemCount - shown.count
+        let groups = shown.map(\.group).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+        return list("Item", shown.map(\.label)) + (more > 0 ? ownFact("", "and \(more) more") : [])
+            + list("Group", groups)
+    }
+
+    private func list(_ name: String, _ words: [String]) -> [String] {
+        words.enumerated().flatMap { fact($0.offset == 0 ? name : "", $0.element, 36, 50) }
+    }
+
+    /// Whose word the names of the items are, where they are not what was stored.
+    private var named: [String] {
+        question.items.isEmpty || question.itemsAreBound ? [] : ["The item was stored before names were checked."]
     }
 
     // MARK: Facts

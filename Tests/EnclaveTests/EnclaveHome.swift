@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import Testing
 
@@ -79,10 +80,12 @@ final class EnclaveHome: Sendable {
 extension RowBinding {
     /// A row of its own; unconstrained unless told otherwise.
     static func row(
-        _ protectionClass: ProtectionClass = .whenUnlocked, accessControl: [UInt8] = [], uuid: [UInt8]? = nil
+        _ protectionClass: ProtectionClass = .whenUnlocked, accessControl: [UInt8] = [], uuid: [UInt8]? = nil,
+        shown: ShownItem? = nil
     ) -> RowBinding {
         RowBinding(
-            uuid: uuid ?? Random.bytes(16), protectionClass: protectionClass, accessControl: accessControl)
+            uuid: uuid ?? Random.bytes(16), protectionClass: protectionClass, accessControl: accessControl,
+            shown: shown)
     }
 }
 

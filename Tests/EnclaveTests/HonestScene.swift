@@ -11,6 +11,8 @@ import Testing
 /// door: what a daemon that tells the truth does with them.
 struct HonestScene {
     static let passcode = "1234"
+    /// What a person knows the keys' items by.
+    static let shown = ShownItem(label: "mail", group: "group.a")
     /// What the passcode alone opens.
     static let constrained = encoding([.devicePasscode])
 
@@ -30,7 +32,7 @@ struct HonestScene {
 
     /// A key whose row the passcode alone opens.
     func key(_ named: ProtectionClass = .whenUnlocked) throws -> MadeKey {
-        try MadeKey(in: daemon, .row(named, accessControl: Self.encoding([.devicePasscode], named)))
+        try MadeKey(in: daemon, .row(named, accessControl: Self.encoding([.devicePasscode], named), shown: Self.shown))
     }
 
     func door(_ question: [UInt8] = []) throws -> RemotePersonDoor {
@@ -90,15 +92,19 @@ struct HonestScene {
 
 extension RowBinding {
     func with(_ named: ProtectionClass) -> RowBinding {
-        RowBinding(uuid: uuid, protectionClass: named, accessControl: accessControl)
+        RowBinding(uuid: uuid, protectionClass: named, accessControl: accessControl, shown: shown)
+    }
+
+    func with(shown: ShownItem?) -> RowBinding {
+        RowBinding(uuid: uuid, protectionClass: protectionClass, accessControl: accessControl, shown: shown)
     }
 
     func with(accessControl: [UInt8]) -> RowBinding {
-        RowBinding(uuid: uuid, protectionClass: protectionClass, accessControl: accessControl)
+        RowBinding(uuid: uuid, protectionClass: protectionClass, accessControl: accessControl, shown: shown)
     }
 
     func with(uuid: [UInt8]) -> RowBinding {
-        RowBinding(uuid: uuid, protectionClass: protectionClass, accessControl: accessControl)
+        RowBinding(uuid: uuid, protectionClass: protectionClass, accessControl: accessControl, shown: shown)
     }
 }
 

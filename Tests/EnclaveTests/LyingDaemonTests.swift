@@ -57,6 +57,59 @@ import Testing
         try scene.expectHonestyOpens(key)
     }
 
+    // MARK: About what is shown
+
+    @Test func anotherNameOpensNothing() throws {
+        let scene = try HonestScene()
+        let key = try scene.key()
+        let lies = [
+            nil, ShownItem(label: "harmless", group: "group.a"), ShownItem(label: "mail", group: "group.b"),
+            ShownItem(label: "mailgroup", group: ".a"), ShownItem(label: "", group: ""),
+        ]
+        for shown in lies {
+            let lie = key.binding.with(shown: shown)
+            #expect(try scene.fate(lie, key.wrapped) == .damaged)
+            let session = try scene.daemon.openSession()
+            expectRefusal(.authenticationFailed) {
+                _ = try scene.ask(.rows([(lie, key.wrapped)], operation: "od"), in: session)
+            }
+            #expect(try scene.daemon.rewrapRowKeys([(lie, key.wrapped)]) == [.damaged])
+        }
+        try scene.expectHonestyOpens(key)
+    }
+
+    /// The daemon's words about the item go nowhere: what is shown is what was stored.
+    @Test func thePromptNamesWhatTheEnclaveOpened() throws {
+        let scene = try HonestScene()
+        let keys = try (0..<5).map { number in
+            let shown = ShownItem(label: "item \(number)", group: "group.a")
+            return try MadeKey(
+                in: scene.daemon, .row(.whenUnlocked, accessControl: HonestScene.constrained, shown: shown))
+        }
+        var words = PersonQuestion(purpose: .agree, items: [ShownItem(label: "harmless", group: "x")], itemCount: 1)
+        words.program = "/usr/bin/program"
+        func shown(_ subject: AuthenticationCase.Subject) throws -> PersonQuestion {
+            let session = try scene.daemon.openSession()
+            let name = try #require(try scene.daemon.ask(AuthenticationCase(subject, question: words), in: session))
+            return try #require(try scene.door(name).question())
+        }
+        let several = try shown(.rows(keys.map { ($0.binding, $0.wrapped) }, operation: "od"))
+        #expect(several.purpose == .useItem && several.itemCount == 5 && several.itemsAreBound)
+        #expect(several.items.map(\.label) == ["item 0", "item 1", "item 2"])
+        #expect(several.program == "/usr/bin/program")
+        // What is stored under no name has the daemon's, and the prompt knows that.
+        let nameless = try MadeKey(in: scene.daemon, .row(accessControl: HonestScene.constrained))
+        let mixed = try shown(.rows([keys[0], nameless].map { ($0.binding, $0.wrapped) }, operation: "od"))
+        #expect(mixed.items.map(\.label) == ["harmless"] && mixed.itemCount == 2 && !mixed.itemsAreBound)
+        // No item is named where none is asked for.
+        words.purpose = .useItem
+        words.itemsAreBound = true
+        let policy = try shown(.policy(.deviceOwner))
+        #expect(policy.purpose == .agree && policy.items.isEmpty && policy.itemCount == 0 && !policy.itemsAreBound)
+    }
+
+    // MARK: About other rows and classes
+
     @Test func swappingClassTagsOpensNothing() throws {
         let scene = try HonestScene()
         let akpu = ProtectionClass.whenPasscodeSetThisDeviceOnly

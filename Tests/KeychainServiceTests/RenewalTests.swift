@@ -159,7 +159,7 @@ import Testing
         try device.engine.renewRows()
         try MigrationTests().expectItems(of: device.engine)
         #expect(try device.number("SELECT count(*) FROM genp WHERE gen < 2 AND pdmn IN ('ak', 'ck')") == 0)
-        #expect(try device.number("SELECT count(*) FROM genp WHERE fmt = 2") > 0)
+        #expect(try device.number("SELECT count(*) FROM genp WHERE fmt = 3") > 0)
     }
 
     /// Whoever has the keys of before has nothing of what came after.

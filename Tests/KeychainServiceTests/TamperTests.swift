@@ -38,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "pdmn = 'dk'", "sync = 1", "uuid = randomblob(16)", "persistref = randomblob(16)", "gen = gen + 1", "fmt = 1", "fmt = 3",
+        "pdmn = 'dk'", "sync = 1", "uuid = randomblob(16)", "persistref = randomblob(16)", "gen = gen + 1", "fmt = 1",
+        "fmt = 2", "fmt = 4",
     ])
     func editedColumnMakesTheRowDamagedAndNeverReadable(_ edit: String) throws {
         let keychain = try EngineUnderTest()

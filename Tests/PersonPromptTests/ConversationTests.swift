@@ -9,7 +9,8 @@ import Testing
 @Suite struct ConversationTests {
     private let clock = ManualClock()
     private let question = PersonQuestion(
-        purpose: .useItem, itemLabel: "mail", itemGroup: "g", itemCount: 1, program: "/usr/bin/git",
+        purpose: .useItem, items: [ShownItem(label: "mail", group: "g")], itemCount: 1, itemsAreBound: true,
+        program: "/usr/bin/git",
         programStrength: .user, programProcess: 1, secondsLeft: 30)
 
     private func hold(_ door: FakeDoor, _ fakes: [FakePinentry]) throws -> ConversationOutcome {

@@ -10,7 +10,8 @@ import Testing
         _ repertoire: ForeignText.Repertoire = .unicode
     ) -> [String] {
         let question = PersonQuestion(
-            purpose: .useItem, itemLabel: label, itemGroup: "g", itemCount: 1, program: program,
+            purpose: .useItem, items: [ShownItem(label: label, group: "g")], itemCount: 1, itemsAreBound: true,
+            program: program,
             programStrength: .user, programProcess: 42, reason: reason)
         return QuestionText(question, repertoire: repertoire, columns: columns).description
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -30,6 +31,41 @@ import Testing
                 frame[0], frame[1] + "“mail”", frame[2] + "“g”", frame[3] + "“/usr/bin/git”", frame[4],
                 frame[5] + "“fetching mail”", frame[6], frame[7],
             ])
+    }
+
+    private func several(_ labels: [String], _ groups: [String], count: Int, columns: Int = 80) -> [String] {
+        let items = zip(labels, groups).map { ShownItem(label: $0.0, group: $0.1) }
+        let question = PersonQuestion(
+            purpose: .useItem, items: items, itemCount: count, itemsAreBound: true,
+            program: labels[0], programStrength: .user, programProcess: 42, reason: labels[0])
+        return QuestionText(question, repertoire: .unicode, columns: columns).description
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    @Test func severalItemsAreNamedAndTheRestIsCounted() {
+        let shown = several(["mail", "bank", "work", "home"], ["g", "h", "g", "i"], count: 7)
+        #expect(
+            shown.prefix(7) == [
+                "A program wants to use 7 items of your keychain.", "Item     | “mail”", "         | “bank”",
+                "         | “work”", "         | and 4 more", "Group    | “g”", "         | “h”",
+            ])
+    }
+
+    @Test(arguments: imitations, [80, 40, 20])
+    func severalItemsPushNothingOfOursOut(_ words: String, columns: Int) {
+        let names = ["1", "2", "3"].map { words + $0 }
+        let shown = several(names, names, count: 9, columns: columns)
+        let escaped = shown.joined(separator: "\n").utf8.reduce(0) {
+            $0 + ($1 == UInt8(ascii: "%") || $1 == UInt8(ascii: "\n") ? 3 : 1)
+        }
+        #expect(escaped <= 992)
+        #expect(shown.contains("         | and 6 more") && shown.last == frame[7] && shown.contains(frame[6]))
+    }
+
+    @Test func namesThatAreTheDaemonsWordAreSaidToBe() {
+        let question = PersonQuestion(purpose: .useItem, items: [ShownItem(label: "mail", group: "g")], itemCount: 1)
+        let shown = QuestionText(question, repertoire: .unicode, columns: 80).description
+        #expect(shown.hasSuffix("The item was stored before names were checked."))
     }
 
     @Test(arguments: [

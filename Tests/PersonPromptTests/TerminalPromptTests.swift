@@ -11,7 +11,8 @@ import Testing
 @Suite struct TerminalPromptTests {
     private let terminal: PseudoTerminal
     private let question = PersonQuestion(
-        purpose: .useItem, itemLabel: "mail", itemGroup: "exe./usr/bin/git", itemCount: 1, program: "/usr/bin/git",
+        purpose: .useItem, items: [ShownItem(label: "mail", group: "exe./usr/bin/git")], itemCount: 1,
+        itemsAreBound: true, program: "/usr/bin/git",
         programStrength: .user, programProcess: 77, reason: "fetching mail", secondsLeft: 60)
 
     init() throws { terminal = try PseudoTerminal() }

@@ -38,10 +38,27 @@ extension EnclaveCore {
         let seconds = max(1, min(question.question.secondsLeft, 60))
         let name = book.ask(
             PendingQuestion(
-                session: session, shown: question.question, constraints: open, scope: scope,
+                session: session, shown: Self.shown(question), constraints: open, scope: scope,
                 notAfter: moment + .seconds(seconds)), at: moment)
         guard let name else { throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait")) }
         return name
+    }
+
+    /// The question with what is known here in place of the daemon's word: which items,
+    /// and what for. Of rows that are bound to no names, the daemon's names stay, as such.
+    private static func shown(_ question: AuthenticationCase) -> PersonQuestion {
+        var shown = question.question
+        guard case .rows(let rows, _) = question.subject else {
+            (shown.items, shown.itemCount, shown.itemsAreBound) = ([], 0, false)
+            if shown.purpose == .useItem { shown.purpose = .agree }
+            return shown
+        }
+        shown.purpose = .useItem
+        shown.itemCount = rows.count
+        let names = rows.compactMap(\.binding.shown)
+        shown.itemsAreBound = names.count == rows.count
+        if shown.itemsAreBound { shown.items = Array(names.prefix(PersonQuestion.mostItems)) }
+        return shown
     }
 
     /// The constraints that were stored with the rows, which each wrapped key proves.

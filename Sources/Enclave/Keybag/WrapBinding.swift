@@ -1,5 +1,6 @@
 internal import KeychainCrypto
 internal import KeychainModel
+internal import KeychainProtocol
 
 /// What each wrapped key is bound to (FORMATS.md, "Wrapped keys"): purpose and
 /// version first, then the store, then what names the key. A key that is put in
@@ -57,12 +58,16 @@ enum WrapBinding {
     }
 
     static func rowKey(store: StoreID, _ row: RowBinding, generation: UInt32) -> AssociatedData {
-        var data = AssociatedData("latchkey row key 1")
+        var data = AssociatedData(row.shown == nil ? "latchkey row key 1" : "latchkey row key 2")
         data.append(store.bytes)
         data.append(row.uuid)
         data.append(UInt64(row.protectionClass.number))
         data.append(UInt64(generation))
         data.append(row.accessControl)
+        if let shown = row.shown {
+            data.append(shown.label)
+            data.append(shown.group)
+        }
         return data
     }
 }

@@ -11,6 +11,7 @@ extension RowBinding {
         message.uuid = Data(uuid)
         message.classNumber = UInt32(protectionClass.number)
         message.accessControl = Data(accessControl)
+        if let shown { message.shown = Latchkey_PersonQuestion.ShownItem(shown) }
         return message
     }
 
@@ -19,7 +20,8 @@ extension RowBinding {
     init?(_ message: Latchkey_EnclaveRequest.RowBinding) {
         guard let named = ProtectionClass(wireNumber: message.classNumber) else { return nil }
         self.init(
-            uuid: Array(message.uuid), protectionClass: named, accessControl: Array(message.accessControl))
+            uuid: Array(message.uuid), protectionClass: named, accessControl: Array(message.accessControl),
+            shown: message.hasShown ? ShownItem(message.shown) : nil)
     }
 }
 

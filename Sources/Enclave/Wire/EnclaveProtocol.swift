@@ -4,7 +4,8 @@ package enum EnclaveProtocol {
     /// 2: rows to be opened and their outcomes are packed.
     /// 3: what changes with a passcode: rewrap, retire, lock, await_state,
     /// authentication contexts and questions.
-    static let version: UInt32 = 3
+    /// 4: what a person is shown of a constrained row is bound to its key.
+    static let version: UInt32 = 4
     /// The socket's name in the run folder.
     package static let socketName = "enclave.sock"
     /// Held by the process that owns the socket.

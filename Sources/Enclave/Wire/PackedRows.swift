@@ -1,26 +1,35 @@
 internal import KeychainModel
+internal import KeychainProtocol
 
 /// The rows of an unwrap request as one run of bytes: every read of a value
 /// needs one, and a message for each row costs as much as opening its key.
 ///
-/// A row: class number (1), generation (4), length of the uuid (4), of the
-/// access control (4), of the box (4), then the three. Numbers are big-endian.
+/// A row: class number (1), whether what a person is shown is bound (1), generation
+/// (4), length of the uuid (4), of the access control (4), of the box (4), of label
+/// (4) and group (4), then the five. Numbers are big-endian, text is UTF-8.
 /// What the lengths say is all there is (FORMATS.md, "Packed rows").
 enum PackedRows {
-    private static let head = 1 + 4 * 4
+    private static let parts = 5
+    private static let head = 2 + 4 + 4 * parts
 
     static func encode(_ rows: ArraySlice<(binding: RowBinding, wrapped: WrappedKey)>) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(rows.count * (head + 16 + WrappedKey.boxByteCount))
         for (binding, wrapped) in rows {
             out.append(binding.protectionClass.number)
+            out.append(binding.shown == nil ? 0 : 1)
             append(wrapped.generation, to: &out)
+            let (label, group) = (binding.shown?.label ?? "", binding.shown?.group ?? "")
             append(UInt32(binding.uuid.count), to: &out)
             append(UInt32(binding.accessControl.count), to: &out)
             append(UInt32(wrapped.box.count), to: &out)
+            append(UInt32(label.utf8.count), to: &out)
+            append(UInt32(group.utf8.count), to: &out)
             out.append(contentsOf: binding.uuid)
             out.append(contentsOf: binding.accessControl)
             out.append(contentsOf: wrapped.box)
+            out.append(contentsOf: label.utf8)
+            out.append(contentsOf: group.utf8)
         }
         return out
     }
@@ -41,18 +50,27 @@ enum PackedRows {
     private static func row(
         in bytes: [UInt8], at place: inout Int
     ) -> (binding: RowBinding, wrapped: WrappedKey)? {
-        guard bytes.count - place >= head, let named = ProtectionClass(number: bytes[place]) else { return nil }
-        let generation = number(in: bytes, at: place + 1)
-        let counts = (0..<3).map { Int(number(in: bytes, at: place + 5 + 4 * $0)) }
+        guard bytes.count - place >= head, let named = ProtectionClass(number: bytes[place]),
+            bytes[place + 1] <= 1
+        else { return nil }
+        let isShown = bytes[place + 1] == 1
+        let generation = number(in: bytes, at: place + 2)
+        let counts = (0..<parts).map { Int(number(in: bytes, at: place + 6 + 4 * $0)) }
         place += head
-        guard bytes.count - place >= counts[0] + counts[1] + counts[2] else { return nil }
+        guard bytes.count - place >= counts.reduce(0, +) else { return nil }
         func next(_ count: Int) -> [UInt8] {
             defer { place += count }
             return Array(bytes[place..<place + count])
         }
         let (uuid, accessControl, box) = (next(counts[0]), next(counts[1]), next(counts[2]))
+        guard let label = String(validating: next(counts[3]), as: UTF8.self),
+            let group = String(validating: next(counts[4]), as: UTF8.self),
+            isShown || label.isEmpty && group.isEmpty
+        else { return nil }
         return (
-            RowBinding(uuid: uuid, protectionClass: named, accessControl: accessControl),
+            RowBinding(
+                uuid: uuid, protectionClass: named, accessControl: accessControl,
+                shown: isShown ? ShownItem(label: label, group: group) : nil),
             WrappedKey(generation: generation, box: box)
         )
     }
