@@ -81,7 +81,7 @@ package enum ProcessEnvironment {
 
 /// What a process of ours does to itself before it holds a secret.
 package enum Hardening {
-    /// No core dump, no new privileges, and nobody of the same user may attach
+    /// No core dump and no backtrace, no new privileges, and nobody of the same user may attach
     /// or read our memory (prctl(2) PR_SET_DUMPABLE). Files that we make are ours
     /// alone, whoever started us (umask(2)).
     package static func apply() throws(SystemCallError) {
@@ -94,6 +94,8 @@ package enum Hardening {
     /// As many open descriptors as the hard limit allows: a connection takes three.
     package static func raiseDescriptorLimit() { lk_raise_descriptor_limit() }
 
+    /// A crash ends the process and leaves nothing behind: no core dump, and none of the
+    /// Swift runtime's backtraces, which show memory and for which it starts a program.
     package static func forbidCoreDumps() { _ = lk_no_core_dumps() }
     package static func becomeNotDumpable() { _ = lk_not_dumpable() }
     package static var isDumpable: Bool { lk_is_dumpable() == 1 }
