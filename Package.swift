@@ -157,7 +157,7 @@ let package = Package(
         executable(
             "latchkey-bench",
             [
-                "KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "Enclave",
+                "KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "KeychainCrypto", "Enclave",
                 "KeychainProtocol", "KeychainModel", "KeychainPlatform", "LatchkeyCommand", "CSQLite", crypto,
             ]),
 

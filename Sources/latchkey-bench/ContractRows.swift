@@ -16,7 +16,6 @@ enum ContractRows {
     }
 
     static let absent = [
-        BenchRow.absent("Secret Service, two-call lookup", because: "not built yet"),
-        BenchRow.absent("unlock", because: "not built yet"),
+        BenchRow.absent("Secret Service, two-call lookup", because: "not built yet")
     ]
 }

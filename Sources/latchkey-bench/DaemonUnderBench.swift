@@ -59,6 +59,14 @@ final class DaemonUnderBench {
         }
     }
 
+    func readLocked(_ index: Int) throws {
+        do throws(KeychainError) { _ = try transport.perform(BenchItem.read(index, returning: "r_Data")) } catch {
+            guard error.status == .interactionNotAllowed else { throw error }
+            return
+        }
+        throw BenchFailure("a locked read")
+    }
+
     static let addedService = "bench added"
 
     func add() throws {

@@ -1,5 +1,6 @@
 import Enclave
 import Foundation
+import KeychainCrypto
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
@@ -15,19 +16,24 @@ struct FilledStore {
     let items: Int
     let folder: String
     let groups: [String]
+    private let hasPasscode: Bool
 
     var data: String { folder + "/data" }
     /// A copy of the database, for the floor.
     var floor: String { folder + "/floor.db" }
 
-    /// - Parameter groups: whose items they are: those of the program that reads.
-    init(items: Int, groups: [String]) throws {
+    /// - Parameters:
+    ///   - groups: whose items they are: those of the program that reads.
+    ///   - passcode: whether ``passcode()`` was set before the first item.
+    init(items: Int, groups: [String], passcode: Bool = false) throws {
         self.items = items
         self.groups = groups
+        hasPasscode = passcode
         let owner = groups.joined(separator: ",").utf8.reduce(5381) { ($0 << 5 &+ $0 &+ UInt64($1)) & 0xFFFF_FFFF }
         folder =
             BenchFolder.results
             + "/stores/\(items)-\(StoreSchema.format).\(StoreSchema.rowFormat)-\(String(owner, radix: 16))"
+            + (passcode ? "-passcode" : "")
         let complete = folder + "/complete"
         if FileManager.default.fileExists(atPath: complete) {
             try warm()
@@ -72,7 +78,7 @@ struct FilledStore {
     private func fill(_ place: String) throws {
         let engine = try KeychainEngine.open(dataDirectory: place, clock: SystemClock()) {
             expected throws(KeychainError) in
-            try InProcessEnclave(dataDirectory: place, expecting: expected)
+            try enclave(place, expected)
         }
         var entitlements = Entitlements()
         entitlements.keychainAccessGroups = groups
@@ -84,6 +90,29 @@ struct FilledStore {
             }
         }
         try engine.close()
+    }
+
+    // MARK: A passcode
+
+    static func passcode() -> SharedSecret { SharedSecret(SecretBytes(copying: Array("correct horse".utf8))) }
+
+    /// The least that a slot costs (``PasscodeCost``).
+    private static let (passes, kibibytes): (UInt32, UInt32) = (3, 65_536)
+
+    /// What one attempt at the passcode costs, without anything around it.
+    static func derive() throws {
+        guard let cost = PassphraseCost(passes: passes, kibibytes: kibibytes) else { throw BenchFailure("the cost") }
+        _ = try PassphraseKey.derive(
+            from: passcode().bytes, salt: [UInt8](repeating: 1, count: PassphraseKey.saltByteCount), cost: cost)
+    }
+
+    private func enclave(_ place: String, _ expected: ExpectedStore) throws(KeychainError) -> InProcessEnclave {
+        guard hasPasscode, let cost = PasscodeCost.fixed(passes: Self.passes, kibibytes: Self.kibibytes) else {
+            return try InProcessEnclave(dataDirectory: place, expecting: expected)
+        }
+        let enclave = try InProcessEnclave(dataDirectory: place, expecting: expected, passcodeCost: cost)
+        try enclave.setPasscode(Self.passcode())
+        return enclave
     }
 }
 

@@ -72,6 +72,7 @@ struct LatchkeyBench {
                 rows += FinderRows().rows()
             }
         }
+        if let most = options.sizes.last { rows += try LockRows(items: most, groups: groups).rows() }
         if options.withPeers { rows += try PeerRows(groups, oneHop, twoHops).rows() }
         return rows + ContractRows.growth(rows) + ContractRows.absent
     }

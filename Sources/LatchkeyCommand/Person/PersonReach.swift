@@ -1,7 +1,7 @@
 internal import KeychainClient
-internal import KeychainModel
-internal import KeychainPlatform
-internal import KeychainProtocol
+package import KeychainModel
+package import KeychainPlatform
+package import KeychainProtocol
 
 /// The enclave of a keychain, as the person at the command line reaches it: what is
 /// typed goes over a socket of the enclave's own, past the daemon.
@@ -93,7 +93,7 @@ extension RemotePersonDoor {
     /// The enclave of a data folder that is at work now.
     ///
     /// - Throws: `errSecNotAvailable`, also where another user owns what is there.
-    static func present(
+    package static func present(
         inData path: String, clock: any KeychainClock
     ) throws(KeychainError) -> RemotePersonDoor {
         guard let last = EnclaveRendezvous.last(inData: path) else {
