@@ -156,6 +156,8 @@ int lk_reap_status(int32_t pid) {
 
 int lk_kill(int32_t pid) { return kill(pid, SIGKILL) < 0 ? err() : 0; }
 
+int lk_terminate(int32_t pid) { return kill(pid, SIGTERM) < 0 ? err() : 0; }
+
 // Waits for the child, handing on what other processes send to us.
 static int wait_handing_on(pid_t child, const sigset_t *watched) {
     for (;;) {

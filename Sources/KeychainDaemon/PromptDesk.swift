@@ -19,6 +19,9 @@ struct PromptedCall: Sendable {
 final class PromptDesk: Sendable {
     private struct State {
         var waiting: [PromptedCall] = []
+        /// The connection whose call is before a person.
+        var current: UInt64?
+        var isStopping = false
         var thread: WorkerThread?
     }
 
@@ -27,6 +30,8 @@ final class PromptDesk: Sendable {
     private let asker: any PersonAsker
     private let stop: EventSignal
     private let arrivals: EventSignal
+    /// Nobody waits for what is before a person now.
+    private let withdrawn: EventSignal
     private let state = Mutex(State())
 
     /// More than that hear at once that nobody can be asked: a person answers one
@@ -42,6 +47,7 @@ final class PromptDesk: Sendable {
         self.asker = asker
         self.stop = stop
         arrivals = try EventSignal()
+        withdrawn = try EventSignal()
     }
 
     /// From here on the connection is ours until ``next`` is called.
@@ -64,12 +70,36 @@ final class PromptDesk: Sendable {
         return isTaken
     }
 
+    /// Nobody waits for the connection's calls any more: a prompt that is open for one
+    /// goes away.
     func forget(_ connection: ClientConnection) {
-        state.withLock { $0.waiting.removeAll { $0.connection.number == connection.number } }
+        state.withLock { state in
+            state.waiting.removeAll { $0.connection.number == connection.number }
+            if state.current == connection.number { withdrawn.signal() }
+        }
     }
 
-    /// After the stop was signalled.
-    func waitUntilDone() { state.withLock { $0.thread }?.waitUntilDone() }
+    /// After the stop was signalled; a prompt that is open goes away.
+    func waitUntilDone() {
+        let thread = state.withLock { state in
+            state.isStopping = true
+            withdrawn.signal()
+            return state.thread
+        }
+        thread?.waitUntilDone()
+    }
+
+    /// The next call that is before a person from now on.
+    private func takeNext() -> PromptedCall? {
+        state.withLock { state in
+            state.current = nil
+            guard !state.isStopping, !state.waiting.isEmpty else { return nil }
+            let call = state.waiting.removeFirst()
+            withdrawn.drain()
+            state.current = call.connection.number
+            return call
+        }
+    }
 
     private func work(_ next: (ClientConnection, Ending?) -> Void) {
         // One write wakes one waiter.
@@ -79,7 +109,7 @@ final class PromptDesk: Sendable {
                 guard try waitForAny(of: [stop.descriptor, arrivals.descriptor]) == 1 else { return }
             } catch { return }
             arrivals.drain()
-            while let call = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) {
+            while let call = takeNext() {
                 var ending: Ending?
                 do throws(Ending) { try settle(call) } catch { ending = error }
                 next(call.connection, ending)
@@ -91,7 +121,8 @@ final class PromptDesk: Sendable {
     private func settle(_ call: PromptedCall) throws(Ending) {
         for _ in 0..<KeychainEngine.mostRounds {
             do throws(KeychainError) {
-                try engine.askPerson(for: call.authorization.context, by: asker, call.program)
+                try engine.askPerson(
+                    for: call.authorization.context, by: asker, call.program, until: withdrawn.descriptor)
             } catch { return try server.refuse(call, error) }
             if try server.answerAgain(call) { return }
         }

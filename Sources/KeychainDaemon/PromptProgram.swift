@@ -24,7 +24,9 @@ package struct PromptProgram: PersonAsker {
     /// After the question's own time the prompt has this long to end by itself.
     private static let grace: Duration = .seconds(5)
 
-    package func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError) {
+    package func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+    ) throws(KeychainError) {
         let program = programDirectories.map { "\($0)/\(Self.name)" }.first { TrustedPath.isExecutableOfOurs($0) }
         guard let program else { throw Self.nobody("\(Self.name) is not installed") }
         guard let enclave = EnclaveRendezvous.last(inData: dataDirectory) else { throw Self.nobody("there is no enclave") }
@@ -38,7 +40,9 @@ package struct PromptProgram: PersonAsker {
                 ],
                 environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: unused.descriptor,
                 fourth: unused.descriptor)
-            try child.status(until: Deadline(after: .seconds(shown.secondsLeft) + Self.grace, on: clock))
+            let end = Deadline(after: .seconds(shown.secondsLeft) + Self.grace, on: clock)
+            guard let withdrawn else { return _ = try child.status(until: end) }
+            try child.status(until: end, orCalledOffBy: withdrawn, grace: Self.grace)
         } catch {
             throw Self.nobody("\(error)")
         }

@@ -27,6 +27,21 @@ package struct ChildProcess: Sendable {
         return try checked("waitpid", lk_reap_status(processID))
     }
 
+    /// As ``status(until:)``; once `called` is readable it is asked to end, which it has
+    /// `grace` for.
+    @discardableResult
+    package func status(
+        until deadline: Deadline, orCalledOffBy called: Descriptor, grace: Duration
+    ) throws(SystemCallError) -> Int32 {
+        let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
+        if try waitForAny(of: [gone, called], until: deadline) == 1 {
+            // Not reaped yet, so that the number is still its own.
+            _ = lk_terminate(processID)
+            return try status(until: Deadline(after: grace, on: deadline.clock))
+        }
+        return try status(until: deadline)
+    }
+
     /// Waits for its end; where the time is over it is killed.
     package func end(within allowed: Duration, on clock: any KeychainClock) throws(SystemCallError) {
         try status(until: Deadline(after: allowed, on: clock))

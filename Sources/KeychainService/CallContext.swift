@@ -67,16 +67,21 @@ package struct CallingProgram: Sendable {
 package protocol PersonAsker: Sendable {
     /// Returns once somebody has answered the question at the enclave, or nobody will.
     ///
-    /// - Parameter question: its name there, 16 bytes.
+    /// - Parameters:
+    ///   - question: its name there, 16 bytes.
+    ///   - withdrawn: readable once nobody waits for the answer any more: the prompt goes
+    ///     away then. nil: the caller waits as long as it takes.
     /// - Throws: `errSecInteractionNotAllowed`, reason `nobodyToAsk`.
-    func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError)
+    func ask(_ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?) throws(KeychainError)
 }
 
 /// Where nobody can be asked.
 package struct NobodyToAsk: PersonAsker {
     package init() {}
 
-    package func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError) {
+    package func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+    ) throws(KeychainError) {
         throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "there is no prompt here"))
     }
 }
@@ -92,10 +97,12 @@ extension KeychainEngine {
 
     /// Has a person agree to what a call that ended with ``personNeeded`` needs.
     ///
+    /// - Parameter withdrawn: readable once nobody waits for it any more.
     /// - Throws: -128 (`userCanceled`, `promptTimedOut`), -25293, -25308
     ///   (`nobodyToAsk`, `locked`).
     package func askPerson(
-        for context: CallContext, by asker: some PersonAsker, _ program: CallingProgram
+        for context: CallContext, by asker: some PersonAsker, _ program: CallingProgram,
+        until withdrawn: Descriptor? = nil
     ) throws(KeychainError) {
         guard let needed = context.takeNeeded() else { throw Self.tooManyRounds }
         let shown = PersonQuestion(
@@ -107,7 +114,7 @@ extension KeychainEngine {
             try enclave.ask(AuthenticationCase(needed.subject, question: shown), in: session)
         }
         guard let question else { return }
-        try asker.ask(question, shown)
+        try asker.ask(question, shown, until: withdrawn)
         let outcome = try enclave.use { enclave throws(KeychainError) in try enclave.outcome(of: question) }
         switch outcome {
         case .agreed: return

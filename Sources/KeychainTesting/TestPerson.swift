@@ -63,7 +63,9 @@ struct TestPerson: PersonAsker {
         self.passcode = passcode
     }
 
-    func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError) {
+    func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+    ) throws(KeychainError) {
         switch behaviour.answer(shown) {
         case .success: try agree(to: question)
         case .failure: enclave.decline(question, .authenticationFailed)

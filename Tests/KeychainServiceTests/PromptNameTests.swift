@@ -35,7 +35,9 @@ import Testing
         func setPasscode() throws { try enclave.setPasscode(Self.credential) }
         func unlock() throws { try enclave.unlock(with: .passcode(Self.credential)) }
 
-        func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError) {
+        func ask(
+            _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+        ) throws(KeychainError) {
             if let shown = enclave.question(question) { asked.withLock { $0.append(shown) } }
             try enclave.agree(to: question, with: .passcode(Self.credential))
         }

@@ -34,8 +34,8 @@ struct WholeWayTests {
 
     private func end() { for process in processes { kill(process, SIGKILL) } }
 
-    private func caller() throws -> Caller {
-        let program = "\(BuiltHere.programs)/fault-client agree \(locations.dataDirectory) \(locations.runDirectory)"
+    private func caller(_ what: String = "agree") throws -> Caller {
+        let program = "\(BuiltHere.programs)/fault-client \(what) \(locations.dataDirectory) \(locations.runDirectory)"
         return try Caller(
             on: terminal, script: "echo $$ >&3; exec \(program)", ["LANG": "C.UTF-8", "TERM": "xterm"])
     }
@@ -62,6 +62,34 @@ struct WholeWayTests {
         terminal.type("\u{1b}")
         let end = try #require(terminal.waits(for: "wrong: "), "no answer")
         #expect(end.contains("-128") && !end.contains("the value was told"))
+    }
+
+    /// A prompt is open: what makes nobody wait for it takes it away, and what was typed
+    /// so far with it.
+    private func expectWithdrawal(by end: (Caller) -> Void) throws {
+        defer { self.end() }
+        let caller = try caller("abandon")
+        defer { caller.end() }
+        _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
+        let prompts = { ProcessTable.children(of: processes[0], named: "latchkey-prompt") }
+        #expect(prompts().count == 1)
+        terminal.type("123")
+        let began = SystemClock().monotonic
+        end(caller)
+        _ = try #require(terminal.waits(for: "abandoned: "), "the call goes on")
+        #expect(Waiting.eventually { prompts().isEmpty }, "the prompt stays")
+        // By itself it ends with the question's time.
+        #expect(SystemClock().monotonic - began < .seconds(PersonQuestion(purpose: .agree).secondsLeft - 5))
+        #expect(kill(caller.processID, 0) == 0, "the program is still there")
+    }
+
+    @Test func aContextThatEndsTakesItsPromptAway() throws {
+        try expectWithdrawal { kill($0.processID, SIGUSR1) }
+        #expect(kill(processes[0], 0) == 0)
+    }
+
+    @Test func aDaemonThatEndsTakesItsPromptAway() throws {
+        try expectWithdrawal { _ in kill(processes[0], SIGTERM) }
     }
 
     /// No terminal, no display: nobody is asked, and nobody waits.

@@ -15,6 +15,9 @@ import KeychainProtocol
 ///     fault-client agree DATA RUN        adds an item that a person has to agree to, and
 ///                                        reads it, as long as that fails for no other reason
 ///
+///     fault-client abandon DATA RUN      has a person asked through a context (LAContext),
+///                                        which it ends at SIGUSR1; then it waits
+///
 ///     fault-client stopped DATA RUN      on a line of input: three calls that need a key,
 ///                                        with the reason and the milliseconds of each
 ///
@@ -42,6 +45,7 @@ struct FaultClient {
             case "check": try program.check()
             case "stopped": try program.callStopped()
             case "agree": try program.useWithPerson()
+            case "abandon": try program.abandon()
             default: exit(2)
             }
             print("ok")
@@ -76,6 +80,24 @@ struct FaultClient {
             throw KeychainError(.internal, reason: .internalFault(what: "another value"))
         }
         print("the value was told")
+    }
+
+    private func abandon() throws(KeychainError) {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGUSR1)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let session = client.authenticationSession()
+        Thread.detachNewThread {
+            do throws(KeychainError) {
+                try session.evaluate(AuthenticationDemand(.policy(.deviceOwner), reason: "to test the prompt"))
+                print("agreed")
+            } catch { FileHandle.standardOutput.write(Data("abandoned: \(error.reason)\n".utf8)) }
+        }
+        var signal: Int32 = 0
+        _ = unsafe sigwait(&signals, &signal)
+        session.end()
+        while true { pause() }
     }
 
     private func add(_ account: String, _ bytes: [UInt8]) throws(KeychainError) {

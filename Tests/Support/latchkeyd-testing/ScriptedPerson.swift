@@ -20,7 +20,9 @@ final class ScriptedPerson: PersonAsker {
     func remember(passcode: String) { state.withLock { $0.passcode = passcode } }
     func answer(_ answer: String) { state.withLock { $0.answer = answer } }
 
-    func ask(_ question: [UInt8], _ shown: PersonQuestion) throws(KeychainError) {
+    func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+    ) throws(KeychainError) {
         let door = try RemotePersonDoor(
             runDirectory: runDirectory, process: nil, asked: question, clock: SystemClock())
         guard try door.question() != nil else {
