@@ -11,8 +11,15 @@ struct PromptedCall: Sendable {
     let call: KeychainRequest
     let authorization: Authorization
     let program: CallingProgram
-    /// How often a person was asked for it.
-    var rounds = 0
+    /// nil: it is made in the program's own name.
+    let deputy: DeputyCall?
+
+    /// In which a person has to agree now: first to the call being made at all, then
+    /// to what it uses.
+    var asking: CallContext {
+        if let presence = deputy?.presence, presence.needsPerson { return presence }
+        return authorization.context
+    }
 }
 
 /// Where calls wait for a person, one prompt at a time: no worker waits with them.
@@ -65,7 +72,12 @@ final class PromptDesk: Sendable {
     }
 
     func forget(_ connection: ClientConnection) {
-        state.withLock { $0.waiting.removeAll { $0.connection.number == connection.number } }
+        let gone = state.withLock { state in
+            let gone = state.waiting.filter { $0.connection.number == connection.number }
+            state.waiting.removeAll { $0.connection.number == connection.number }
+            return gone
+        }
+        for call in gone { server.forget(call) }
     }
 
     /// After the stop was signalled.
@@ -91,7 +103,7 @@ final class PromptDesk: Sendable {
     private func settle(_ call: PromptedCall) throws(Ending) {
         for _ in 0..<KeychainEngine.mostRounds {
             do throws(KeychainError) {
-                try engine.askPerson(for: call.authorization.context, by: asker, call.program)
+                try engine.askPerson(for: call.asking, by: asker, call.program)
             } catch { return try server.refuse(call, error) }
             if try server.answerAgain(call) { return }
         }
