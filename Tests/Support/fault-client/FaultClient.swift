@@ -15,6 +15,8 @@ import KeychainProtocol
 ///     fault-client agree DATA RUN        adds an item that a person has to agree to, and
 ///                                        reads it, as long as that fails for no other reason
 ///
+///     fault-client deputy DATA RUN       reads every program's items in a person's name
+///
 ///     fault-client stopped DATA RUN      on a line of input: three calls that need a key,
 ///                                        with the reason and the milliseconds of each
 ///
@@ -42,6 +44,7 @@ struct FaultClient {
             case "check": try program.check()
             case "stopped": try program.callStopped()
             case "agree": try program.useWithPerson()
+            case "deputy": try program.readInPersonsName()
             default: exit(2)
             }
             print("ok")
@@ -76,6 +79,12 @@ struct FaultClient {
             throw KeychainError(.internal, reason: .internalFault(what: "another value"))
         }
         print("the value was told")
+    }
+
+    private func readInPersonsName() throws(KeychainError) {
+        var request = Self.everything
+        request.behalf = .person
+        print("\(try client.perform(request).rows.count) items")
     }
 
     private func add(_ account: String, _ bytes: [UInt8]) throws(KeychainError) {
