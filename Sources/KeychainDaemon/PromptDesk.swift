@@ -101,6 +101,8 @@ final class PromptDesk: Sendable {
 
     /// Asks, and makes the call again, until it has its answer.
     private func settle(_ call: PromptedCall) throws(Ending) {
+        // While it waited a person may have agreed for another call of its program.
+        if call.deputy != nil, try server.answerAgain(call) { return }
         for _ in 0..<KeychainEngine.mostRounds {
             do throws(KeychainError) {
                 try engine.askPerson(for: call.asking, by: asker, call.program)

@@ -19,7 +19,7 @@ package struct Surroundings: Sendable {
     package var watchEnding: EventSignal?
     /// Whether this process has a controlling terminal, to which what a person agrees
     /// to can be tied.
-    package var isInTerminalSession = true
+    package var isInTerminalSession: @Sendable () -> Bool = { true }
     /// What `install` and `uninstall` write and ask.
     package var userManager = UserManager(units: .usersOwn)
     /// The enclave of a data folder, as a person reaches it.
@@ -48,7 +48,7 @@ package struct Surroundings: Sendable {
             keychain: { ExplainedKeychain.around(DaemonConnectionPool(configuration.looking(in: $0))) },
             shield: .process, currentDirectory: ProcessEnvironment.currentDirectory ?? "/",
             configuration: configuration, transfer: transfer)
-        surroundings.isInTerminalSession = Terminal.controlling != nil
+        surroundings.isInTerminalSession = { Terminal.controlling != nil }
         return surroundings
     }
 

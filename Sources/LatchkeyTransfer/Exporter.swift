@@ -48,7 +48,7 @@ struct Exporter {
     /// asked for once, so that no program makes this one hand everything over unseen.
     private func items(of keychain: CommandKeychain) throws(CommandFailure) -> [ValueWindow.Item] {
         guard try keychain.status().hasPasscode else { return try ItemShelf(keychain: keychain).all() }
-        guard job.reach == .own || surroundings.isInTerminalSession else {
+        guard job.reach == .own || surroundings.isInTerminalSession() else {
             throw CommandFailure(
                 .locked, "a person would have to agree to each item anew, because this runs in no terminal session",
                 "Run it in a terminal.")

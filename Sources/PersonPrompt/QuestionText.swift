@@ -58,7 +58,7 @@ package struct QuestionText: Sendable {
         case .useItem: "A program wants to use an item of your keychain."
         case .agree: "A program wants you to agree to what it says."
         case .deputy:
-            "A program wants to see and change the items of\nEVERY program, for 5 minutes in this terminal."
+            "A program wants to see and change the items of\nEVERY program, for 5 minutes in its terminal."
         case .deputyOnce: "A program wants to see and change the items of\nEVERY program, this once."
         }
     }

@@ -169,6 +169,16 @@ import Testing
         }
     }
 
+    /// They wait for the one prompt.
+    @Test func callsThatComeTogetherAreAgreedToTogether() throws {
+        let daemon = try person.daemon()
+        try Self.add("alice", daemon)
+        let one = "\(Self.stranger(daemon)) || touch \(daemon.folder.path("refused"))"
+        #expect(try TerminalShell().run("(\(one)) & (\(one)) & (\(one)) & (\(one)) & wait") == 0)
+        #expect(!FileManager.default.fileExists(atPath: daemon.folder.path("refused")))
+        #expect(person.asked == [.deputy])
+    }
+
     @Test func aLockEndsIt() throws {
         let daemon = try person.daemon()
         let shell = try TerminalShell()

@@ -188,7 +188,7 @@ import Testing
     ) -> CommandRun {
         CommandRun(
             list: ["export", "--insecure-plaintext", "--yes", file] + arguments, on: keychain
-        ) { $0.isInTerminalSession = inTerminal }
+        ) { $0.isInTerminalSession = { inTerminal } }
     }
 
     @Test func anExportIsMadeInAPersonsNameOnceThereIsAPasscode() throws {

@@ -42,7 +42,7 @@ import Testing
 
     /// Our words alone: a program cannot say in its own what it is let do.
     @Test(arguments: [
-        (PersonQuestion.Purpose.deputy, "EVERY program, for 5 minutes in this terminal."),
+        (PersonQuestion.Purpose.deputy, "EVERY program, for 5 minutes in its terminal."),
         (.deputyOnce, "EVERY program, this once."),
     ])
     func whoLetsAProgramReachEverythingIsToldForHowLong(_ purpose: PersonQuestion.Purpose, _ words: String) {
