@@ -176,7 +176,7 @@ let package = Package(
             [
                 "KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
                 "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport",
-                "Puppets",
+                "Puppets", "latchkey", "fault-client",
                 protobuf, logging,
             ]),
         tests(
@@ -281,7 +281,7 @@ let package = Package(
             "PersonPromptTests",
             [
                 "PersonPrompt", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-                "KeychainTestSupport", "fault-client", "latchkey-prompt", "latchkeyd", "latchkey-enclave",
+                "KeychainTestSupport", "fault-client", "latchkey", "latchkey-prompt", "latchkeyd", "latchkey-enclave",
             ]),
         tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),

@@ -11,8 +11,15 @@ struct PromptedCall: Sendable {
     let call: KeychainRequest
     let authorization: Authorization
     let program: CallingProgram
-    /// How often a person was asked for it.
-    var rounds = 0
+    /// nil: it is made in the program's own name.
+    let deputy: DeputyCall?
+
+    /// In which a person has to agree now: first to the call being made at all, then
+    /// to what it uses.
+    var asking: CallContext {
+        if let presence = deputy?.presence, presence.needsPerson { return presence }
+        return authorization.context
+    }
 }
 
 /// Where calls wait for a person, one prompt at a time: no worker waits with them.
@@ -73,10 +80,13 @@ final class PromptDesk: Sendable {
     /// Nobody waits for the connection's calls any more: a prompt that is open for one
     /// goes away.
     func forget(_ connection: ClientConnection) {
-        state.withLock { state in
-            state.waiting.removeAll { $0.connection.number == connection.number }
+        let gone = state.withLock { state in
             if state.current == connection.number { withdrawn.signal() }
+            let gone = state.waiting.filter { $0.connection.number == connection.number }
+            state.waiting.removeAll { $0.connection.number == connection.number }
+            return gone
         }
+        for call in gone { server.forget(call) }
     }
 
     /// After the stop was signalled; a prompt that is open goes away.
@@ -119,10 +129,11 @@ final class PromptDesk: Sendable {
 
     /// Asks, and makes the call again, until it has its answer.
     private func settle(_ call: PromptedCall) throws(Ending) {
+        // While it waited a person may have agreed for another call of its program.
+        if call.deputy != nil, try server.answerAgain(call) { return }
         for _ in 0..<KeychainEngine.mostRounds {
             do throws(KeychainError) {
-                try engine.askPerson(
-                    for: call.authorization.context, by: asker, call.program, until: withdrawn.descriptor)
+                try engine.askPerson(for: call.asking, by: asker, call.program, until: withdrawn.descriptor)
             } catch { return try server.refuse(call, error) }
             if try server.answerAgain(call) { return }
         }

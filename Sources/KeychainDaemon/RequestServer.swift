@@ -19,12 +19,14 @@ struct RequestServer: Sendable {
     private let configuration: DaemonConfiguration
     private let reports: ProgressReports
     private let readers: SlowReaders
+    private let deputies: Deputies
 
     init(_ engine: KeychainEngine, _ configuration: DaemonConfiguration, _ reports: ProgressReports) {
         self.engine = engine
         self.configuration = configuration
         self.reports = reports
         readers = SlowReaders(workers: configuration.limits.workers)
+        deputies = Deputies(engine, clock: configuration.clock)
     }
 
     /// What becomes of a connection after a request.
@@ -84,8 +86,9 @@ struct RequestServer: Sendable {
             let context = decoded.request.isInContext ? connection.context : CallContext()
             let call = PromptedCall(
                 connection: connection, request: decoded.number, call: decoded.request,
-                authorization: authorization.within(context), program: connection.program)
-            if try answer(call) { return .nextRequest }
+                authorization: authorization.within(context), program: connection.program,
+                deputy: decoded.request.behalf == .person ? DeputyCall(of: connection) : nil)
+            if try answerOrLeave(call) { return .nextRequest }
             isAsking = true
             return .asking(call)
         }
@@ -114,7 +117,22 @@ struct RequestServer: Sendable {
     /// - Returns: false where a person has to agree first; nothing was sent then.
     private func answer(_ call: PromptedCall) throws(Ending) -> Bool {
         if case .evaluate(let demand) = call.call.operation { return try evaluate(demand, call) }
-        return try answer(call.call, call.request, call.connection, call.authorization)
+        let authorization: Authorization
+        do throws(KeychainError) { authorization = try deputies.rights(of: call) } catch {
+            if error == KeychainEngine.personNeeded { return false }
+            try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
+            return true
+        }
+        return try answer(call.call, call.request, call.connection, authorization)
+    }
+
+    /// The same, letting go of what was agreed to for this call alone once it has
+    /// its answer.
+    private func answerOrLeave(_ call: PromptedCall) throws(Ending) -> Bool {
+        var isWaiting = false
+        defer { if !isWaiting { forget(call) } }
+        isWaiting = try !answer(call)
+        return !isWaiting
     }
 
     private func evaluate(_ demand: AuthenticationDemand, _ call: PromptedCall) throws(Ending) -> Bool {
@@ -131,13 +149,18 @@ struct RequestServer: Sendable {
     }
 
     /// After a person has agreed.
-    func answerAgain(_ call: PromptedCall) throws(Ending) -> Bool {
-        defer { if !call.call.isInContext { engine.end(call.authorization.context) } }
-        return try answer(call)
+    ///
+    /// - Returns: false where one has to agree to something more.
+    func answerAgain(_ call: PromptedCall) throws(Ending) -> Bool { try answerOrLeave(call) }
+
+    /// Nothing that was agreed to for this call counts any more.
+    func forget(_ call: PromptedCall) {
+        if !call.call.isInContext { engine.end(call.authorization.context) }
+        if let deputy = call.deputy { engine.end(deputy.presence) }
     }
 
     func refuse(_ call: PromptedCall, _ error: KeychainError) throws(Ending) {
-        if !call.call.isInContext { engine.end(call.authorization.context) }
+        forget(call)
         try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
     }
 

@@ -172,6 +172,44 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
 }
 
+/// In whose name a call is made. Only calls that read or change items are made in
+/// any other than the program's own; since protocol 2.
+package nonisolated enum Latchkey_Behalf: SwiftProtobuf.Enum, Swift.CaseIterable {
+  package typealias RawValue = Int
+  case program // = 0
+
+  /// over the items of every program, if the daemon grants it
+  case person // = 1
+  case UNRECOGNIZED(Int)
+
+  package init() {
+    self = .program
+  }
+
+  package init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .program
+    case 1: self = .person
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  package var rawValue: Int {
+    switch self {
+    case .program: return 0
+    case .person: return 1
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  package static let allCases: [Latchkey_Behalf] = [
+    .program,
+    .person,
+  ]
+
+}
+
 package nonisolated enum Latchkey_DoctorTask: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case unspecified // = 0
@@ -535,6 +573,11 @@ package nonisolated struct Latchkey_WireRequest: @unchecked Sendable {
   package var hasDemand: Bool {_storage._demand != nil}
   /// Clears the value of `demand`. Subsequent reads from it will return its default value.
   package mutating func clearDemand() {_uniqueStorage()._demand = nil}
+
+  package var behalf: Latchkey_Behalf {
+    get {_storage._behalf}
+    set {_uniqueStorage()._behalf = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1091,6 +1134,7 @@ package nonisolated struct Latchkey_PersonQuestion: Sendable {
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
+  /// 1 unlock, 2 use an item, 3 agree, 4 deputy, 5 deputy for one call
   package var purpose: UInt32 = 0
 
   package var itemLabel: String = String()
@@ -1541,6 +1585,10 @@ nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0")
 }
 
+nonisolated extension Latchkey_Behalf: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0BEHALF_PROGRAM\0\u{1}BEHALF_PERSON\0")
+}
+
 nonisolated extension Latchkey_DoctorTask: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0DOCTOR_TASK_UNSPECIFIED\0\u{1}DOCTOR_TASK_LOOK\0\u{1}DOCTOR_TASK_VERIFY\0\u{1}DOCTOR_TASK_SALVAGE\0\u{1}DOCTOR_TASK_ACCEPT_DAMAGE\0")
 }
@@ -1974,7 +2022,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1987,6 +2035,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     var _items: [Latchkey_NewItem] = []
     var _inContext: Bool = false
     var _demand: Latchkey_AuthenticationDemand? = nil
+    var _behalf: Latchkey_Behalf = .program
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2007,6 +2056,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       _items = source._items
       _inContext = source._inContext
       _demand = source._demand
+      _behalf = source._behalf
     }
   }
 
@@ -2035,6 +2085,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         case 8: try { try decoder.decodeRepeatedMessageField(value: &_storage._items) }()
         case 9: try { try decoder.decodeSingularBoolField(value: &_storage._inContext) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._demand) }()
+        case 11: try { try decoder.decodeSingularEnumField(value: &_storage._behalf) }()
         default: break
         }
       }
@@ -2077,6 +2128,9 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       try { if let v = _storage._demand {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
       } }()
+      if _storage._behalf != .program {
+        try visitor.visitSingularEnumField(value: _storage._behalf, fieldNumber: 11)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2096,6 +2150,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._items != rhs_storage._items {return false}
         if _storage._inContext != rhs_storage._inContext {return false}
         if _storage._demand != rhs_storage._demand {return false}
+        if _storage._behalf != rhs_storage._behalf {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -32,13 +32,15 @@ package enum GroupScope: Hashable, Sendable {
     /// order (the first receives what it adds), and those it may reach only by
     /// naming them.
     case only([AccessGroup], mayName: [AccessGroup])
-    /// Every group, by an entitlement ("*"); an add without a group goes to `first`.
+    /// Every group, by an entitlement; an add without a group goes to `first`.
     case all(by: Entitlement, first: AccessGroup)
 
-    /// The entitlement that opens every group.
+    /// What opens every group.
     package enum Entitlement: Hashable, Sendable {
         /// A literal "*" in keychain-access-groups (spec section 5).
         case wildcardGroup
+        /// The presence of a person who agreed, or a store that opens without one.
+        case person
     }
 
     package var isEmpty: Bool {

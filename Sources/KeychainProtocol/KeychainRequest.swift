@@ -36,6 +36,15 @@ package struct KeychainRequest: Sendable {
         case addItems
     }
 
+    /// In whose name a call is made.
+    package enum Behalf: Sendable, Hashable {
+        /// The program's own: its groups and no others.
+        case program
+        /// A person's, whose deputy the program is: the items of every program. The
+        /// daemon grants it or refuses it at each call.
+        case person
+    }
+
     package let operation: Operation
     package let query: QueryDictionary
     /// SecItemUpdate's second dictionary.
@@ -46,6 +55,7 @@ package struct KeychainRequest: Sendable {
     package let items: [NewItem]
     /// Made through an LAContext, which a connection of its own stands for.
     package var isInContext = false
+    package var behalf = Behalf.program
 
     package init(
         _ operation: Operation, query: QueryDictionary = QueryDictionary(),
@@ -203,6 +213,8 @@ package struct SessionInformation: Sendable, Hashable {
     package var identity: String
     package var missingFeatures: [String]
     package var serverVersion: String
+    /// What both ends speak on this connection.
+    package var protocolVersion = ProtocolVersion.highest
 
     package init(
         groups: [String], nameableGroups: [String], strength: IdentityStrength, isTemporary: Bool, identity: String,

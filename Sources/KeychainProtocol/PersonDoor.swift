@@ -83,8 +83,11 @@ package struct PersonQuestion: Hashable, Sendable {
         case useItem = 2
         /// To agree to what the program says (LAContext.evaluatePolicy).
         case agree = 3
-        /// To let the command line reach items of other programs.
+        /// To let a program reach the items of every program, for five minutes in
+        /// its terminal session.
         case deputy = 4
+        /// The same for one call.
+        case deputyOnce = 5
     }
 
     package var purpose: Purpose

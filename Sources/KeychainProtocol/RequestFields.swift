@@ -10,6 +10,7 @@ struct RequestFields {
     var changes = QueryDictionary()
     var items: [ItemFields] = []
     var isInContext = false
+    var behalf = KeychainRequest.Behalf.program
 
     /// By the general decoder, which reads every request.
     init(_ message: Latchkey_WireRequest) throws(WireFault) {
@@ -32,6 +33,7 @@ struct RequestFields {
         }
         number = message.number
         isInContext = message.inContext
+        behalf = try Self.behalf(message.behalf, of: operation)
         query = try QueryDictionary(wire: message.query)
         changes = try QueryDictionary(wire: message.changes)
         for item in message.items {
@@ -39,6 +41,18 @@ struct RequestFields {
                 ItemFields(
                     query: try QueryDictionary(wire: item.query), valueLength: item.valueLength,
                     created: item.hasCreated ? item.created : nil, modified: item.hasModified ? item.modified : nil))
+        }
+    }
+
+    /// - Throws: for a name that this program does not know, and for a call that
+    ///   nobody makes in another's.
+    private static func behalf(
+        _ message: Latchkey_Behalf, of operation: KeychainRequest.Operation
+    ) throws(WireFault) -> KeychainRequest.Behalf {
+        switch (message, operation) {
+        case (.program, _): .program
+        case (.person, .add), (.person, .copy), (.person, .update), (.person, .delete): .person
+        default: throw WireFault()
         }
     }
 
@@ -158,7 +172,7 @@ extension FieldWriter {
     /// The calls of programs; the others' headers are the general encoder's.
     init?(_ request: KeychainRequest, number: UInt64) {
         let call: UInt64
-        guard !request.isInContext else { return nil }
+        guard !request.isInContext, request.behalf == .program else { return nil }
         switch request.operation {
         case .add: call = 1
         case .copy: call = 2

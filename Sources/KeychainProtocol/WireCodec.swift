@@ -7,7 +7,10 @@ package import SwiftProtobuf
 /// The protocol's version; a connection agrees on one in the hello.
 package enum ProtocolVersion {
     package static let lowest: UInt32 = 1
-    package static let highest: UInt32 = 1
+    package static let highest: UInt32 = 2
+    /// The first that knows calls in a person's name: an older daemon would answer
+    /// them for the program's own groups.
+    package static let deputies: UInt32 = 2
 }
 
 /// A message that does not decode, or decodes to something impossible; it ends
@@ -124,6 +127,10 @@ extension KeychainRequest {
         var message = Latchkey_WireRequest()
         message.number = number
         message.inContext = isInContext
+        switch behalf {
+        case .program: message.behalf = .program
+        case .person: message.behalf = .person
+        }
         message.query = query.wire
         message.changes = changes.wire
         switch operation {
@@ -207,6 +214,7 @@ extension KeychainRequest {
     private func inContext(_ fields: RequestFields) -> KeychainRequest {
         var other = self
         other.isInContext = fields.isInContext
+        other.behalf = fields.behalf
         return other
     }
 

@@ -66,9 +66,11 @@ extension Latchkey_ServerHello {
     }
 
     package var session: SessionInformation {
-        SessionInformation(
+        var session = SessionInformation(
             groups: groups, nameableGroups: nameableGroups,
             strength: IdentityStrength(rawValue: strength.rawValue) ?? .none, isTemporary: temporary,
             identity: identity, missingFeatures: missingFeatures, serverVersion: programVersion)
+        session.protocolVersion = `protocol`
+        return session
     }
 }

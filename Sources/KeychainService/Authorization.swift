@@ -11,6 +11,8 @@ package struct Authorization: Sendable {
     private let groups: [AccessGroup]
     /// What a person has agreed to.
     package private(set) var context = CallContext()
+    /// Whether calls are made in a person's name, as was granted.
+    package private(set) var isDeputy = false
 
     package init(_ entitlements: Entitlements) {
         self.entitlements = entitlements
@@ -24,6 +26,14 @@ package struct Authorization: Sendable {
         return other
     }
 
+    /// The same over the items of every program, for calls in a person's name. For
+    /// whoever granted that, and for as long.
+    package var asDeputy: Authorization {
+        var other = self
+        other.isDeputy = true
+        return other
+    }
+
     func terms(_ query: Query) -> ConstraintTerms {
         ConstraintTerms(context: context, interaction: query.interaction, reason: query.operationPrompt)
     }
@@ -34,6 +44,7 @@ package struct Authorization: Sendable {
     ///   for what no caller may pass, -34018 and -34020 for missing rights.
     func checkUnparsed(_ request: KeychainRequest) throws(KeychainError) {
         if entitlements.grants("keychain-deny") { throw KeychainError(.notAvailable, reason: .keychainDenied) }
+        guard request.behalf == .program || isDeputy else { throw Self.noDeputy }
         for dictionary in [request.query, request.changes] { try Self.checkForbidden(dictionary) }
         if entitlements.isAppClip { try checkAppClip(request) }
         guard !scope(for: request.operation).isEmpty else {
@@ -84,8 +95,14 @@ package struct Authorization: Sendable {
         try check(explicit: AccessGroup(name), for: operation)
     }
 
+    /// A program that is nobody's deputy called in a person's name.
+    package static let noDeputy = KeychainError(
+        .missingEntitlement, reason: .entitlementMissing(name: "to act for a person"),
+        underlying: "a sandbox or a unit contains this program")
+
     func check(explicit group: AccessGroup, for operation: KeychainRequest.Operation) throws(KeychainError) {
-        guard scope(for: operation).permits(explicit: group) || isNetworkExtensionGroup(group) else {
+        let isReadOnly = isDeputy && group == .token && operation != .copy
+        guard scope(for: operation).permits(explicit: group) && !isReadOnly || isNetworkExtensionGroup(group) else {
             throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: group.name))
         }
     }
@@ -98,6 +115,7 @@ package struct Authorization: Sendable {
     /// The groups of a call; the token group is read-only.
     func scope(for operation: KeychainRequest.Operation) -> GroupScope {
         let reached = operation == .copy || operation == .status ? groups : groups.filter { $0 != .token }
+        if isDeputy, let first = reached.first { return .all(by: .person, first: first) }
         if reached.contains(AccessGroup("*")), let first = reached.first {
             return .all(by: .wildcardGroup, first: first)
         }
@@ -111,6 +129,10 @@ package struct Authorization: Sendable {
             return AuthorizedQuery(query, reach: .only([group]))
         }
         switch scope(for: operation) {
+        // What is changed in a person's name is named with its group: nobody means
+        // an item in all of them.
+        case .all(by: .person, _) where operation != .copy:
+            return AuthorizedQuery(query, reach: .only(groups.filter { $0 != .token }))
         case .all(let entitlement, _): return AuthorizedQuery(query, reach: .all(by: entitlement))
         case .only(let groups, _):
             guard !groups.isEmpty else { throw KeychainError(.missingEntitlement, reason: .noAccessGroups) }

@@ -19,6 +19,8 @@ package final class CallContext: Sendable {
 
     var session: AuthenticationSessionID? { state.withLock { $0.session } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
+    /// Whether a call ended with ``KeychainEngine/personNeeded``, and nobody was asked yet.
+    package var needsPerson: Bool { state.withLock { $0.needed != nil } }
 
     func keep(_ session: AuthenticationSessionID) { state.withLock { $0.session = session } }
     func need(_ agreement: NeededAgreement) { state.withLock { $0.needed = agreement } }
@@ -173,13 +175,22 @@ extension KeychainEngine {
         case .accessControl(let access, let operation):
             subject = .accessControl(access.encoded, operation: operation)
         }
+        try require(
+            NeededAgreement(subject: subject, purpose: .agree, reason: demand.reason), mayAsk: demand.mayAsk,
+            in: context)
+    }
+
+    /// Makes sure that a person has agreed in a context.
+    func require(
+        _ agreement: NeededAgreement, mayAsk: Bool, in context: CallContext
+    ) throws(KeychainError) {
         let session = try session(of: context)
-        let isMet = try enclave.use { enclave throws(KeychainError) in try enclave.isMet(subject, in: session) }
-        guard !isMet else { return }
-        guard demand.mayAsk else {
-            throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
+        let isMet = try enclave.use { enclave throws(KeychainError) in
+            try enclave.isMet(agreement.subject, in: session)
         }
-        context.need(NeededAgreement(subject: subject, purpose: .agree, reason: demand.reason))
+        guard !isMet else { return }
+        guard mayAsk else { throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden) }
+        context.need(agreement)
         throw Self.personNeeded
     }
 

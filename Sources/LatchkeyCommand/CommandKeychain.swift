@@ -3,56 +3,91 @@ internal import KeychainPlatform
 package import KeychainProtocol
 
 /// The keychain as the command line uses it: every call names the access group
-/// `latchkey`, where this program may.
+/// `latchkey`, where this program may, or reaches as far as a person said.
 package struct CommandKeychain: Sendable {
     package let session: SessionInformation
     package let transport: any KeychainTransport
+    package let reach: ItemReach
     private let group: String?
+    private var behalf: KeychainRequest.Behalf
 
     /// Says hello; after that nobody looks into this process any more.
-    static func open(_ options: StoreOptions, in surroundings: Surroundings) throws(CommandFailure) -> CommandKeychain {
-        try open(dataDirectory: options.dataDirectory, in: surroundings)
+    static func open(
+        _ options: StoreOptions, reach: ItemReach = .own, in surroundings: Surroundings
+    ) throws(CommandFailure) -> CommandKeychain {
+        try open(dataDirectory: options.dataDirectory, reach: reach, in: surroundings)
     }
 
     package static func open(
-        dataDirectory: String?, in surroundings: Surroundings
+        dataDirectory: String?, reach: ItemReach = .own, in surroundings: Surroundings
     ) throws(CommandFailure) -> CommandKeychain {
-        try open(in: surroundings) { surroundings.keychain(dataDirectory.map(surroundings.absolute)) }
+        try open(reach: reach, in: surroundings) { surroundings.keychain(dataDirectory.map(surroundings.absolute)) }
     }
 
     static func open(
-        in surroundings: Surroundings, by way: () -> any KeychainTransport
+        reach: ItemReach = .own, in surroundings: Surroundings, by way: () -> any KeychainTransport
     ) throws(CommandFailure) -> CommandKeychain {
         surroundings.shield.raise()
         let transport = way()
         let session = try asking { () throws(KeychainError) in try transport.session() }
         surroundings.shield.close()
-        return CommandKeychain(transport, session)
+        return try CommandKeychain(transport, session, reach)
     }
 
     /// Several ways to the same keychain, for threads that ask at once. All say
     /// hello before this process closes itself.
     package static func open(
-        _ count: Int, dataDirectory: String?, in surroundings: Surroundings
+        _ count: Int, dataDirectory: String?, reach: ItemReach = .own, in surroundings: Surroundings
     ) throws(CommandFailure) -> [CommandKeychain] {
         surroundings.shield.raise()
         var keychains: [CommandKeychain] = []
         for _ in 0..<count {
             let transport = surroundings.keychain(dataDirectory.map(surroundings.absolute))
             let session = try asking { () throws(KeychainError) in try transport.session() }
-            keychains.append(CommandKeychain(transport, session))
+            keychains.append(try CommandKeychain(transport, session, reach))
         }
         surroundings.shield.close()
         return keychains
     }
 
-    private init(_ transport: any KeychainTransport, _ session: SessionInformation) {
+    private init(
+        _ transport: any KeychainTransport, _ session: SessionInformation, _ reach: ItemReach
+    ) throws(CommandFailure) {
         self.transport = transport
         self.session = session
+        self.reach = reach
         let own = AccessGroup.latchkey.name
-        // A temporary keychain with entitlements may not have our group: then the
-        // first of its list is used, as for every other program.
-        group = session.groups.contains(own) || session.nameableGroups.contains(own) ? own : nil
+        let isOurs = { name in session.groups.contains(name) || session.nameableGroups.contains(name) }
+        switch reach {
+        case .own:
+            // A temporary keychain with entitlements may not have our group: then the
+            // first of its list is used, as for every other program.
+            (group, behalf) = (isOurs(own) ? own : nil, .program)
+        case .group(let name): (group, behalf) = (name, isOurs(name) ? .program : .person)
+        case .everyGroup: (group, behalf) = (nil, .person)
+        }
+        if behalf == .person { try requireDeputies() }
+    }
+
+    /// The same with every call in a person's name, who has to agree to it.
+    package func withPresence() throws(CommandFailure) -> CommandKeychain {
+        try requireDeputies()
+        var other = self
+        other.behalf = .person
+        return other
+    }
+
+    /// - Throws: where the daemon is older than such calls, and would answer them as any other.
+    private func requireDeputies() throws(CommandFailure) {
+        guard session.protocolVersion < ProtocolVersion.deputies else { return }
+        throw CommandFailure(KeychainError(.notAvailable, reason: .versionMismatch))
+    }
+
+    /// A call on items, as far as this reaches.
+    package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        var request = request
+        request.behalf = behalf
+        return try transport.perform(request)
     }
 
     // MARK: Looking
@@ -90,7 +125,7 @@ package struct CommandKeychain: Sendable {
                 guard error.status == .itemNotFound else { throw CommandFailure(error) }
             }
         }
-        return found.sorted { ($0.service, $0.account, $0.kind.text) < ($1.service, $1.account, $1.kind.text) }
+        return found.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
     }
 
     /// - Throws: `errSecItemNotFound` where there are none.
@@ -98,7 +133,7 @@ package struct CommandKeychain: Sendable {
         _ kind: PasswordKind, service: String?, account: String?
     ) throws(KeychainError) -> [StoredItem] {
         let query = search(kind, service: service, account: account) + [("m_Limit", .string("m_LimitAll"))]
-        let answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+        let answer = try perform(KeychainRequest(.copy, query: QueryDictionary(query)))
         return answer.rows.map { StoredItem(kind, $0.attributes) }.sorted { $0.account < $1.account }
     }
 
@@ -124,14 +159,15 @@ package struct CommandKeychain: Sendable {
     ///
     /// Only where service and account are named, which are one item: of several that
     /// match, a search for values leaves out those that do not open, and the rest
-    /// would seem to be what was meant. A synchronizable item beside it makes two.
+    /// would seem to be what was meant. A synchronizable item beside it makes two, and
+    /// so does another group.
     func secret(_ name: ItemName) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
-        guard name.kinds.first == .generic, let account = name.account else { return nil }
+        guard name.kinds.first == .generic, let account = name.account, reach != .everyGroup else { return nil }
         let query =
             search(.generic, service: name.service, account: account)
             + [("r_Data", .bool(true)), ("m_Limit", .integer(2))]
         do throws(KeychainError) {
-            let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            let rows = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
             guard rows.count == 1 else { return nil }
             return (StoredItem(.generic, rows[0].attributes), rows[0].value ?? Self.noValue)
         } catch {
@@ -147,7 +183,7 @@ package struct CommandKeychain: Sendable {
     func value(of item: StoredItem) throws(CommandFailure) -> SharedSecret {
         let query = exactly(item) + [("r_Data", .bool(true))]
         let answer = try asking { () throws(KeychainError) in
-            try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+            try perform(KeychainRequest(.copy, query: QueryDictionary(query)))
         }
         return answer.rows.first?.value ?? Self.noValue
     }
@@ -171,13 +207,13 @@ package struct CommandKeychain: Sendable {
         let address = address(kind, service: service, account: account)
         let secret: [(String, RawValue)] = [("v_Data", .secret)] + attributes.map { ("\($0)", $1) }
         do throws(KeychainError) {
-            _ = try transport.perform(KeychainRequest(.add, query: QueryDictionary(address + secret), value: value))
+            _ = try perform(KeychainRequest(.add, query: QueryDictionary(address + secret), value: value))
             return .added
         } catch {
             guard error.status == .duplicateItem else { throw CommandFailure(error) }
         }
         _ = try asking { () throws(KeychainError) in
-            try transport.perform(
+            try perform(
                 KeychainRequest(
                     .update, query: QueryDictionary(address), changes: QueryDictionary(secret), value: value))
         }
@@ -190,7 +226,7 @@ package struct CommandKeychain: Sendable {
     ) throws(CommandFailure) -> StoredItem? {
         let query = address(kind, service: service, account: account) + [("r_Attributes", .bool(true))]
         do throws(KeychainError) {
-            let rows = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            let rows = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
             return rows.first.map { StoredItem(kind, $0.attributes) }
         } catch {
             if error.status == .itemNotFound { return nil }
@@ -203,7 +239,7 @@ package struct CommandKeychain: Sendable {
         let request = KeychainRequest(
             .update, query: QueryDictionary(exactly(item)),
             changes: QueryDictionary(changes.map { ("\($0)", $1) }))
-        do throws(KeychainError) { _ = try transport.perform(request) } catch {
+        do throws(KeychainError) { _ = try perform(request) } catch {
             switch error.status {
             case .duplicateItem:
                 throw CommandFailure(
@@ -233,7 +269,7 @@ package struct CommandKeychain: Sendable {
     /// Removes one item; false where it is gone already.
     func remove(_ item: StoredItem) throws(CommandFailure) -> Bool {
         do throws(KeychainError) {
-            _ = try transport.perform(KeychainRequest(.delete, query: QueryDictionary(exactly(item))))
+            _ = try perform(KeychainRequest(.delete, query: QueryDictionary(exactly(item))))
             return true
         } catch {
             if error.status == .itemNotFound { return false }

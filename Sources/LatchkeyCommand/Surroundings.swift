@@ -17,6 +17,9 @@ package struct Surroundings: Sendable {
     package var transfer: any Transfer
     /// Signalled when `watch` is to end; nil: by SIGINT, SIGTERM or SIGHUP.
     package var watchEnding: EventSignal?
+    /// Whether this process has a controlling terminal, to which what a person agrees
+    /// to can be tied.
+    package var isInTerminalSession: @Sendable () -> Bool = { true }
     /// What `install` and `uninstall` write and ask.
     package var userManager = UserManager(units: .usersOwn)
     /// The enclave of a data folder, as a person reaches it.
@@ -40,11 +43,13 @@ package struct Surroundings: Sendable {
     /// The user's own.
     package static func system(transfer: any Transfer) -> Surroundings {
         let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
-        return Surroundings(
+        var surroundings = Surroundings(
             console: SystemConsole(),
             keychain: { ExplainedKeychain.around(DaemonConnectionPool(configuration.looking(in: $0))) },
             shield: .process, currentDirectory: ProcessEnvironment.currentDirectory ?? "/",
             configuration: configuration, transfer: transfer)
+        surroundings.isInTerminalSession = { Terminal.controlling != nil }
+        return surroundings
     }
 
     func endOfWatch() throws(CommandFailure) -> EventSignal {

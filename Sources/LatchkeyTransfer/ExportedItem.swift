@@ -8,6 +8,7 @@ internal import LatchkeyImport
 enum ExportLine {
     static let version: Int64 = 1
 
+    /// The group is that of items which do not name another.
     static var heading: SecretBytes {
         line(.object([("latchkey-export", .integer(version)), ("group", .string(AccessGroup.latchkey.name))]))
     }
@@ -22,6 +23,9 @@ enum ExportLine {
         var members: [(String, JSONValue)] = [
             ("class", .string(kind.itemClass.rawValue)), ("attributes", .object(given)),
         ]
+        if case .string(let group)? = attributes[.accessGroup], group != AccessGroup.latchkey.name {
+            members.append(("group", .string(group)))
+        }
         for (name, code) in [("created", AttributeCode.creationDate), ("modified", .modificationDate)] {
             if let date = attributes[code] { members.append((name, JSONValue(date))) }
         }

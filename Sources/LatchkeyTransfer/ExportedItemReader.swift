@@ -89,6 +89,9 @@ package struct ExportReader {
             guard let value = Self.value(member.value) else { return nil }
             attributes[code] = value
         }
+        if node["group"] != nil {
+            ledger.note("group", .notStored(why: "an import stores everything in the command line's own group"))
+        }
         var value: SecretText?
         if let written = node["value"] {
             guard case .string(let slice) = written, let data = slice.base64 else { return nil }

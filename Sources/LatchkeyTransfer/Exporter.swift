@@ -4,7 +4,7 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import LatchkeyCommand
 
-/// Writes the items of the command line's group into one file.
+/// Writes the items that the command line reaches into one file.
 struct Exporter {
     private let job: ExportJob
     private let surroundings: Surroundings
@@ -22,22 +22,38 @@ struct Exporter {
     func run() throws(CommandFailure) -> ExitStatus {
         try refuseTarget()
         let shelves = try CommandKeychain.open(
-            Importer.workers, dataDirectory: job.dataDirectory, in: surroundings
+            Importer.workers, dataDirectory: job.dataDirectory, reach: job.reach, in: surroundings
         ).map { ItemShelf(keychain: $0) }
+        // Asked before anything is typed: nobody thinks of a passphrase in vain.
+        let items = try items(of: shelves[0].keychain)
         if job.protection == .insecurePlaintext(confirmed: false) { try confirm() }
         // Before there is a file: an interrupted question leaves nothing behind.
         let seal = try seal()
         let count: Int
         if job.target == "-" {
             let console = console
-            count = try write(shelves, seal) { bytes throws(CommandFailure) in
+            count = try write(items, shelves, seal) { bytes throws(CommandFailure) in
                 try printing { () throws(SystemCallError) in try console.write(bytes) }
             }
         } else {
-            count = try writeFile(shelves, seal)
+            count = try writeFile(items, shelves, seal)
         }
         try report(count)
         return .done
+    }
+
+    /// What is there, as a person who has agreed may have it.
+    ///
+    /// The command line's own group could be read without anybody: there the person is
+    /// asked for once, so that no program makes this one hand everything over unseen.
+    private func items(of keychain: CommandKeychain) throws(CommandFailure) -> [ValueWindow.Item] {
+        guard try keychain.status().hasPasscode else { return try ItemShelf(keychain: keychain).all() }
+        guard job.reach == .own || surroundings.isInTerminalSession() else {
+            throw CommandFailure(
+                .locked, "a person would have to agree to each item anew, because this runs in no terminal session",
+                "Run it in a terminal.")
+        }
+        return try ItemShelf(keychain: keychain.withPresence()).all()
     }
 
     // MARK: What must not be
@@ -92,10 +108,12 @@ struct Exporter {
         return .passphrase(SharedSecret(try passphrase.new("Passphrase for the export: ")))
     }
 
-    private func writeFile(_ shelves: [ItemShelf], _ seal: Seal) throws(CommandFailure) -> Int {
+    private func writeFile(
+        _ items: [ValueWindow.Item], _ shelves: [ItemShelf], _ seal: Seal
+    ) throws(CommandFailure) -> Int {
         let file = try writing { () throws(SystemCallError) in try UnnamedFile(path) }
         do throws(CommandFailure) {
-            let count = try write(shelves, seal) { bytes throws(CommandFailure) in
+            let count = try write(items, shelves, seal) { bytes throws(CommandFailure) in
                 try writing { () throws(SystemCallError) in try file.write(bytes) }
             }
             try writing { () throws(SystemCallError) in try file.publish(replacing: job.replacesFile) }
@@ -123,7 +141,8 @@ struct Exporter {
     }
 
     private func write(
-        _ shelves: [ItemShelf], _ seal: Seal, to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
+        _ items: [ValueWindow.Item], _ shelves: [ItemShelf], _ seal: Seal,
+        to write: @escaping (borrowing SecretBytes) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Int {
         var sink: ExportSink
         switch seal {
@@ -132,7 +151,6 @@ struct Exporter {
         }
         let bar = ProgressBar("Exporting", on: console)
         defer { bar.clear() }
-        let items = try shelves[0].all()
         var count = 0
         try sink.take(ExportLine.heading)
         for start in stride(from: 0, to: items.count, by: ValueWindow.itemCount) {

@@ -4,7 +4,7 @@ internal import KeychainProtocol
 internal import LatchkeyCommand
 internal import LatchkeyImport
 
-/// The items of the command line's group, by place.
+/// The items that the command line reaches, by place.
 struct ItemShelf: Sendable {
     let keychain: CommandKeychain
 
@@ -32,7 +32,11 @@ struct ItemShelf: Sendable {
     /// The same, with nil inside for an item without data.
     func value(_ kind: PasswordKind, _ attributes: AttributeMap) throws(KeychainError) -> SharedSecret?? {
         do throws(KeychainError) {
-            let query = keychain.base(kind) + ItemPlace.query(kind, attributes) + [("r_Data", .bool(true))]
+            var query = keychain.base(kind) + ItemPlace.query(kind, attributes) + [("r_Data", .bool(true))]
+            // Of several groups: which one it is.
+            if keychain.reach == .everyGroup, let group = attributes[.accessGroup] {
+                query.append(("agrp", RawValue(group)))
+            }
             return try perform(.copy, query).rows.first.map(\.value)
         } catch {
             // With another reason it may be there and not open.
@@ -91,7 +95,7 @@ struct ItemShelf: Sendable {
         _ operation: KeychainRequest.Operation, _ query: [(String, RawValue)], changes: [(String, RawValue)] = [],
         value: SharedSecret? = nil
     ) throws(KeychainError) -> KeychainAnswer {
-        try keychain.transport.perform(
+        try keychain.perform(
             KeychainRequest(
                 operation, query: QueryDictionary(query), changes: QueryDictionary(changes), value: value))
     }

@@ -32,9 +32,9 @@ package final class PeerProcess: Sendable {
     /// Nil for a process that may not be looked at (not dumpable).
     let evidence: PeerEvidence?
 
-    private let handle: ProcessHandle
+    let handle: ProcessHandle
     private let maps: Descriptor?
-    private let proc: ProcRoot
+    let proc: ProcRoot
 
     /// Whether its control group is a path from the machine's root.
     var seesWholeHierarchy: Bool { proc.hierarchy == .whole }

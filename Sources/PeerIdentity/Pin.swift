@@ -40,7 +40,7 @@ struct Pin {
     private static func byNumber(
         _ number: Int32, _ proc: ProcRoot
     ) throws(PeerRefusal) -> (ProcessHandle, ProcessFolder) {
-        let before = try ProcessFolder(of: number, in: proc).startTime()
+        let before = try ProcessFolder(of: number, in: proc).record().startTime
         let handle: ProcessHandle
         do throws(SystemCallError) {
             handle = try ProcessHandle.open(number)
@@ -48,7 +48,7 @@ struct Pin {
             throw error.isOfEndedProcess ? .gone : .system(error)
         }
         let folder = try ProcessFolder(of: number, in: proc)
-        guard try folder.startTime() == before else { throw .gone }
+        guard try folder.record().startTime == before else { throw .gone }
         return (handle, folder)
     }
 

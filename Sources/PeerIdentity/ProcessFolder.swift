@@ -64,12 +64,9 @@ struct ProcessFolder {
         return status
     }
 
-    /// When the process started, in clock ticks since boot (proc_pid_stat(5), field 22).
-    func startTime() throws(PeerRefusal) -> UInt64 {
-        guard let text = try read("stat", atMost: 4 * 1024), let ticks = ProcessStatus.startTime(text) else {
-            throw .gone
-        }
-        return ticks
+    func record() throws(PeerRefusal) -> ProcessRecord {
+        guard let text = try read("stat", atMost: 4 * 1024), let record = ProcessRecord(text) else { throw .gone }
+        return record
     }
 
     func controlGroup() throws(PeerRefusal) -> ControlGroup? {

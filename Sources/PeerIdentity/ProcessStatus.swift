@@ -66,23 +66,4 @@ struct ProcessStatus: Hashable, Sendable {
         }
         return numbers
     }
-
-    /// Field 22 of `/proc/PID/stat`. The second field is a name in parentheses
-    /// that may itself hold any of the separators, so counting starts after the
-    /// last parenthesis, at field 3.
-    static func startTime(_ text: [UInt8]) -> UInt64? {
-        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        var field = 2
-        var ticks: UInt64?
-        for byte in text[(end + 1)...] {
-            if byte == UInt8(ascii: " ") {
-                field += 1
-                if field > 22 { return ticks }
-            } else if field == 22 {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                ticks = (ticks ?? 0) &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
-            }
-        }
-        return nil
-    }
 }

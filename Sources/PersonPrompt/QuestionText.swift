@@ -57,7 +57,9 @@ package struct QuestionText: Sendable {
             "A program wants to use \(question.itemCount) items of your keychain."
         case .useItem: "A program wants to use an item of your keychain."
         case .agree: "A program wants you to agree to what it says."
-        case .deputy: "The command line wants to reach items of other programs."
+        case .deputy:
+            "A program wants to see and change the items of\nEVERY program, for 5 minutes in its terminal."
+        case .deputyOnce: "A program wants to see and change the items of\nEVERY program, this once."
         }
     }
 

@@ -11,6 +11,26 @@ import Testing
 /// does not get the key of a row that a person has to agree to. Each test ends with
 /// the truth, which does open.
 @Suite struct LyingDaemonTests {
+    /// Who agreed knew a passcode that may be another person's secret by now.
+    @Test func anAgreementEndsWithThePasscodeThatItWasMadeWith() throws {
+        let scene = try HonestScene()
+        let session = try scene.daemon.openSession()
+        for change in [HonestScene.passcode, nil] {
+            let name = try #require(try scene.ask(.policy(.deviceOwner), in: session))
+            try scene.door(name).agree(with: .passcode(.text(HonestScene.passcode)))
+            #expect(try scene.daemon.outcome(of: name) == .agreed)
+            #expect(try scene.daemon.isMet(.policy(.deviceOwner), in: session))
+            let passcode = PersonCredential.passcode(.text(HonestScene.passcode))
+            if let change {
+                try scene.door().changePasscode(from: .text(HonestScene.passcode), to: .text(change))
+            } else {
+                try scene.door().removePasscode(with: passcode)
+                try scene.door().setPasscode(.text(HonestScene.passcode))
+            }
+            #expect(try !scene.daemon.isMet(.policy(.deviceOwner), in: session))
+        }
+    }
+
     // MARK: About a row
 
     @Test func strippingTheConstraintOpensNothing() throws {

@@ -18,6 +18,8 @@ final class DaemonUnderTest: Sendable {
     let clock: ManualClock
     let locations: KeychainLocations
     let lines = LogLines()
+    /// The keys, as a person reaches them.
+    let enclave: InProcessEnclave
     private let daemon: Daemon
     private let engine: KeychainEngine
     private let terminated: EventSignal
@@ -37,10 +39,14 @@ final class DaemonUnderTest: Sendable {
         configuration.rights = rights
         change(&configuration)
         let data = locations.dataDirectory
+        var opened: InProcessEnclave?
         engine = try KeychainEngine.open(dataDirectory: data, clock: clock) { expected throws(KeychainError) in
             let enclave = try InProcessEnclave(dataDirectory: data, expecting: expected)
+            opened = enclave
             return gate?.wrap(enclave) ?? enclave
         }
+        guard let opened else { preconditionFailure("a store was opened without its keys") }
+        enclave = opened
         let lines = lines
         daemon = try Daemon(configuration, engine: engine, logger: Logger(label: "test") { _ in lines })
         terminated = try EventSignal()

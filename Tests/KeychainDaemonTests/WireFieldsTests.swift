@@ -13,6 +13,39 @@ import Testing
 
     // MARK: Requests
 
+    @Test func inWhoseNameACallIsMadeIsReadAsItWasWritten() throws {
+        for operation in [KeychainRequest.Operation.add, .copy, .update, .delete] {
+            var request = KeychainRequest(operation, query: QueryDictionary([("class", .string("genp"))]))
+            let plain = request.encoded(number: 4)
+            request.behalf = .person
+            let header = request.encoded(number: 4)
+            #expect(header == plain + [0x58, 1])
+            for (bytes, behalf) in [(plain, KeychainRequest.Behalf.program), (header, .person)] {
+                let decoded = try KeychainRequest.decode(header: bytes, tail: SecretBytes(count: 0))
+                #expect(decoded.number == 4 && decoded.request.behalf == behalf)
+                #expect(decoded.request.operation == operation && decoded.request.query == request.query)
+            }
+            // A name that this program does not know.
+            #expect(throws: WireFault()) {
+                try KeychainRequest.decode(header: plain + [0x58, 2], tail: SecretBytes(count: 0))
+            }
+        }
+    }
+
+    @Test func onlyCallsOnItemsAreMadeInAPersonsName() throws {
+        for operation in [
+            KeychainRequest.Operation.status, .device, .means, .census, .deleteGroups(["a"]), .setApplicationPassword,
+            .doctor(.acceptDamage), .changePosition(.searched),
+        ] {
+            var request = KeychainRequest(operation)
+            _ = try KeychainRequest.decode(header: request.encoded(number: 1), tail: SecretBytes(count: 0))
+            request.behalf = .person
+            #expect(throws: WireFault(), "\(operation)") {
+                try KeychainRequest.decode(header: request.encoded(number: 1), tail: SecretBytes(count: 0))
+            }
+        }
+    }
+
     /// The kinds of values of ordinary requests come first.
     private static let ordinaryKinds = 0..<8
     private static let allKinds = 0..<13

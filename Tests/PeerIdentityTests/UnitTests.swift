@@ -145,9 +145,9 @@ struct UnitTests {
         #expect(ProcessStatus(status)?.credentials.effectiveUser == 2)
         #expect(ProcessStatus(status)?.tracerID == 7)
         let stat = "42 (a) b) 1 (2) S " + (4...21).map(String.init).joined(separator: " ") + " 4242 23"
-        #expect(ProcessStatus.startTime(Array(stat.utf8)) == 4242)
-        #expect(ProcessStatus.startTime(Array("42 (a".utf8)) == nil)
-        #expect(ProcessStatus.startTime(Array("42 (a) S 1".utf8)) == nil)
+        #expect(ProcessRecord(Array(stat.utf8))?.startTime == 4242)
+        #expect(ProcessRecord(Array("42 (a".utf8)) == nil)
+        #expect(ProcessRecord(Array("42 (a) S 1".utf8)) == nil)
     }
 
     @Test(.enabled(if: geteuid() == 0, rootOnly), arguments: KernelFeatures.tried)

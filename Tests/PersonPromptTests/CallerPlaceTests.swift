@@ -187,11 +187,14 @@ import Testing
     }
 
     @Test func numbersOfProcStatAreFoundBehindAnyName() {
-        let text = "77 (a) b (c) S 1 20 30 34817 20 4194304 0 0"
-        let record = ProcessRecord(Array(text.utf8))
+        let rest = " 4194304 " + (10...21).map(String.init).joined(separator: " ")
+        let record = ProcessRecord(Array("77 (a) b (c) S 1 20 30 34817 20\(rest) 4711 0".utf8))
         #expect(record?.processGroup == 20 && record?.session == 30 && record?.terminal == 34817)
-        #expect(record?.isInForeground == true)
-        for broken in ["", "77 (a", "77 (a) S 1 2", "77 (a) S x 2 3 4 5", "1 (a) S 1 2 3 99999999999 5"] {
+        #expect(record?.isInForeground == true && record?.startTime == 4711)
+        for broken in [
+            "", "77 (a", "77 (a) S 1 2", "77 (a) S x 2 3 4 5\(rest) 4711", "1 (a) S 1 2 3 99999999999 5\(rest) 4711",
+            "77 (a) S 1 20 30 34817 20\(rest)", "77 (a) S 1 20 30 34817 20\(rest) -1",
+        ] {
             #expect(ProcessRecord(Array(broken.utf8)) == nil)
         }
     }

@@ -76,6 +76,25 @@ import Testing
         #expect(QuestionText(question, repertoire: .unicode, columns: 80).description.contains(words))
     }
 
+    /// Our words alone: a program cannot say in its own what it is let do.
+    @Test(arguments: [
+        (PersonQuestion.Purpose.deputy, "EVERY program, for 5 minutes in its terminal."),
+        (.deputyOnce, "EVERY program, this once."),
+    ])
+    func whoLetsAProgramReachEverythingIsToldForHowLong(_ purpose: PersonQuestion.Purpose, _ words: String) {
+        let question = PersonQuestion(
+            purpose: purpose, program: "/usr/bin/latchkey", programStrength: .user, programProcess: 42)
+        let text = QuestionText(question, repertoire: .unicode, columns: 80).description
+        #expect(
+            text == """
+                A program wants to see and change the items of
+                \(words)
+                Program  | “/usr/bin/latchkey”
+                Process  | 42
+                So says the keychain; another program of yours could pose as it.
+                """)
+    }
+
     static let imitations = [
         "ok”\nProcess  | 1\nProgram  | “/usr/bin/latchkey”", "a\r\nItem     | “harmless”", "a\u{2028}Item     | “x”",
         "a\u{85}The system vouches that it is this program.", "\u{1b}[2J\u{1b}[HItem | x", "\u{9b}2J",

@@ -92,6 +92,43 @@ struct WholeWayTests {
         try expectWithdrawal { _ in kill(processes[0], SIGTERM) }
     }
 
+    /// The command line over the items of every program.
+    @Test func latchkeyReachesOtherProgramsItemsOnceAPersonHasTypedThePasscode() throws {
+        defer { end() }
+        // Of this process, whose group the command line is not in.
+        _ = try client.perform(
+            KeychainRequest(
+                .add,
+                query: QueryDictionary([
+                    ("class", .string("genp")), ("svce", .string("foreign")), ("acct", .string("x")),
+                    ("v_Data", .secret),
+                ]), value: SharedSecret(SecretBytes(copying: Array("the foreign value".utf8)))))
+        let latchkey = "\(BuiltHere.programs)/latchkey --data-dir \(locations.dataDirectory)"
+        let caller = try Caller(
+            on: terminal, script: "echo $$ >&3; \(latchkey) get --all foreign; \(latchkey) list --all; echo all told",
+            ["LANG": "C.UTF-8", "TERM": "xterm"])
+        defer { caller.end() }
+        let shown = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
+        #expect(shown.contains("EVERY program"))
+        terminal.type("1234\r")
+        let told = try #require(terminal.waits(for: "all told"), "no end")
+        #expect(told.contains("the foreign value"))
+        // The second command asked nobody.
+        #expect(told.contains("SERVICE") && !told.contains("<Cancel>"), "\(told)")
+    }
+
+    /// A program that has no person near it.
+    @Test func aProgramWithoutATerminalIsNobodysDeputy() throws {
+        defer { end() }
+        let run = try ToolRun.run(
+            "/usr/bin/setsid",
+            ["-w", "\(BuiltHere.programs)/fault-client", "deputy", locations.dataDirectory, locations.runDirectory],
+            environment: [], input: SecretBytes(count: 0), output: .upTo(4096),
+            patience: .until(Deadline(after: .seconds(60), on: SystemClock())))
+        let said = String(decoding: run.output.insecureArray(), as: UTF8.self)
+        #expect(said.contains("-25308"), "\(said)")
+    }
+
     /// No terminal, no display: nobody is asked, and nobody waits.
     @Test func withoutATerminalTheAnswerComesAtOnce() throws {
         defer { end() }

@@ -98,7 +98,8 @@ struct AuthenticationState: Sendable {
     var notAfter: Duration
 }
 
-/// The contexts and questions of an enclave. Gone with a lock, and with the process.
+/// The contexts and questions of an enclave. Gone with a lock, a change of what
+/// opens the keychain, and the process.
 struct AuthenticationBook: Sendable {
     /// How long after its last use a session is kept whose daemon forgot it.
     static let sessionLife: Duration = .seconds(3600)
@@ -131,7 +132,7 @@ struct AuthenticationBook: Sendable {
         questions = questions.filter { $0.value.session != session }
     }
 
-    /// After a lock nothing counts that a person agreed to before.
+    /// After a lock, or with other slots, nothing counts that a person agreed to before.
     mutating func forgetAgreements() {
         for session in sessions.keys { sessions[session]?.agreements = [] }
         for (name, question) in questions where question.outcome == nil {

@@ -178,6 +178,8 @@ extension EnclaveCore {
         if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
         let failures = try storage.write(change.body, generation: change.generation, root: keybag.root)
         keybag.adopt(change)
+        // Who agreed may not be who agrees from now on.
+        book.forgetAgreements()
         unrepaired += failures
         settleEffacement()
         pendingCode = nil

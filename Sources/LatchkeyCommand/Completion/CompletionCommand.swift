@@ -122,6 +122,13 @@ struct CompletionLine: Sendable {
         case services
         case accounts(of: String)
         case nothing
+
+        var isOfItems: Bool {
+            switch self {
+            case .services, .accounts: true
+            case .words, .nothing: false
+            }
+        }
     }
 
     let current: String
@@ -140,6 +147,7 @@ struct CompletionLine: Sendable {
         var waiting: String?
         var dataDirectory: String?
         var isOver = false
+        var isElsewhere = false
         for word in words.dropLast() {
             if let option = waiting {
                 if option == "--data-dir" { dataDirectory = word }
@@ -147,6 +155,7 @@ struct CompletionLine: Sendable {
             } else if word == "--" {
                 isOver = true
             } else if word.hasPrefix("-") {
+                if Self.isElsewhere(word, verb?.name) { isElsewhere = true }
                 if word.hasPrefix("--data-dir=") { dataDirectory = String(word.dropFirst("--data-dir=".count)) }
                 if word == "--data-dir" || verb?.valued.contains(word) == true && !OptionalValue.contains(word) {
                     waiting = word
@@ -160,8 +169,14 @@ struct CompletionLine: Sendable {
             }
         }
         self.dataDirectory = dataDirectory
-        wanted =
-            isOver || waiting != nil ? .nothing : Self.wanted(current, verb, names, verbs)
+        let wanted = isOver || waiting != nil ? .nothing : Self.wanted(current, verb, names, verbs)
+        self.wanted = isElsewhere && wanted.isOfItems ? .nothing : wanted
+    }
+
+    /// Whether names are those of other programs' items, for which nobody is asked
+    /// while a word is typed.
+    private static func isElsewhere(_ word: String, _ verb: String?) -> Bool {
+        word == "--group" || word.hasPrefix("--group=") || word == "--all-groups" || word == "--all" && verb != "rm"
     }
 
     private static func wanted(

@@ -26,11 +26,15 @@ struct EditCommand: Verb {
               latchkey edit --internet example.com --port 8443 --protocol https
               latchkey edit mail --attribute kSecAttrIsInvisible=true
 
+            \(GroupOption.help)
+
             --json writes {"service", "account", "kind", "changed"}: the names as they are now, and an \
             array of {"attribute", "from", "to"}.
             """)
 
     @OptionGroup var which: ItemArguments
+
+    @OptionGroup var place: GroupOption
 
     @Option(help: "A title for people.")
     var label: String?
@@ -76,7 +80,7 @@ struct EditCommand: Verb {
             throw CommandFailure(
                 .usage, "nothing to change was named", "Add an option such as --label; `latchkey edit --help` has all.")
         }
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(which.name, advice: "Name one account: latchkey edit SERVICE ACCOUNT")
         let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
         if !changes.isEmpty { try keychain.change(item, to: changes.map { ($0.attribute.code, $0.value) }) }

@@ -18,6 +18,9 @@ struct GetCommand: Verb {
               latchkey get --clip=10 mail alice
               latchkey get --otp mail alice
               latchkey get mail --json | jq -r .value
+              latchkey get --group exe./usr/bin/git git:https://git.example
+
+            \(ReachOptions.help)
 
             --otp writes the code of this moment (RFC 6238) instead of the secret, which is an address \
             as otpauth://totp/…?secret=… or, in an item beside the login whose account ends in " (otp)", \
@@ -37,6 +40,8 @@ struct GetCommand: Verb {
 
     @OptionGroup var which: ItemArguments
 
+    @OptionGroup var place: ReachOptions
+
     @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
     var oneTime = false
 
@@ -53,7 +58,8 @@ struct GetCommand: Verb {
             throw CommandFailure(.usage, "--clip writes nothing and --json does", "Leave one of them out.")
         }
         let lookup = SecretLookup(
-            name: which.name, oneTime: oneTime, clip: clip, json: json, dataDirectory: store.dataDirectory)
+            name: which.name, reach: place.reach, oneTime: oneTime, clip: clip, json: json,
+            dataDirectory: store.dataDirectory)
         return try lookup.perform(in: surroundings)
     }
 }
@@ -61,6 +67,7 @@ struct GetCommand: Verb {
 /// What `get` does, once its arguments are known.
 struct SecretLookup {
     let name: ItemName
+    var reach = ItemReach.own
     var oneTime = false
     var clip: ClipboardTime?
     var json = false
@@ -83,7 +90,7 @@ struct SecretLookup {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, in: surroundings)
+        let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, reach: reach, in: surroundings)
         if oneTime { return try writeCode(name, keychain, surroundings) }
         let only = try keychain.secret(name)
         let (item, value) = if let only { only } else { try searched(name, in: keychain) }
@@ -105,6 +112,9 @@ struct SecretLookup {
     private func write(
         _ value: SharedSecret, of item: StoredItem, members: [(String, JSONValue)], on console: any Console
     ) throws(CommandFailure) {
+        if reach == .everyGroup, console.errorIsTerminal, let group = item.group {
+            console.note("Of the group \(PrintableText.escaped(group)):")
+        }
         if let clip { return try copy(value, clip, console) }
         try printing { () throws(SystemCallError) in
             if json {
@@ -139,13 +149,17 @@ extension CommandFailure {
 
     /// Several items have the name: which ones, and how to choose.
     static func several(_ items: [StoredItem], accountGiven: Bool, then advice: String) -> CommandFailure {
+        let isAcrossGroups = Set(items.map(\.group)).count > 1
         let accounts = items.map { item in
             let account = item.account.isEmpty ? "(no account: \"\")" : PrintableText.escaped(item.account)
-            return "  \(account)\(item.isSynchronizable ? " (synchronizable)" : "")"
+            let group = isAcrossGroups ? " in \(PrintableText.escaped(item.group ?? ""))" : ""
+            return "  \(account)\(group)\(item.isSynchronizable ? " (synchronizable)" : "")"
         }
         let last =
-            accountGiven
-            ? "They differ in more than the account: only a program can choose (SecItemCopyMatching)." : advice
+            isAcrossGroups
+            ? "Name one of the groups with --group, and an account where it has several."
+            : accountGiven
+                ? "They differ in more than the account: only a program can choose (SecItemCopyMatching)." : advice
         return CommandFailure(
             .usage, lines: ["\(items.count) items have that name, with these accounts:"] + accounts + [last])
     }

@@ -16,6 +16,8 @@ struct InfoCommand: Verb {
               latchkey info mail alice
               latchkey info mail --json | jq -r .attributes.kSecAttrComment
 
+            \(ReachOptions.help)
+
             --json writes {"service", "account", "kind", "group", "label", "created", "modified", \
             "accessible", "synchronizable", "attributes"}. The last is an object with a member for each \
             attribute by its constant: text, a number, a date, or {"hex"} for bytes.
@@ -23,13 +25,15 @@ struct InfoCommand: Verb {
 
     @OptionGroup var which: ItemArguments
 
+    @OptionGroup var place: ReachOptions
+
     @Flag(help: "Write the attributes as JSON.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(which.name, advice: "Name one account: latchkey info SERVICE ACCOUNT")
         let console = surroundings.console
         try printing { () throws(SystemCallError) in

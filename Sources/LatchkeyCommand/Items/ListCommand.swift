@@ -8,12 +8,15 @@ struct ListCommand: Verb {
         abstract: "List the names of stored items, never their secrets.",
         discussion: """
             On a terminal a table with a heading; elsewhere one line an item, its fields (service, \
-            account, kind, modified, label) separated by tabs. Control characters in names are \
-            shown escaped.
+            account, kind, modified, label; with --all also group) separated by tabs. Control characters in \
+            names are shown escaped.
 
             EXAMPLES
               latchkey list
               latchkey list mail --json | jq -r '.[].account'
+              latchkey list --all
+
+            \(ReachOptions.help)
 
             --json writes an array of {"service", "account", "kind", "group", "label", "created", "modified"}.
             """)
@@ -21,31 +24,37 @@ struct ListCommand: Verb {
     @Argument(help: "Only the items of this service or server.")
     var service: String?
 
+    @OptionGroup var place: ReachOptions
+
     @Flag(help: "Write an array of objects as JSON.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let items = try keychain.list(service: service)
         let console = surroundings.console
         try printing { () throws(SystemCallError) in
             if json { return try console.write("\(JSONValue.array(items.map(\.json)).text)\n") }
-            try console.write(Self.table(items).text(for: console.outputIsTerminal ? .person : .program))
+            try console.write(table(items).text(for: console.outputIsTerminal ? .person : .program))
         }
         if items.isEmpty {
             guard service == nil else { throw .noItem }
-            if console.errorIsTerminal {
+            if console.errorIsTerminal, place.reach == .own {
                 console.note("Nothing is stored yet. `latchkey set SERVICE` stores a secret.")
             }
         }
         return .done
     }
 
-    private static func table(_ items: [StoredItem]) -> TextTable {
-        TextTable(
-            heading: ["SERVICE", "ACCOUNT", "KIND", "MODIFIED", "LABEL"],
-            rows: items.map { [$0.service, $0.account, $0.kind.text, $0.modified?.text ?? "", $0.label ?? ""] })
+    private func table(_ items: [StoredItem]) -> TextTable {
+        let isOfAll = place.reach == .everyGroup
+        return TextTable(
+            heading: ["SERVICE", "ACCOUNT", "KIND", "MODIFIED", "LABEL"] + (isOfAll ? ["GROUP"] : []),
+            rows: items.map { item in
+                [item.service, item.account, item.kind.text, item.modified?.text ?? "", item.label ?? ""]
+                    + (isOfAll ? [item.group ?? ""] : [])
+            })
     }
 }

@@ -7,7 +7,7 @@ struct NoteCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "note",
         abstract: "Store a secret text of several lines, or replace the one that is there.",
-        usage: "latchkey note <name> [--account <account>] [--label <label>] [--raw] [--allow-empty]",
+        usage: "latchkey note <name> [--account <account>] [--label <label>] [--raw] [--allow-empty] [--group <group>]",
         discussion: """
             The text is read from standard input or, on a terminal, typed line by line, without being \
             shown, up to Ctrl-D at the beginning of a line. No editor is started and no file is made. \
@@ -21,6 +21,8 @@ struct NoteCommand: Verb {
               latchkey note recovery-codes < codes.txt
               latchkey get recovery-codes
 
+            \(GroupOption.help)
+
             --json writes {"service", "account", "kind", "replaced"}.
             """)
 
@@ -32,6 +34,8 @@ struct NoteCommand: Verb {
 
     @Option(help: "A title for people.")
     var label: String?
+
+    @OptionGroup var place: GroupOption
 
     @Flag(help: "Keep every byte of standard input, also a newline at the end.")
     var raw = false
@@ -51,7 +55,7 @@ struct NoteCommand: Verb {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         guard surplus.isEmpty else { throw .secretAsArgument("latchkey note NAME") }
         let console = surroundings.console
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let storing = SecretStoring(
             kind: .generic, service: name, account: account ?? "",
             attributes: [(.type, .integer(Self.type))] + (label.map { [(.label, .string($0))] } ?? []), json: json)

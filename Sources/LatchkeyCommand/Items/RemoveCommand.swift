@@ -14,10 +14,18 @@ struct RemoveCommand: Verb {
               latchkey rm mail alice
               latchkey rm mail --all --yes
 
+            \(GroupOption.help) --all-groups looks in all groups; --all is every match wherever that is looked for.
+
             --json writes {"removed"}: how many items.
             """)
 
     @OptionGroup var which: ItemArguments
+
+    @OptionGroup var place: GroupOption
+
+    // `--all` is taken: every match, as it always was.
+    @Flag(name: .customLong("all-groups"), help: "Look in the access groups of every program.")
+    var everyGroup = false
 
     @Flag(help: "Remove every item that matches.")
     var all = false
@@ -30,8 +38,13 @@ struct RemoveCommand: Verb {
 
     @OptionGroup var store: StoreOptions
 
+    mutating func validate() throws {
+        if everyGroup, place.group != nil { throw ValidationError("--all-groups is every group: leave out --group.") }
+    }
+
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let reach = everyGroup ? .everyGroup : place.reach
+        let keychain = try CommandKeychain.open(store, reach: reach, in: surroundings)
         let found = try keychain.find(which.name)
         guard !found.isEmpty else { throw .noItem }
         if found.count > 1 { try confirm(found, surroundings.console) }
@@ -53,7 +66,9 @@ struct RemoveCommand: Verb {
                 .usage, "\(found.count) items match and nobody can be asked; nothing was removed",
                 "Add --yes to remove them all.")
         }
-        let answer = console.promptForLine("Remove \(found.count) items of this service? [y/N] ")
+        let groups = Set(found.map(\.group)).count
+        let place = groups > 1 ? ", in \(groups) groups" : ""
+        let answer = console.promptForLine("Remove \(found.count) items of this service\(place)? [y/N] ")
         guard answer == "y" || answer == "Y" || answer == "yes" else {
             throw CommandFailure(.usage, "nothing was removed", "Answer y, or add --yes.")
         }

@@ -8,7 +8,7 @@ struct SetCommand: Verb {
         commandName: "set",
         abstract: "Store a secret, or replace the one that is there.",
         usage: """
-            latchkey set <service> [<account>] [--label <label>] [--internet] [--raw] [--allow-empty]
+            latchkey set <service> [<account>] [--label <label>] [--internet] [--raw] [--allow-empty] [--group <group>]
                    latchkey set <service> [<account>] --generate[=apple|words|<length>] [--show] [--label <label>]
             """,
         discussion: """
@@ -33,6 +33,8 @@ struct SetCommand: Verb {
               pwgen -s 32 1 | latchkey set mail alice --label "Mail at work"
               latchkey set --raw backup-key < key.bin
 
+            \(GroupOption.help)
+
             --json writes {"service", "account", "kind", "replaced"}.
             """)
 
@@ -44,6 +46,8 @@ struct SetCommand: Verb {
 
     @Option(help: "A title for people.")
     var label: String?
+
+    @OptionGroup var place: GroupOption
 
     @Flag(help: "Store an internet password with <service> as its server.")
     var internet = false
@@ -74,7 +78,7 @@ struct SetCommand: Verb {
         guard surplus.isEmpty else { throw .secretAsArgument("latchkey set SERVICE [ACCOUNT]") }
         let console = surroundings.console
         try checkGeneration(console)
-        let keychain = try CommandKeychain.open(store, in: surroundings)
+        let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let storing = SecretStoring(
             kind: internet ? .internet : .generic, service: service, account: account ?? "",
             attributes: label.map { [(.label, .string($0))] } ?? [], json: json)

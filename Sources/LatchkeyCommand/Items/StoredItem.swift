@@ -33,6 +33,9 @@ struct StoredItem: Sendable {
         }
     }
 
+    /// By names, then by what tells equal names apart.
+    var sortKey: [String] { [service, account, kind.text, group ?? ""] }
+
     /// As a message names it: service/account, or the service alone.
     var displayName: String { Self.displayName(service, account) }
 

@@ -3,11 +3,14 @@ internal import ArgumentParser
 struct ExportCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write the items of the command line into one encrypted file.",
+        abstract: "Write the items of the command line, or of other programs, into one encrypted file.",
         discussion: """
-            The file holds every generic and internet password of the group "latchkey", with all attributes, \
-            under a passphrase that is typed twice. `latchkey import` reads it back. WITHOUT THE PASSPHRASE \
-            NOBODY OPENS IT, you included.
+            The file holds every generic and internet password of the group "latchkey", or of --group, or with \
+            --all of every group, with all attributes, under a passphrase that is typed twice. `latchkey import` \
+            reads it back, all into the group "latchkey". WITHOUT THE PASSPHRASE NOBODY OPENS IT, you included.
+
+            With a passcode an export always needs a person who agrees, in the terminal or on the screen; an \
+            agreement counts for five minutes in the same terminal session, until the keychain is locked.
 
             --insecure-plaintext writes the same without any encryption, mode 0600, after a question; --yes \
             stands for the answer where nobody can be asked. A terminal is refused as the target.
@@ -23,6 +26,8 @@ struct ExportCommand: Verb {
 
     @Argument(help: "Where to write.")
     var file: String
+
+    @OptionGroup var place: ReachOptions
 
     @Flag(name: .customLong("insecure-plaintext"), help: "Write every secret in the clear.")
     var insecurePlaintext = false
@@ -54,7 +59,8 @@ struct ExportCommand: Verb {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         try surroundings.transfer.perform(
             ExportJob(
-                target: file, protection: insecurePlaintext ? .insecurePlaintext(confirmed: yes) : .passphrase,
+                target: file, reach: place.reach,
+                protection: insecurePlaintext ? .insecurePlaintext(confirmed: yes) : .passphrase,
                 passphraseDescriptor: passphraseDescriptor, replacesFile: replace, json: json,
                 dataDirectory: store.dataDirectory),
             in: surroundings)

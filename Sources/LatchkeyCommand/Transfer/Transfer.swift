@@ -35,6 +35,7 @@ package struct ExportJob: Sendable {
     }
 
     package var target: String
+    package var reach: ItemReach
     package var protection: Protection
     package var passphraseDescriptor: Int32?
     package var replacesFile: Bool

@@ -4,7 +4,8 @@ import KeychainProtocol
 import Synchronization
 
 /// A keychain in memory, as far as the command line needs one: exact matches,
-/// uniqueness by the schema's tuple, one group a call or all.
+/// uniqueness by the schema's tuple, one group a call or all, of every program in a
+/// person's name.
 final class FakeKeychain: KeychainTransport {
     struct Item {
         var itemClass: ItemClass
@@ -16,6 +17,9 @@ final class FakeKeychain: KeychainTransport {
         var items: [Item] = []
         var requests: [KeychainRequest] = []
         var failure: KeychainError?
+        /// What a call in a person's name is refused with.
+        var deputyFailure: KeychainError?
+        var protocolVersion = ProtocolVersion.highest
         var refusedService: String?
         var doctor = DoctorReport()
         var clock = 800_000_000.0
@@ -54,15 +58,18 @@ final class FakeKeychain: KeychainTransport {
 
     func session() throws(KeychainError) -> SessionInformation {
         if let failure = state.withLock(\.failure) { throw failure }
-        return SessionInformation(
+        var session = SessionInformation(
             groups: groups, nameableGroups: nameable, strength: .user, isTemporary: isTemporary,
             identity: "exe./usr/bin/latchkey", missingFeatures: ["pidfs"], serverVersion: "0.1.0")
+        session.protocolVersion = state.withLock(\.protocolVersion)
+        return session
     }
 
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         try state.withLock { state throws(KeychainError) in
             state.requests.append(request)
             if let failure = state.failure { throw failure }
+            if request.behalf == .person, let failure = state.deputyFailure { throw failure }
             switch request.operation {
             case .add: return try add(request, &state)
             case .copy: return try copy(request, state)
@@ -176,7 +183,12 @@ final class FakeKeychain: KeychainTransport {
         var wanted = Self.attributes(request.query)
         if wanted["sync"] == .string("syna") { wanted["sync"] = nil }
         let scope: Set<String>
-        if case .string(let group) = wanted["agrp"] {
+        if request.behalf == .person {
+            scope = Set(
+                state.items.compactMap { item in
+                    if case .string(let group)? = item.attributes["agrp"] { group } else { nil }
+                })
+        } else if case .string(let group) = wanted["agrp"] {
             guard groups.contains(group) || nameable.contains(group) else {
                 throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: group))
             }

@@ -33,6 +33,12 @@ struct ProcFixture {
         try folder.write("\(processID)/\(name)", text)
     }
 
+    /// Another process, of which nothing is to be seen but this.
+    func add(_ process: Int32, stat: String) throws {
+        _ = try folder.makeFolder("\(process)")
+        try folder.write("\(process)/stat", stat)
+    }
+
     func root(_ hierarchy: ProcRoot.Hierarchy = .whole) throws -> ProcRoot {
         try ProcRoot(at: FilePath(folder.path), hierarchy: hierarchy)
     }

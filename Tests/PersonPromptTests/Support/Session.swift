@@ -1,5 +1,5 @@
 import Foundation
-import PersonPrompt
+import KeychainPlatform
 
 enum Session {
     /// The processes of a session that run; what has ended and waits for its parent

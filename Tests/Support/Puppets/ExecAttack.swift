@@ -55,6 +55,20 @@ package enum ExecAttack: String, CaseIterable, Sendable {
         try Puppet(["connect", victim.socketPath] + greeting + asking()).listen()
     }
 
+    /// What a program in a forged Flatpak is told that makes a request.
+    ///
+    /// - Parameters:
+    ///   - root: the folder that is its root, with a `.flatpak-info` in it.
+    ///   - socket: the daemon's, as the program sees it there.
+    /// - Returns: "told" where the answer holds `text`, else how the connection ended.
+    package static func contained(
+        in root: String, socket: String, asking request: KeychainRequest, for text: String
+    ) throws -> String? {
+        try Puppet(
+            ["foreign", "enter", root, "connect", socket] + greeting + asking(request, for: text)
+        ).listen()
+    }
+
     /// A program that another user runs.
     package static func client(ofUser user: UInt32, of victim: some Victim) throws -> String? {
         let program = try Workshop.shared.get().program

@@ -18,6 +18,8 @@ import KeychainProtocol
 ///     fault-client abandon DATA RUN      has a person asked through a context (LAContext),
 ///                                        which it ends at SIGUSR1; then it waits
 ///
+///     fault-client deputy DATA RUN       reads every program's items in a person's name
+///
 ///     fault-client stopped DATA RUN      on a line of input: three calls that need a key,
 ///                                        with the reason and the milliseconds of each
 ///
@@ -46,6 +48,7 @@ struct FaultClient {
             case "stopped": try program.callStopped()
             case "agree": try program.useWithPerson()
             case "abandon": try program.abandon()
+            case "deputy": try program.readInPersonsName()
             default: exit(2)
             }
             print("ok")
@@ -98,6 +101,12 @@ struct FaultClient {
         _ = unsafe sigwait(&signals, &signal)
         session.end()
         while true { pause() }
+    }
+
+    private func readInPersonsName() throws(KeychainError) {
+        var request = Self.everything
+        request.behalf = .person
+        print("\(try client.perform(request).rows.count) items")
     }
 
     private func add(_ account: String, _ bytes: [UInt8]) throws(KeychainError) {

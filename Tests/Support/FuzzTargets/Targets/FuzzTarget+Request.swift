@@ -43,7 +43,9 @@ enum RequestProperty {
     }
 
     private static func check(_ a: KeychainRequest, _ b: KeychainRequest, _ hasSameBytes: Bool) throws(WireFault) {
-        guard a.operation == b.operation, a.isWrite == b.isWrite, a.items.count == b.items.count, hasSameBytes else {
+        guard a.operation == b.operation, a.isWrite == b.isWrite, a.behalf == b.behalf,
+            a.items.count == b.items.count, hasSameBytes
+        else {
             throw WireFault()
         }
     }
@@ -69,7 +71,7 @@ enum RequestSeeds {
         seed(
             KeychainRequest(
                 .copy, query: QueryDictionary(item + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))]))),
-        seed(KeychainRequest(.delete, query: QueryDictionary(item))),
+        seed(KeychainRequest(.delete, query: QueryDictionary(item))), inAPersonsName,
         seed(KeychainRequest(.add, query: QueryDictionary(item + [("v_Data", .secret)] + values), value: secret)),
         seed(
             KeychainRequest(
@@ -95,6 +97,12 @@ enum RequestSeeds {
     private static let item: [(String, RawValue)] = [
         ("class", .string("genp")), ("svce", .string("service")), ("acct", .string("account")),
     ]
+
+    private static var inAPersonsName: [UInt8] {
+        var request = KeychainRequest(.copy, query: QueryDictionary(item))
+        request.behalf = .person
+        return seed(request)
+    }
 
     private static let values: [(String, RawValue)] = [
         ("labl", .data([1, 2, 3])), ("crtr", .integer(-7)), ("type", .real(0.5)), ("cdat", .date(1)),

@@ -1,4 +1,5 @@
-/// The fields of `/proc/PID/stat` that say where a process lives (proc_pid_stat(5)).
+/// The fields of `/proc/PID/stat` that say where a process lives, and since when
+/// (proc_pid_stat(5)).
 package struct ProcessRecord: Hashable, Sendable {
     package let processGroup: Int32
     package let session: Int32
@@ -6,6 +7,8 @@ package struct ProcessRecord: Hashable, Sendable {
     package let terminal: UInt64
     /// The group that the terminal belongs to now; -1: none.
     package let foregroundGroup: Int32
+    /// Clock ticks from boot to the start of the process.
+    package let startTime: UInt64
 
     /// Whether it may use its terminal.
     package var isInForeground: Bool { terminal != 0 && processGroup == foregroundGroup }
@@ -14,26 +17,17 @@ package struct ProcessRecord: Hashable, Sendable {
     /// separators: counting starts after the last parenthesis, at field 3.
     package init?(_ text: [UInt8]) {
         guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-        let fields = text[(end + 1)...].split(separator: UInt8(ascii: " ")).prefix(6)
-        let numbers = fields.dropFirst().compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
+        let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "))
+        // Up to field 22; the rest is nobody's business here.
+        guard fields.count >= 20, let startTime = UInt64(Self.text(fields[19])) else { return nil }
+        let numbers = fields[1..<6].compactMap { Int32(Self.text($0)) }
         guard numbers.count == 5 else { return nil }
         processGroup = numbers[1]
         session = numbers[2]
         terminal = UInt64(UInt32(bitPattern: numbers[3]))
         foregroundGroup = numbers[4]
+        self.startTime = startTime
     }
-}
 
-/// The real and effective user of a process (`/proc/PID/status`, line "Uid:").
-package enum ProcessUsers {
-    package static func parse(_ text: [UInt8]) -> (real: UInt32, effective: UInt32)? {
-        for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Uid:\t".utf8) {
-            let numbers = line.dropFirst(5).split(separator: UInt8(ascii: "\t")).map {
-                UInt32(String(decoding: $0, as: UTF8.self))
-            }
-            guard numbers.count == 4, let real = numbers[0], let effective = numbers[1] else { return nil }
-            return (real, effective)
-        }
-        return nil
-    }
+    private static func text(_ field: ArraySlice<UInt8>) -> String { String(decoding: field, as: UTF8.self) }
 }
