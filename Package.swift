@@ -291,7 +291,7 @@ let package = Package(
             [
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
-                "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave",
+                "KeychainTestSupport", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
             ],
             resources: [.copy("Fixtures")]),
         tests(
