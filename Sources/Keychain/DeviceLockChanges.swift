@@ -15,8 +15,8 @@ internal import KeychainProtocol
 /// has happened.
 ///
 /// Each iteration keeps one connection to the daemon, of the 64 that a process may have.
-/// It goes on with the next daemon where one ends, and throws where none can be reached
-/// for about a minute. It ends with the task that iterates (within seconds, where a daemon
+/// It goes on with the next daemon where one ends, and throws where none can be reached,
+/// or none knows the state, for about a minute. It ends with the task that iterates (within seconds, where a daemon
 /// is just being started).
 public struct DeviceLockChanges: AsyncSequence, Sendable {
     /// A state that differs from the one before.

@@ -58,13 +58,16 @@ public final class ProtectedDataNotifier: Sendable {
     /// Whether protected data is available, once somebody says so; nil: it is to end.
     private static func next(_ states: any DeviceStates, orUntil cancelled: EventSignal) -> Bool? {
         do throws(KeychainError) {
-            return try states.next(orUntil: cancelled).map { DeviceLock($0) == .unlocked }
-        } catch {
-            do throws(SystemCallError) {
-                let deadline = Deadline(after: pause, on: SystemClock())
-                return try waitForAny(of: [cancelled.descriptor], until: deadline) == nil ? false : nil
-            } catch { return nil }
-        }
+            let state = try states.next(orUntil: cancelled)
+            // What came after the end is not posted.
+            return isSignalled(cancelled, within: .zero) ? nil : state.map { DeviceLock($0) == .unlocked }
+        } catch { return isSignalled(cancelled, within: pause) ? nil : false }
+    }
+
+    private static func isSignalled(_ event: EventSignal, within time: Duration) -> Bool {
+        do throws(SystemCallError) {
+            return try waitForAny(of: [event.descriptor], until: Deadline(after: time, on: SystemClock())) != nil
+        } catch { return true }
     }
 }
 

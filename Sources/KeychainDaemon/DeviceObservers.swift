@@ -62,9 +62,12 @@ final class DeviceObservers: Sendable {
     }
 
     private func look(_ number: UInt64, _ next: (ClientConnection, Ending?) -> Void) {
-        guard let entry = entries.withLock({ $0[number] }), let asked = entry.waiting,
-            let state = board.state(after: asked.known, for: entry.listener)
-        else { return }
+        guard let entry = entries.withLock({ $0[number] }), let asked = entry.waiting else { return }
+        let outcome: Result<DeviceState, KeychainError>
+        do throws(KeychainError) {
+            guard let state = try board.state(after: asked.known, for: entry.listener) else { return }
+            outcome = .success(state)
+        } catch { outcome = .failure(error) }
         // Who takes it out answers it.
         let observer = entries.withLock { entries in
             let observer = entries[number]?.waiting
@@ -74,7 +77,7 @@ final class DeviceObservers: Sendable {
         }
         guard let observer else { return }
         var ending: Ending?
-        do throws(Ending) { try server.tell(observer, state) } catch { ending = error }
+        do throws(Ending) { try server.tell(observer, outcome) } catch { ending = error }
         next(observer.connection, ending)
     }
 }

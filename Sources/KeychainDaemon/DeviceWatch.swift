@@ -66,14 +66,18 @@ final class DeviceWatch: Sendable {
 
     private func follow(heard: () -> Void) {
         while !isStopping.load(ordering: .acquiring) {
+            var wasFollowed = false
             do throws(KeychainError) {
                 try engine.followDevice(until: stop) { described in
+                    wasFollowed = true
                     settle(described)
                     heard()
                 }
                 return stop.signal()
             } catch {
                 heard()
+                // One that ended is started anew; where that fails nobody knows the state.
+                if !wasFollowed { board.lose(error) }
                 logger.notice("the enclave's state is not heard", metadata: ["cause": "\(error.reason.explanation)"])
             }
             do throws(SystemCallError) {

@@ -182,10 +182,12 @@ struct RequestServer: Sendable {
 
     /// Answers an observer of the keychain's state. It has read everything, so that
     /// what it is told needs no wait.
-    func tell(_ observer: DeviceObserver, _ state: DeviceState) throws(Ending) {
-        try send(
-            .device(state, number: observer.request), to: observer.connection, carriesValue: false, isLast: true,
-            within: .zero)
+    func tell(_ observer: DeviceObserver, _ outcome: Result<DeviceState, KeychainError>) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) { message = .device(try outcome.get(), number: observer.request) } catch {
+            message = .failure(error, number: observer.request)
+        }
+        try send(message, to: observer.connection, carriesValue: false, isLast: true, within: .zero)
     }
 
     private func serveItems(

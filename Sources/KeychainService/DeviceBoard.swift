@@ -1,3 +1,4 @@
+package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
 internal import Synchronization
@@ -14,6 +15,8 @@ package final class DeviceBoard: Sendable {
 
     private struct State {
         var present: DeviceState?
+        /// Why nobody knows the present state.
+        var failure: KeychainError?
         var number: UInt64 = 0
         var listeners: [UInt64: Listener] = [:]
         var nextListener: UInt64 = 1
@@ -52,12 +55,18 @@ package final class DeviceBoard: Sendable {
 
     /// What follows the state of that number (0: the present one); nil as long as
     /// nothing does. Asking says that everything up to it was heard.
-    package func state(after number: UInt64, for listener: UInt64) -> DeviceState? {
+    ///
+    /// - Throws: what ``lose(_:)`` was told, until there is a state again.
+    package func state(after number: UInt64, for listener: UInt64) throws(KeychainError) -> DeviceState? {
         hearing { state in
             let heard = state.listeners[listener]?.heard ?? 0
             state.listeners[listener]?.heard = max(heard, min(number, state.number))
         }
-        return state.withLock { $0.number == number ? nil : $0.present }
+        let (failure, next) = state.withLock { state in
+            (state.failure, state.number == number ? nil : state.present)
+        }
+        if let failure { throw failure }
+        return next
     }
 
     private func hearing(_ change: (inout State) -> Void) {
@@ -75,11 +84,22 @@ package final class DeviceBoard: Sendable {
 
     // MARK: Telling
 
+    /// Nobody knows the state any more: whoever asks is told why, and nothing else.
+    package func lose(_ error: KeychainError) {
+        state.withLock { state in
+            state.failure = error
+            state.present = nil
+            state.number += 1
+        }
+        ring()
+    }
+
     /// Tells everybody. One that is about to close is told when this returns: each
     /// has heard of it, has left, or the patience is over.
     package func tell(_ now: DeviceState) {
         let (number, listeners) = state.withLock { state in
             state.number += 1
+            state.failure = nil
             state.present = now
             state.present?.number = state.number
             return (state.number, Array(state.listeners.keys))

@@ -23,7 +23,7 @@ final class TestDeviceStates: DeviceStates {
         while true {
             // One that is closed says so.
             _ = try machine.engine()
-            if let state = machine.board.state(after: known.withLock { $0 }, for: listener) {
+            if let state = try machine.board.state(after: known.withLock { $0 }, for: listener) {
                 known.withLock { $0 = state.number }
                 return state
             }

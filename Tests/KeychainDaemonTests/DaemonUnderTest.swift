@@ -18,6 +18,8 @@ final class DaemonUnderTest: Sendable {
     let clock: ManualClock
     let locations: KeychainLocations
     let lines = LogLines()
+    /// Past the daemon, as a person reaches it.
+    let enclave: any PersonDoor
     private let daemon: Daemon
     private let engine: KeychainEngine
     private let terminated: EventSignal
@@ -37,10 +39,15 @@ final class DaemonUnderTest: Sendable {
         configuration.rights = rights
         change(&configuration)
         let data = locations.dataDirectory
+        var made: InProcessEnclave?
         engine = try KeychainEngine.open(dataDirectory: data, clock: clock) { expected throws(KeychainError) in
-            let enclave = try InProcessEnclave(dataDirectory: data, expecting: expected)
+            let enclave = try InProcessEnclave(
+                dataDirectory: data, expecting: expected, passcodeCost: .fixed(passes: 1, kibibytes: 8) ?? .calibrated)
+            made = enclave
             return gate?.wrap(enclave) ?? enclave
         }
+        guard let made else { throw KeychainError(.internalComponent, reason: .internalFault(what: "no enclave")) }
+        enclave = made
         let lines = lines
         daemon = try Daemon(configuration, engine: engine, logger: Logger(label: "test") { _ in lines })
         terminated = try EventSignal()
@@ -72,6 +79,7 @@ final class DaemonUnderTest: Sendable {
     var configuration: ClientConfiguration { ClientConfiguration(target: .store(locations, autostart: false)) }
     var connectionCount: Int { daemon.connectionCount }
     var observerCount: Int { daemon.observerCount }
+    var deviceObserverCount: Int { daemon.deviceObserverCount }
 
     /// A bare connection, for conversations that no client of ours would hold.
     func rawConnection() throws -> PacketSocket {

@@ -1,3 +1,4 @@
+import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainService
@@ -38,7 +39,7 @@ import Testing
     /// Waits until the listener is told of something that follows `number`.
     private func heard(_ bell: EventSignal, _ listener: UInt64, after number: UInt64) throws -> DeviceState {
         while true {
-            if let state = board.state(after: number, for: listener) { return state }
+            if let state = try board.state(after: number, for: listener) { return state }
             try #require(try isDone(bell))
             bell.drain()
         }
@@ -46,14 +47,14 @@ import Testing
 
     @Test func theStateIsToldWithANumberOfTheBoards() throws {
         let listener = board.join {}
-        #expect(board.state(after: 0, for: listener) == nil)
+        #expect(try board.state(after: 0, for: listener) == nil)
         board.tell(state())
-        #expect(board.state(after: 0, for: listener)?.number == 1)
-        #expect(board.state(after: 1, for: listener) == nil)
+        #expect(try board.state(after: 0, for: listener)?.number == 1)
+        #expect(try board.state(after: 1, for: listener) == nil)
         // Of several only the last.
         board.tell(state())
         board.tell(state())
-        #expect(board.state(after: 1, for: listener)?.number == 3)
+        #expect(try board.state(after: 1, for: listener)?.number == 3)
     }
 
     @Test func aLockWaitsUntilEverybodyAskedAgain() throws {
@@ -65,7 +66,7 @@ import Testing
             #expect(state.isClosing)
             // Told, and not yet heard.
             #expect(try !isDoneNow(done))
-            #expect(board.state(after: state.number, for: listener) == nil)
+            #expect(try board.state(after: state.number, for: listener) == nil)
         }
         #expect(try isDone(done))
     }
@@ -95,12 +96,29 @@ import Testing
     @Test func aNumberThatWasNotToldDoesNotCount() throws {
         let bell = try EventSignal()
         let listener = board.join { bell.signal() }
-        _ = board.state(after: .max, for: listener)
+        _ = try board.state(after: .max, for: listener)
         let done = try telling(state(isClosing: true))
         _ = try heard(bell, listener, after: 0)
         #expect(try !isDoneNow(done))
         board.leave(listener)
         #expect(try isDone(done))
+    }
+
+    @Test func aStateThatNobodyKnowsIsSaidToBeThat() throws {
+        let bell = try EventSignal()
+        let listener = board.join { bell.signal() }
+        board.tell(state())
+        let known = try #require(try board.state(after: 0, for: listener)).number
+        bell.drain()
+        board.lose(KeychainError(.notAvailable, reason: .enclaveUnreachable))
+        #expect(try isDone(bell))
+        for number in [0, known] {
+            #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) {
+                try board.state(after: number, for: listener)
+            }
+        }
+        board.tell(state())
+        #expect(try board.state(after: known, for: listener) != nil)
     }
 
     @Test func anythingElseWaitsForNobody() {
