@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The lock as a program under test sees it.
-@Suite struct DeviceLockTests {
+@Suite(.timeLimit(.minutes(20))) struct DeviceLockTests {
     private let keychain: TestKeychain
 
     init() throws {

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// What programs hear of the lock, with the real latchkeyd and latchkey-enclave.
-@Suite(.enabled(if: ShippedDaemon.isWithinReach)) struct DeviceLockTests {
+@Suite(.enabled(if: ShippedDaemon.isWithinReach), .timeLimit(.minutes(20))) struct DeviceLockTests {
     private let daemon: ShippedDaemon
     private let passcode = SharedSecret(SecretBytes(copying: Array("words words".utf8)))
 
