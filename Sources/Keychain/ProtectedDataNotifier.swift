@@ -2,6 +2,7 @@ public import Foundation
 internal import KeychainClient
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import Synchronization
 
 /// Posts UIKit's two notifications of protected data, for as long as it lives.
 ///
@@ -22,7 +23,7 @@ internal import KeychainProtocol
 /// killed, or cannot be reached for about a minute) it is posted when it is known. What
 /// is posted always alternates, beginning with what follows from the state at the start.
 public final class ProtectedDataNotifier: Sendable {
-    private let cancelled: EventSignal
+    private let end: End
 
     /// Begins; nothing is posted for the present state.
     ///
@@ -36,11 +37,11 @@ public final class ProtectedDataNotifier: Sendable {
         let states = try transport.deviceStates()
         let isAvailable = DeviceLock.isProtectedDataAvailable
         do throws(SystemCallError) {
-            let cancelled = try EventSignal()
-            self.cancelled = cancelled
+            let end = End(try EventSignal())
+            self.end = end
             try BackgroundThread.start {
                 var posts = ProtectedDataPosts(isAvailable: isAvailable)
-                while let now = Self.next(states, orUntil: cancelled) {
+                while let now = Self.next(states, orUntil: end) {
                     if let name = posts.name(for: now) { center.post(name: name, object: nil) }
                 }
             }
@@ -50,24 +51,38 @@ public final class ProtectedDataNotifier: Sendable {
     deinit { stop() }
 
     /// Posts nothing more, but for one that is being posted now.
-    public func stop() { cancelled.signal() }
+    public func stop() { end.come() }
 
     /// How long nothing is asked after a minute in which nobody answered.
     private static let pause: Duration = .seconds(5)
 
-    /// Whether protected data is available, once somebody says so; nil: it is to end.
-    private static func next(_ states: any DeviceStates, orUntil cancelled: EventSignal) -> Bool? {
-        do throws(KeychainError) {
-            let state = try states.next(orUntil: cancelled)
-            // What came after the end is not posted.
-            return isSignalled(cancelled, within: .zero) ? nil : state.map { DeviceLock($0) == .unlocked }
-        } catch { return isSignalled(cancelled, within: pause) ? nil : false }
+    /// Of the thread, told by whoever stops it.
+    private final class End: Sendable {
+        let event: EventSignal
+        private let hasCome = Atomic(false)
+
+        init(_ event: EventSignal) { self.event = event }
+
+        var isThere: Bool { hasCome.load(ordering: .acquiring) }
+
+        func come() {
+            hasCome.store(true, ordering: .releasing)
+            event.signal()
+        }
     }
 
-    private static func isSignalled(_ event: EventSignal, within time: Duration) -> Bool {
-        do throws(SystemCallError) {
-            return try waitForAny(of: [event.descriptor], until: Deadline(after: time, on: SystemClock())) != nil
-        } catch { return true }
+    /// Whether protected data is available, once somebody says so; nil: it is to end.
+    private static func next(_ states: any DeviceStates, orUntil end: End) -> Bool? {
+        do throws(KeychainError) {
+            let state = try states.next(orUntil: end.event)
+            // What came after the end is not posted.
+            return end.isThere ? nil : state.map { DeviceLock($0) == .unlocked }
+        } catch {
+            do throws(SystemCallError) {
+                let deadline = Deadline(after: pause, on: SystemClock())
+                return try waitForAny(of: [end.event.descriptor], until: deadline) == nil ? false : nil
+            } catch { return nil }
+        }
     }
 }
 

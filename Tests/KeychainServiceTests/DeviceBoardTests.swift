@@ -3,6 +3,7 @@ import KeychainPlatform
 import KeychainProtocol
 import KeychainService
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 /// Who is waited for before a lock comes.
@@ -18,29 +19,43 @@ import Testing
             isClosing: isClosing)
     }
 
-    /// Tells on a thread of its own.
-    private func telling(_ state: DeviceState) throws -> EventSignal {
-        let done = try EventSignal()
-        TestThread.start { [board] in
-            board.tell(state)
+    /// A lock that is being announced on a thread of its own.
+    private final class Announcement: Sendable {
+        let done: EventSignal
+        private let isOver = Atomic(false)
+
+        init() throws { done = try EventSignal() }
+
+        var isDone: Bool { isOver.load(ordering: .acquiring) }
+
+        func finish() {
+            isOver.store(true, ordering: .releasing)
             done.signal()
         }
-        return done
     }
 
-    private func isDone(_ done: EventSignal) throws -> Bool {
-        try waitForAny(of: [done.descriptor], until: Deadline(after: .seconds(20), on: SystemClock())) == 0
+    /// One that waits for listeners when this returns.
+    private func announcing() throws -> Announcement {
+        let announcement = try Announcement()
+        let closing = state(isClosing: true)
+        TestThread.start { [board] in
+            board.tell(closing)
+            announcement.finish()
+        }
+        let limit = Deadline(after: .seconds(20), on: SystemClock())
+        while clock.waiterCount == 0 { try #require(!limit.hasPassed, "nobody is waited for") }
+        return announcement
     }
 
-    private func isDoneNow(_ done: EventSignal) throws -> Bool {
-        try waitForAny(of: [done.descriptor], until: Deadline(after: .zero, on: SystemClock())) == 0
+    private func comes(_ event: EventSignal) throws -> Bool {
+        try waitForAny(of: [event.descriptor], until: Deadline(after: .seconds(20), on: SystemClock())) == 0
     }
 
     /// Waits until the listener is told of something that follows `number`.
     private func heard(_ bell: EventSignal, _ listener: UInt64, after number: UInt64) throws -> DeviceState {
         while true {
             if let state = try board.state(after: number, for: listener) { return state }
-            try #require(try isDone(bell))
+            try #require(try comes(bell))
             bell.drain()
         }
     }
@@ -60,36 +75,34 @@ import Testing
     @Test func aLockWaitsUntilEverybodyAskedAgain() throws {
         let bells = try (0..<3).map { _ in try EventSignal() }
         let listeners = bells.map { bell in board.join { bell.signal() } }
-        let done = try telling(state(isClosing: true))
+        let announcement = try announcing()
         for (bell, listener) in zip(bells, listeners) {
             let state = try heard(bell, listener, after: 0)
             #expect(state.isClosing)
             // Told, and not yet heard.
-            #expect(try !isDoneNow(done))
+            #expect(!announcement.isDone)
             #expect(try board.state(after: state.number, for: listener) == nil)
         }
-        #expect(try isDone(done))
+        #expect(try comes(announcement.done))
     }
 
     @Test func whoLeavesIsNotWaitedFor() throws {
         let bell = try EventSignal()
         let listener = board.join { bell.signal() }
-        let done = try telling(state(isClosing: true))
+        let announcement = try announcing()
         _ = try heard(bell, listener, after: 0)
-        #expect(try !isDoneNow(done))
+        #expect(!announcement.isDone)
         board.leave(listener)
-        #expect(try isDone(done))
+        #expect(try comes(announcement.done))
     }
 
     @Test func nobodyIsWaitedForWithoutEnd() throws {
         let bell = try EventSignal()
         let listener = board.join { bell.signal() }
-        let done = try telling(state(isClosing: true))
+        let announcement = try announcing()
         _ = try heard(bell, listener, after: 0)
-        let limit = Deadline(after: .seconds(20), on: SystemClock())
-        while clock.waiterCount == 0 { try #require(!limit.hasPassed) }
         clock.advance(by: DeviceBoard.patience)
-        #expect(try isDone(done))
+        #expect(try comes(announcement.done))
     }
 
     /// A number that nobody was told says nothing.
@@ -97,11 +110,11 @@ import Testing
         let bell = try EventSignal()
         let listener = board.join { bell.signal() }
         _ = try board.state(after: .max, for: listener)
-        let done = try telling(state(isClosing: true))
+        let announcement = try announcing()
         _ = try heard(bell, listener, after: 0)
-        #expect(try !isDoneNow(done))
+        #expect(!announcement.isDone)
         board.leave(listener)
-        #expect(try isDone(done))
+        #expect(try comes(announcement.done))
     }
 
     @Test func aStateThatNobodyKnowsIsSaidToBeThat() throws {
@@ -111,7 +124,7 @@ import Testing
         let known = try #require(try board.state(after: 0, for: listener)).number
         bell.drain()
         board.lose(KeychainError(.notAvailable, reason: .enclaveUnreachable))
-        #expect(try isDone(bell))
+        #expect(try comes(bell))
         for number in [0, known] {
             #expect(throws: KeychainError(.notAvailable, reason: .enclaveUnreachable)) {
                 try board.state(after: number, for: listener)
