@@ -182,7 +182,7 @@ let package = Package(
         tests(
             "ShippedDaemonTests",
             [
-                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport",
+                "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport",
                 "Puppets",
                 "latchkeyd", "latchkey-enclave",
             ]),
@@ -260,7 +260,7 @@ let package = Package(
             "KeychainTests",
             [
                 "Keychain", "KeychainDerivation", "KeychainServices", "KeychainTesting", "KeychainClient",
-                "KeychainModel", "KeychainProtocol",
+                "KeychainModel", "KeychainPlatform", "KeychainProtocol",
             ]),
         tests(
             "KeychainAuthenticationTests",
@@ -291,7 +291,7 @@ let package = Package(
             [
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
-                "KeychainTestSupport", "latchkey", "latchkeyd", "latchkey-enclave",
+                "KeychainTestSupport", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
             ],
             resources: [.copy("Fixtures")]),
         tests(

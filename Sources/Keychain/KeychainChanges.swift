@@ -1,7 +1,5 @@
 internal import KeychainClient
-internal import KeychainPlatform
 internal import KeychainProtocol
-internal import Synchronization
 
 /// What happens to items of a store's groups, by whatever program, from a position on.
 ///
@@ -72,9 +70,13 @@ public struct KeychainChanges: AsyncSequence, Sendable {
         ) async throws(KeychainError) -> KeychainChange? {
             if Task.isCancelled { return nil }
             while told.isEmpty {
-                guard let batch = try await ChangeWait.wait(after: position, in: scope, on: transport) else { return nil }
+                let (position, scope, transport) = (position, scope, transport)
+                let batch = try await BackgroundWait.result { cancelled throws(KeychainError) in
+                    try transport.changes(after: position, in: scope, orUntil: cancelled)
+                }
+                guard let batch else { return nil }
                 told = batch.changes[...]
-                position = batch.position
+                self.position = batch.position
             }
             return told.popFirst()
         }
@@ -83,39 +85,6 @@ public struct KeychainChanges: AsyncSequence, Sendable {
         public mutating func next() async throws(KeychainError) -> KeychainChange? {
             try await next(isolation: nil)
         }
-    }
-}
-
-/// One wait, on a thread of its own: it may take for ever, and Swift's own threads
-/// are few.
-private enum ChangeWait {
-    static func wait(
-        after position: ChangePosition, in scope: ChangeScope, on transport: any KeychainTransport
-    ) async throws(KeychainError) -> ChangeBatch? {
-        let cancelled: EventSignal
-        do throws(SystemCallError) { cancelled = try EventSignal() } catch { throw failure(error) }
-        let result: Result<ChangeBatch?, KeychainError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                do throws(SystemCallError) {
-                    try BackgroundThread.start {
-                        continuation.resume(
-                            returning: Result { () throws(KeychainError) in
-                                try transport.changes(after: position, in: scope, orUntil: cancelled)
-                            })
-                    }
-                } catch {
-                    continuation.resume(returning: .failure(failure(error)))
-                }
-            }
-        } onCancel: {
-            cancelled.signal()
-        }
-        return try result.get()
-    }
-
-    private static func failure(_ error: SystemCallError) -> KeychainError {
-        KeychainError(
-            .notAvailable, reason: .internalFault(what: "waiting for changes"), underlying: "\(error)")
     }
 }
 

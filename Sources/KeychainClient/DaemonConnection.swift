@@ -119,18 +119,18 @@ package final class DaemonConnection: @unchecked Sendable {
         }
     }
 
-    /// Asks for changes and waits for them, however long that takes; nil where
-    /// `cancelled` was signalled first. The connection is worth nothing then.
-    package func changes(
-        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
-    ) throws(Interruption) -> Result<ChangeBatch?, KeychainError> {
+    /// Asks what is answered only once there is something to tell, and waits for that,
+    /// however long it takes; nil where `cancelled` was signalled first. The connection
+    /// is worth nothing then.
+    package func wait(
+        for request: KeychainRequest, orUntil cancelled: EventSignal
+    ) throws(Interruption) -> Result<KeychainAnswer?, KeychainError> {
         let number = nextNumber
         nextNumber += 1
         var decoder = AnswerDecoder(number: number)
         var wasSent = false
         do throws(FrameError) {
-            try channel.send(
-                KeychainRequest(.changes(after: position, in: scope)).encoded(number: number), until: Deadline(after: patience, on: clock))
+            try channel.send(request.encoded(number: number), until: Deadline(after: patience, on: clock))
             wasSent = true
             while true {
                 // Anew after each word that the request is still at work.
@@ -139,7 +139,7 @@ package final class DaemonConnection: @unchecked Sendable {
                     throw FrameError.closed
                 }
                 do throws(KeychainError) {
-                    if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer.changes) }
+                    if try decoder.take(frame.header, tail: frame.tail) { return .success(decoder.answer) }
                 } catch {
                     return .failure(error)
                 }

@@ -53,38 +53,29 @@ package final class DaemonConnectionPool: KeychainTransport {
     package func changes(
         after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
     ) throws(KeychainError) -> ChangeBatch? {
-        var pauses = Self.pauses[...]
+        let request = KeychainRequest(.changes(after: position, in: scope))
+        var outage = Outage(finder)
         var isFirst = true
         while true {
-            let began = finder.now
-            let failure: KeychainError
-            switch attempt(reusing: isFirst, { connection throws(DaemonConnection.Interruption) in
-                try connection.changes(after: position, in: scope, orUntil: cancelled)
-            }) {
-            case .success(let result): return try result.get()
+            outage.begin()
+            switch wait(for: request, reusing: isFirst, orUntil: cancelled) {
+            case .success(let result): return try result.get()?.changes
             case .failure(let interruption):
-                failure = interruption.error
-                // A wait that stood ended one outage; this is another.
-                if interruption.requestWasSent, finder.hasLasted(since: began) { pauses = Self.pauses[...] }
+                guard try outage.isToGoOn(after: interruption, orUntil: cancelled) else { return nil }
             }
             isFirst = false
-            // Whatever the daemon says of the query itself is the answer.
-            guard failure.reason.mayPass, let pause = pauses.popFirst()
-            else { throw failure }
-            if try finder.pause(pause, orUntil: cancelled) { return nil }
         }
     }
 
-    private func attempt(
-        reusing: Bool,
-        _ ask: (DaemonConnection) throws(DaemonConnection.Interruption) -> Result<ChangeBatch?, KeychainError>
-    ) -> Result<Result<ChangeBatch?, KeychainError>, DaemonConnection.Interruption> {
+    private func wait(
+        for request: KeychainRequest, reusing: Bool, orUntil cancelled: EventSignal
+    ) -> Result<Result<KeychainAnswer?, KeychainError>, DaemonConnection.Interruption> {
         let connection: DaemonConnection
         do throws(KeychainError) { connection = reusing ? try takeIdleOrConnect() : try finder.connect() } catch {
             return .failure(DaemonConnection.Interruption(error: error, requestWasSent: false))
         }
         do throws(DaemonConnection.Interruption) {
-            let result = try ask(connection)
+            let result = try connection.wait(for: request, orUntil: cancelled)
             if case .success(nil) = result { return .success(result) }
             giveBack(connection)
             // Of a daemon that is busy now another answer may come later.
@@ -97,9 +88,7 @@ package final class DaemonConnectionPool: KeychainTransport {
         }
     }
 
-    /// A daemon that was ended is started again at once; one that cannot be may be
-    /// in the middle of a restore.
-    private static let pauses: [Duration] = [.zero] + [1, 2, 4, 8, 15, 30].map { .seconds($0) }
+    package func deviceStates() -> any DeviceStates { DaemonDeviceStates(finder) }
 
     package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder) }
 
@@ -129,18 +118,6 @@ package final class DaemonConnectionPool: KeychainTransport {
     private func giveBack(_ connection: DaemonConnection) {
         state.withLock { state in
             if state.idle.count < Self.mostIdle { state.idle.append(connection) }
-        }
-    }
-}
-
-extension Reason {
-    /// Whether another daemon, or this one a little later, may answer.
-    fileprivate var mayPass: Bool {
-        switch self {
-        case .daemonUnreachable, .noAnswer, .busy, .storeInUse, .startRefused, .stillSalvaging, .enclaveSilent,
-            .enclaveUnreachable:
-            true
-        default: false
         }
     }
 }

@@ -55,7 +55,9 @@ package final class ExplainedKeychain: KeychainTransport {
         do throws(KeychainError) { result = .success(try call()) } catch { result = .failure(error) }
         switch request.operation {
         case .add, .copy, .update, .delete, .deleteGroups: tell(request, result)
-        case .addItems, .status, .device, .means, .evaluate, .setApplicationPassword, .doctor, .census, .changePosition, .changes: break
+        case .addItems, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor, .census,
+            .changePosition, .changes:
+            break
         }
         return try result.get()
     }
@@ -65,6 +67,8 @@ package final class ExplainedKeychain: KeychainTransport {
     ) throws(KeychainError) -> ChangeBatch? {
         try keychain.changes(after: position, in: scope, orUntil: cancelled)
     }
+
+    package func deviceStates() throws(KeychainError) -> any DeviceStates { try keychain.deviceStates() }
 
     private func tell(_ request: KeychainRequest, _ result: Result<KeychainAnswer, KeychainError>) {
         var (groups, nameable): ([String], [String]) = ([], [])

@@ -24,6 +24,7 @@ package final class Daemon: Sendable {
     private let shares: WorkShares
     private let reports: ProgressReports
     private let observers: Observers
+    private let deviceObservers: DeviceObservers
     private let device: DeviceWatch
     private let desk: PromptDesk
     private let epoll: Epoll
@@ -54,6 +55,8 @@ package final class Daemon: Sendable {
         server = RequestServer(engine, configuration, reports)
         shares = WorkShares(configuration.limits.requestsOfOneProcess)
         table = ConnectionTable(configuration.limits)
+        let board = DeviceBoard(clock: configuration.clock)
+        deviceObservers = DeviceObservers(board, server)
         lastDeparture = Mutex(configuration.clock.monotonic)
         do throws(PeerRefusal) { greeter = try Greeter(configuration) } catch {
             throw KeychainError(.notAvailable, reason: error.reason)
@@ -64,7 +67,7 @@ package final class Daemon: Sendable {
             attention = try EventSignal()
             observers = try Observers(engine, server, until: stopped)
             desk = try PromptDesk(engine, server, asker: configuration.asker, until: stopped)
-            device = try DeviceWatch(engine, clock: configuration.clock, logger, until: stopped)
+            device = try DeviceWatch(engine, board, clock: configuration.clock, logger, until: stopped)
             spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {
@@ -100,6 +103,7 @@ package final class Daemon: Sendable {
         stopped.signal()
         for worker in workers { worker.waitUntilDone() }
         observers.waitUntilDone()
+        deviceObservers.forgetAll()
         device.waitUntilDone()
         desk.waitUntilDone()
         doorway.withLock { $0.close() }
@@ -113,6 +117,8 @@ package final class Daemon: Sendable {
     var leavesEnclave: Bool { device.mustStay }
     /// Connections that wait for changes.
     package var observerCount: Int { observers.count }
+    /// Connections that follow the state of the keychain.
+    package var deviceObserverCount: Int { deviceObservers.count }
 
     private var missingFeatures: String {
         KernelFeature.allCases.filter { !configuration.features.present.contains($0) }.map(\.rawValue)
@@ -218,6 +224,7 @@ package final class Daemon: Sendable {
             switch try serveOne(connection) {
             case .nextRequest: try rearm(connection)
             case .observing(let observer): try observe(observer)
+            case .observingDevice(let observer): try observe(observer)
             case .asking(let call): try ask(call)
             }
         } catch {
@@ -277,6 +284,24 @@ package final class Daemon: Sendable {
         }
         // Its end may have been seen between the two.
         if table[observer.connection.number] == nil { observers.forget(observer.connection) }
+    }
+
+    /// Likewise, while nothing changes about the lock.
+    private func observe(_ observer: DeviceObserver) throws(Ending) {
+        do throws(SystemCallError) {
+            try epoll.rearmForEnd(observer.connection.descriptor, as: observer.connection.number)
+        } catch {
+            throw .closed
+        }
+        deviceObservers.add(observer) { [self] connection, ending in
+            do throws(Ending) {
+                if let ending { throw ending }
+                try rearm(connection)
+            } catch {
+                end(connection, error)
+            }
+        }
+        if table[observer.connection.number] == nil { deviceObservers.forget(observer.connection) }
     }
 
     private func lookAtNext(of process: Int32) {
@@ -348,6 +373,7 @@ package final class Daemon: Sendable {
     private func end(_ connection: ClientConnection, _ ending: Ending) {
         epoll.remove(connection.descriptor)
         observers.forget(connection)
+        deviceObservers.forget(connection)
         desk.forget(connection)
         server.forget(connection)
         // Before it is gone: who sees nobody connected sees when that began as well.

@@ -11,6 +11,7 @@ internal import Synchronization
 /// The enclave tells a person that the keychain is locked once this has heard of it.
 final class DeviceWatch: Sendable {
     private let engine: KeychainEngine
+    private let board: DeviceBoard
     private let clock: any KeychainClock
     private let logger: Logger
     private let stop: EventSignal
@@ -25,9 +26,11 @@ final class DeviceWatch: Sendable {
 
     /// - Parameter stop: signalled when the daemon leaves.
     init(
-        _ engine: KeychainEngine, clock: any KeychainClock, _ logger: Logger, until stop: EventSignal
+        _ engine: KeychainEngine, _ board: DeviceBoard, clock: any KeychainClock, _ logger: Logger,
+        until stop: EventSignal
     ) throws(SystemCallError) {
         self.engine = engine
+        self.board = board
         self.clock = clock
         self.logger = logger
         self.stop = stop
@@ -63,14 +66,18 @@ final class DeviceWatch: Sendable {
 
     private func follow(heard: () -> Void) {
         while !isStopping.load(ordering: .acquiring) {
+            var wasFollowed = false
             do throws(KeychainError) {
                 try engine.followDevice(until: stop) { described in
+                    wasFollowed = true
                     settle(described)
                     heard()
                 }
                 return stop.signal()
             } catch {
                 heard()
+                // One that ended is started anew; where that fails nobody knows the state.
+                if !wasFollowed { board.lose(error) }
                 logger.notice("the enclave's state is not heard", metadata: ["cause": "\(error.reason.explanation)"])
             }
             do throws(SystemCallError) {
@@ -81,8 +88,12 @@ final class DeviceWatch: Sendable {
         }
     }
 
+    /// What is about to close is told to programs, and used until they have heard of
+    /// it; of what has closed nothing is left when they are told.
     private func settle(_ now: DeviceState) {
         state.withLock { $0 = now }
+        defer { board.tell(now) }
+        guard !now.isClosing else { return }
         do throws(KeychainError) { try engine.deviceChanged() } catch {
             logger.warning("not everything was let go of", metadata: ["cause": "\(error.reason.explanation)"])
         }

@@ -34,6 +34,8 @@ struct RequestServer: Sendable {
         case nextRequest
         /// It waits for changes; the observers have it.
         case observing(Observer)
+        /// It waits for another state of the keychain; the observers of that have it.
+        case observingDevice(DeviceObserver)
         /// A person has to agree first; the desk has it.
         case asking(PromptedCall)
     }
@@ -71,6 +73,8 @@ struct RequestServer: Sendable {
         switch decoded.request.operation {
         case .status: try serveStatus(decoded.number, connection, authorization)
         case .device: try serveDevice(decoded.number, connection)
+        case .awaitDevice(let known):
+            return .observingDevice(DeviceObserver(connection: connection, request: decoded.number, known: known))
         case .census: try serveCensus(decoded.request, decoded.number, connection, authorization)
         case .addItems: try serveItems(decoded.request.items, decoded.number, connection, authorization)
         case .changePosition(let scope): try servePosition(scope, decoded.number, connection, authorization)
@@ -197,6 +201,16 @@ struct RequestServer: Sendable {
         // Long after the hello it may be another program.
         try send(message, to: observer.connection, carriesValue: true, isLast: true, within: patience)
         return nil
+    }
+
+    /// Answers an observer of the keychain's state. It has read everything, so that
+    /// what it is told needs no wait.
+    func tell(_ observer: DeviceObserver, _ outcome: Result<DeviceState, KeychainError>) throws(Ending) {
+        let message: EncodedMessage
+        do throws(KeychainError) { message = .device(try outcome.get(), number: observer.request) } catch {
+            message = .failure(error, number: observer.request)
+        }
+        try send(message, to: observer.connection, carriesValue: false, isLast: true, within: .zero)
     }
 
     private func serveItems(

@@ -8,6 +8,8 @@ internal import KeychainStore
 /// of a running one and of the keybag.
 struct TakenStore {
     private let locks: [FileLock]
+    /// The processes that had the store and its keys, and gave them up.
+    private let holders: [Int32]
 
     /// Asks its daemon and its enclave to leave.
     ///
@@ -16,26 +18,58 @@ struct TakenStore {
         let patience = configuration.limits.patience
         let turn = try Self.lock(Rendezvous.startFile, in: data, within: patience)
         let store: FileLock
+        var holders: [Int32] = []
         if let free = try Self.freeLock(in: data) {
             store = free
         } else {
-            try Self.askDaemonToLeave(data)
+            if let daemon = try Self.askDaemonToLeave(data) { holders.append(daemon) }
             store = try Self.lock(Rendezvous.lockFile, in: data, within: patience)
         }
-        EnclaveKeeping.dismiss(configuration)
         let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
         guard PrivateDirectory.isUsable(enclavePath) else {
             locks = [turn, store]
+            self.holders = holders
             return
         }
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) { folder = try PrivateDirectory(enclavePath, creating: false) } catch {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
+        if let enclave = try Self.enclaveProcess(data, folder) { holders.append(enclave) }
+        EnclaveKeeping.dismiss(configuration)
         let keybag = try Self.lock(EnclaveFiles.lockName, in: folder, within: patience)
         // The folder goes elsewhere: where its enclave was met is true no more.
         do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
         locks = [turn, store, keybag]
+        self.holders = holders
+    }
+
+    /// Waits until those that gave the store up have ended, and their memory with them.
+    ///
+    /// - Throws: `storeInUse` where the deadline passes before.
+    func waitForHolders(until deadline: Deadline) throws(KeychainError) {
+        for process in holders {
+            do throws(SystemCallError) {
+                if try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready { continue }
+            } catch {
+                throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
+            }
+            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "process \(process) goes on")
+        }
+    }
+
+    /// The enclave that has the keys: as long as it does, its lock file names it.
+    private static func enclaveProcess(
+        _ data: PrivateDirectory, _ folder: PrivateDirectory
+    ) throws(KeychainError) -> Int32? {
+        guard let last = EnclaveRendezvous.last(inData: data.path) else { return nil }
+        do throws(SystemCallError) {
+            guard let free = try FileLock.take(folder.openFile(EnclaveFiles.lockName, creating: true)) else {
+                return last.processID
+            }
+            free.release()
+            return nil
+        } catch { throw KeychainError(files: error) }
     }
 
     func release() {
@@ -67,24 +101,27 @@ struct TakenStore {
 
     /// Whoever listens at the store's socket is its daemon: the kernel says which
     /// process that is. Where nobody listens nobody is asked.
-    private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) {
+    ///
+    /// - Returns: the process that was asked.
+    private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) -> Int32? {
         do throws(SystemCallError) {
-            guard let rendezvous = try Rendezvous.read(in: data) else { return }
+            guard let rendezvous = try Rendezvous.read(in: data) else { return nil }
             let run: PrivateDirectory
             do throws(DirectoryRefusal) {
                 run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
-            } catch { return }
+            } catch { return nil }
             let socket: PacketSocket
             do throws(SystemCallError) {
                 socket = try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
             } catch {
-                if error.isRefusedConnection { return }
+                if error.isRefusedConnection { return nil }
                 throw error
             }
             let listener = try socket.peerCredentials()
             guard listener.uid == ProcessEnvironment.effectiveUserID, listener.pid == rendezvous.processID
-            else { return }
+            else { return nil }
             try ProcessHandle.askToEnd(listener.pid)
+            return listener.pid
         } catch {
             throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
         }

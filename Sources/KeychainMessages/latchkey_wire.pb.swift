@@ -103,6 +103,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// the tail; none takes it back
   case applicationPassword // = 14
+
+  /// answered once the keychain has another state
+  case awaitDevice // = 15
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -126,6 +129,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 12: self = .means
     case 13: self = .evaluate
     case 14: self = .applicationPassword
+    case 15: self = .awaitDevice
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -147,6 +151,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .means: return 12
     case .evaluate: return 13
     case .applicationPassword: return 14
+    case .awaitDevice: return 15
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -168,6 +173,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .means,
     .evaluate,
     .applicationPassword,
+    .awaitDevice,
   ]
 
 }
@@ -579,6 +585,12 @@ package nonisolated struct Latchkey_WireRequest: @unchecked Sendable {
     set {_uniqueStorage()._behalf = newValue}
   }
 
+  /// of AWAIT_DEVICE: the state that was heard last; 0: none
+  package var device: UInt64 {
+    get {_storage._device}
+    set {_uniqueStorage()._device = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -871,6 +883,9 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
   package var failedAttempts: UInt32 = 0
 
   package var secondsToNextAttempt: UInt32 = 0
+
+  /// open still; locked once those that listen have heard of it
+  package var closing: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1582,7 +1597,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0")
 }
 
 nonisolated extension Latchkey_Behalf: SwiftProtobuf._ProtoNameProviding {
@@ -2022,7 +2037,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -2036,6 +2051,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     var _inContext: Bool = false
     var _demand: Latchkey_AuthenticationDemand? = nil
     var _behalf: Latchkey_Behalf = .program
+    var _device: UInt64 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2057,6 +2073,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       _inContext = source._inContext
       _demand = source._demand
       _behalf = source._behalf
+      _device = source._device
     }
   }
 
@@ -2086,6 +2103,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         case 9: try { try decoder.decodeSingularBoolField(value: &_storage._inContext) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._demand) }()
         case 11: try { try decoder.decodeSingularEnumField(value: &_storage._behalf) }()
+        case 12: try { try decoder.decodeSingularUInt64Field(value: &_storage._device) }()
         default: break
         }
       }
@@ -2131,6 +2149,9 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       if _storage._behalf != .program {
         try visitor.visitSingularEnumField(value: _storage._behalf, fieldNumber: 11)
       }
+      if _storage._device != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._device, fieldNumber: 12)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2151,6 +2172,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._inContext != rhs_storage._inContext {return false}
         if _storage._demand != rhs_storage._demand {return false}
         if _storage._behalf != rhs_storage._behalf {return false}
+        if _storage._device != rhs_storage._device {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2548,7 +2570,7 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2563,6 +2585,7 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       case 5: try { try decoder.decodeRepeatedUInt32Field(value: &self.openClasses) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.failedAttempts) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.secondsToNextAttempt) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.closing) }()
       default: break
       }
     }
@@ -2590,6 +2613,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if self.secondsToNextAttempt != 0 {
       try visitor.visitSingularUInt32Field(value: self.secondsToNextAttempt, fieldNumber: 7)
     }
+    if self.closing != false {
+      try visitor.visitSingularBoolField(value: self.closing, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2601,6 +2627,7 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.openClasses != rhs.openClasses {return false}
     if lhs.failedAttempts != rhs.failedAttempts {return false}
     if lhs.secondsToNextAttempt != rhs.secondsToNextAttempt {return false}
+    if lhs.closing != rhs.closing {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

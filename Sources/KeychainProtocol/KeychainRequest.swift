@@ -15,6 +15,9 @@ package struct KeychainRequest: Sendable {
         case status
         /// Whether the keychain is open.
         case device
+        /// The same, once it is another state than the one of that number (0: at
+        /// once), of which nothing is kept any more (``DeviceStates``).
+        case awaitDevice(after: UInt64)
         /// By what a person could agree.
         case means
         /// Has a person agree (LAContext.evaluatePolicy).
@@ -72,7 +75,7 @@ package struct KeychainRequest: Sendable {
     package var isWrite: Bool {
         switch operation {
         case .add, .addItems, .update, .delete, .deleteGroups: true
-        case .copy, .status, .device, .means, .evaluate, .setApplicationPassword: false
+        case .copy, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword: false
         // Whatever it does, doing it again does no more.
         case .doctor, .census, .changePosition, .changes: false
         }
@@ -196,11 +199,17 @@ package protocol KeychainTransport: Sendable {
     func session() throws(KeychainError) -> SessionInformation
     /// A new context in which a person can agree to calls (LAContext).
     func authenticationSession() throws(KeychainError) -> any AuthenticationSession
+    /// A new observer of whether the keychain is open.
+    func deviceStates() throws(KeychainError) -> any DeviceStates
 }
 
 extension KeychainTransport {
     package func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
         throw KeychainError(.unimplemented, reason: .notImplemented(what: "an authentication context"))
+    }
+
+    package func deviceStates() throws(KeychainError) -> any DeviceStates {
+        throw KeychainError(.unimplemented, reason: .notImplemented(what: "following the lock"))
     }
 }
 

@@ -28,10 +28,12 @@ package struct DeviceState: Hashable, Sendable {
     package var failedAttempts: Int
     /// Seconds until the next attempt is looked at; 0: now.
     package var secondsToNextAttempt: Int
+    /// Unlocked still, and locked as soon as those that listen have heard of it.
+    package var isClosing: Bool
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
-        failedAttempts: Int = 0, secondsToNextAttempt: Int = 0
+        failedAttempts: Int = 0, secondsToNextAttempt: Int = 0, isClosing: Bool = false
     ) {
         self.number = number
         self.lock = lock
@@ -40,6 +42,7 @@ package struct DeviceState: Hashable, Sendable {
         self.openClasses = openClasses
         self.failedAttempts = failedAttempts
         self.secondsToNextAttempt = secondsToNextAttempt
+        self.isClosing = isClosing
     }
 }
 

@@ -26,6 +26,7 @@ struct RequestFields {
         case .changes: operation = try message.changeQuery.operation()
         case .addItems: operation = .addItems
         case .device: operation = .device
+        case .awaitDevice: operation = .awaitDevice(after: message.device)
         case .means: operation = .means
         case .evaluate: operation = .evaluate(try AuthenticationDemand(message.demand))
         case .applicationPassword: operation = .setApplicationPassword
@@ -179,7 +180,9 @@ extension FieldWriter {
         case .update: call = 3
         case .delete: call = 4
         case .addItems: call = 10
-        case .status, .device, .means, .evaluate, .setApplicationPassword, .deleteGroups, .doctor, .census, .changePosition, .changes: return nil
+        case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .deleteGroups, .doctor,
+            .census, .changePosition, .changes:
+            return nil
         }
         self.init()
         self.number(1, number)

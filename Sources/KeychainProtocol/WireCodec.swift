@@ -140,6 +140,9 @@ extension KeychainRequest {
         case .delete: message.operation = .delete
         case .status: message.operation = .status
         case .device: message.operation = .device
+        case .awaitDevice(let known):
+            message.operation = .awaitDevice
+            message.device = known
         case .means: message.operation = .means
         case .evaluate(let demand):
             message.operation = .evaluate

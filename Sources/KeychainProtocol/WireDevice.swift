@@ -11,6 +11,7 @@ extension Latchkey_DeviceState {
         openClasses = state.openClasses.map { UInt32($0.number) }.sorted()
         failedAttempts = UInt32(clamping: state.failedAttempts)
         secondsToNextAttempt = UInt32(clamping: state.secondsToNextAttempt)
+        closing = state.isClosing
     }
 }
 
@@ -26,6 +27,7 @@ extension DeviceState {
         self.init(
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
             hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
-            failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt))
+            failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt),
+            isClosing: message.closing)
     }
 }

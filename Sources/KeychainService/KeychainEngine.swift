@@ -200,7 +200,9 @@ package final class KeychainEngine: Sendable {
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         switch request.operation {
-        case .status, .device, .means, .evaluate, .setApplicationPassword, .doctor, .census, .changePosition, .changes, .addItems: return
+        case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor, .census,
+            .changePosition, .changes, .addItems:
+            return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
             try authorization.checkUnparsed(request)
@@ -219,7 +221,7 @@ package final class KeychainEngine: Sendable {
     ) throws(KeychainError) -> KeychainAnswer {
         switch request.operation {
         case .status: return KeychainAnswer(status: try status(for: authorization.entitlements))
-        case .device:
+        case .device, .awaitDevice:
             var answer = KeychainAnswer()
             answer.device = try deviceState()
             return answer

@@ -56,6 +56,8 @@ final class ProgramKeychain: KeychainTransport {
             .changes(after: position, in: scope, orUntil: cancelled)
     }
 
+    func deviceStates() throws(KeychainError) -> any DeviceStates { try TestDeviceStates(machine) }
+
     func session() throws(KeychainError) -> SessionInformation {
         try EmbeddedKeychain(machine.engine(), entitlements: entitlements).session()
     }

@@ -83,7 +83,9 @@ extension RecordedCall {
         case .update: function = .update
         case .delete: function = .delete
         case .deleteGroups: function = .deleteAllWithAccessGroups
-        case .addItems, .changePosition, .changes, .status, .device, .means, .evaluate, .setApplicationPassword, .doctor, .census: return nil
+        case .addItems, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
+            .setApplicationPassword, .doctor, .census:
+            return nil
         }
         self.status = status
         query = request.query

@@ -30,6 +30,9 @@ extension TestKeychain {
     /// Locks the device: items of the WhenUnlocked classes answer
     /// errSecInteractionNotAllowed from now on.
     ///
+    /// Whoever follows the lock (`DeviceLock.changes()`, `ProtectedDataNotifier`) hears
+    /// of it before, and is waited for, ten seconds at the most.
+    ///
     /// - Throws: ``TestKeychainError``, errSecAuthFailed where there is no passcode: a
     ///   device without one is always open.
     public func lock() throws(TestKeychainError) {

@@ -12,6 +12,9 @@ final class TestMachine: Sendable {
     private let enclave: InProcessEnclave
     private let folder: TestFolder
     let log = CallLog()
+    /// On the machine's own clock, since the test's stands; with more patience than a
+    /// person's, so that a test on a busy machine sees each lock coming.
+    let board = DeviceBoard(clock: SystemClock(), patience: .seconds(10))
     /// The finger of this test's person, and the reader.
     let finger = TestFinger()
     /// What the person does when asked.
@@ -29,6 +32,7 @@ final class TestMachine: Sendable {
             clock: clock, passcodeCost: Self.cheapPasscodes, biometry: finger)
         folder = try TestFolder()
         running = Mutex(.success(try Self.start(folder, enclave, clock)))
+        board.tell(enclave.state())
     }
 
     private static func start(
@@ -62,6 +66,7 @@ final class TestMachine: Sendable {
         let engine = try engine()
         try engine.deviceChanged()
         try engine.renewRows()
+        board.tell(device)
     }
 
     func setPasscode(_ new: SharedSecret) throws(KeychainError) {
@@ -80,6 +85,11 @@ final class TestMachine: Sendable {
     }
 
     func lock() throws(KeychainError) {
+        var present = device
+        if present.hasPasscode, present.lock == .unlocked {
+            present.isClosing = true
+            board.tell(present)
+        }
         try changeDevice { door, before throws(KeychainError) in
             try door.lock()
             return before
@@ -108,8 +118,14 @@ final class TestMachine: Sendable {
     /// - Throws: `errSecNotAvailable` once the keychain is closed.
     func engine() throws(KeychainError) -> KeychainEngine { try running.withLock { $0 }.get() }
 
-    /// Stops the engine; what it stored is still there for ``restart()``.
+    /// Stops the engine for good, and says so to whoever follows the lock.
     func close() {
+        stop()
+        board.ring()
+    }
+
+    /// Stops the engine; what it stored is still there for ``restart()``.
+    private func stop() {
         let reason = KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "this TestKeychain is closed")
         let before = running.withLock { running in
             defer { running = .failure(reason) }
@@ -124,7 +140,7 @@ final class TestMachine: Sendable {
 
     /// Where the engine does not start, every later call answers why.
     func restart() throws(KeychainError) {
-        close()
+        stop()
         do throws(KeychainError) {
             let fresh = try Self.start(folder, enclave, clock)
             running.withLock { $0 = .success(fresh) }

@@ -49,6 +49,9 @@ struct Latchkeyd: ParsableCommand {
     @Flag(help: "Delete the store and leave; `latchkey uninstall --delete-keychain` asks first.")
     var erase = false
 
+    @Flag(help: "End the store's daemon and enclave and leave; `latchkey lock --stop` locks it first.")
+    var stop = false
+
     @Flag(help: "With --backup: over a file that is there. With --restore: in place of a store with items.")
     var replace = false
 
@@ -121,13 +124,14 @@ struct Latchkeyd: ParsableCommand {
 
     /// Nil where this is to be a daemon.
     private func upkeep() throws -> Int32? {
-        let tasks = [backup != nil, restore != nil, erase].filter { $0 }.count
+        let tasks = [backup != nil, restore != nil, erase, stop].filter { $0 }.count
         guard tasks > 0 else { return nil }
         guard tasks == 1, !temporary, !report else {
-            throw ValidationError("--backup, --restore and --erase stand alone")
+            throw ValidationError("--backup, --restore, --erase and --stop stand alone")
         }
         let upkeep = Upkeep(configuration: try daemonConfiguration(), replacing: replace, json: json)
         if erase { return upkeep.erase() }
+        if stop { return upkeep.stop() }
         if let backup { return upkeep.backup(to: backup) }
         return restore.map { upkeep.restore(from: $0) }
     }

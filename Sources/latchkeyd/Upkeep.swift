@@ -75,6 +75,13 @@ struct Upkeep {
         return 0
     }
 
+    func stop() -> Int32 {
+        do throws(KeychainError) { try StopProcess(configuration).run() } catch {
+            return fail(error, "Not every program of the keychain has ended.")
+        }
+        return 0
+    }
+
     // MARK: Saying
 
     private func say(_ text: String, _ object: String) -> Int32 {

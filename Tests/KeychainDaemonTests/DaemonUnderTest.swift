@@ -41,7 +41,8 @@ final class DaemonUnderTest: Sendable {
         let data = locations.dataDirectory
         var opened: InProcessEnclave?
         engine = try KeychainEngine.open(dataDirectory: data, clock: clock) { expected throws(KeychainError) in
-            let enclave = try InProcessEnclave(dataDirectory: data, expecting: expected)
+            let enclave = try InProcessEnclave(
+                dataDirectory: data, expecting: expected, passcodeCost: .fixed(passes: 1, kibibytes: 8) ?? .calibrated)
             opened = enclave
             return gate?.wrap(enclave) ?? enclave
         }
@@ -78,6 +79,7 @@ final class DaemonUnderTest: Sendable {
     var configuration: ClientConfiguration { ClientConfiguration(target: .store(locations, autostart: false)) }
     var connectionCount: Int { daemon.connectionCount }
     var observerCount: Int { daemon.observerCount }
+    var deviceObserverCount: Int { daemon.deviceObserverCount }
 
     /// A bare connection, for conversations that no client of ours would hold.
     func rawConnection() throws -> PacketSocket {

@@ -10,6 +10,7 @@ final class EnclaveGate: Sendable {
     private struct State {
         var isClosed = false
         var held = 0
+        var isAway = false
         var opened: EventSignal
     }
 
@@ -24,6 +25,16 @@ final class EnclaveGate: Sendable {
             state.isClosed = false
             state.opened.signal()
         }
+    }
+
+    /// From now on nobody follows the enclave's state: connections that do end with its
+    /// next change, and none is made.
+    func hide() { state.withLock { $0.isAway = true } }
+    func show() { state.withLock { $0.isAway = false } }
+
+    fileprivate func refuseWhereHidden() throws(KeychainError) {
+        guard state.withLock({ $0.isAway }) else { return }
+        throw KeychainError(.notAvailable, reason: .enclaveUnreachable)
     }
 
     var heldCount: Int { state.withLock { $0.held } }
@@ -58,7 +69,10 @@ private struct GatedEnclave: EnclaveConnector {
         self.connector = connector
     }
 
-    func connect() throws(KeychainError) -> any EnclaveConnection { GatedConnection(gate, try connector.connect()) }
+    func connect() throws(KeychainError) -> any EnclaveConnection {
+        try gate.refuseWhereHidden()
+        return GatedConnection(gate, try connector.connect())
+    }
 }
 
 private final class GatedConnection: EnclaveConnection {
@@ -130,7 +144,9 @@ private final class GatedConnection: EnclaveConnection {
     func lock() throws(KeychainError) { try below.lock() }
 
     func state(after number: UInt64, orUntil cancelled: EventSignal) throws(KeychainError) -> EnclaveDescription? {
-        try below.state(after: number, orUntil: cancelled)
+        let state = try below.state(after: number, orUntil: cancelled)
+        try gate.refuseWhereHidden()
+        return state
     }
 
     func describe() throws(KeychainError) -> EnclaveDescription { try below.describe() }

@@ -172,6 +172,60 @@ final class TokenStoreTests: XCTestCase {
         #expect(try keychain.withScope(as: widget) { try store.load() } == nil)
     }
 
+    @Test func theDeviceIsLocked() throws {
+        let keychain = try TestKeychain()
+        try keychain.setPasscode()
+        try keychain.withScope { try store.save("secret") }
+        try keychain.lock()
+        #expect(throws: TokenStore.Failure(status: errSecInteractionNotAllowed)) {
+            try keychain.withScope { try store.load() }
+        }
+        try keychain.unlock()
+        #expect(try keychain.withScope { try store.load() } == "secret")
+        try keychain.restartDevice()
+        #expect(!keychain.isUnlocked && keychain.hasPasscode)
+        try keychain.unlock()
+        try keychain.removePasscode()
+        #expect(keychain.isUnlocked && !keychain.hasPasscode)
+    }
+
+    @Test func aPersonIsAsked() throws {
+        let keychain = try TestKeychain()
+        let control = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)
+        let owned: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "vault", kSecAttrAccessControl: control as Any,
+        ]
+        let query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "vault", kSecUseOperationPrompt: "to open the vault",
+        ]
+        try keychain.setPasscode()
+        keychain.addAuthentications([.cancel, .failure, .success])
+        keychain.withScope {
+            #expect(SecItemAdd(owned as CFDictionary, nil) == errSecSuccess)
+            #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecUserCanceled)
+            #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecAuthFailed)
+            #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecSuccess)
+        }
+        #expect(keychain.prompts == ["to open the vault", "to open the vault", "to open the vault"])
+    }
+
+    @Test func aFingerIsEnrolled() throws {
+        let keychain = try TestKeychain()
+        try keychain.setPasscode()
+        keychain.enrolBiometry()
+        let finger = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryCurrentSet, nil)
+        let item: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "finger", kSecAttrAccessControl: finger as Any,
+        ]
+        let search: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "finger"]
+        keychain.withScope {
+            #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+            #expect(SecItemCopyMatching(search as CFDictionary, nil) == errSecSuccess)
+            keychain.enrolBiometry()
+            #expect(SecItemCopyMatching(search as CFDictionary, nil) == errSecAuthFailed)
+        }
+    }
+
     @Test func damageIsMet() throws {
         let keychain = try TestKeychain()
         try keychain.withScope { try store.save("secret") }

@@ -3,12 +3,15 @@ import KeychainServices
 
 /// The calls of a small program, at the C-shaped door.
 enum Passwords {
-    static func add(_ account: String, _ value: String = "secret", group: String? = nil) -> OSStatus {
+    static func add(
+        _ account: String, _ value: String = "secret", group: String? = nil, accessible: CFString? = nil
+    ) -> OSStatus {
         var attributes: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "tests",
             kSecAttrAccount as String: account, kSecValueData as String: Data(value.utf8),
         ]
         if let group { attributes[kSecAttrAccessGroup as String] = group }
+        if let accessible { attributes[kSecAttrAccessible as String] = accessible }
         return SecItemAdd(attributes as CFDictionary, nil)
     }
 

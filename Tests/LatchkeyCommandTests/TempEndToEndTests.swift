@@ -69,6 +69,153 @@ import Testing
         #expect(nothingIsLeft())
     }
 
+    // MARK: A passcode
+
+    private static let withPasscode = ["temp", "--passcode-fd", "0", "--", "sh", "-c"]
+
+    /// The passcode is standard input here, so the command's is at its end.
+    private func temp(_ script: String, passcode: String = "0000\n", changing: [String: String?] = [:]) throws
+        -> BuiltPrograms.Outcome
+    {
+        try programs.run(
+            BuiltPrograms.latchkey, Self.withPasscode + [script], input: Data(passcode.utf8), changing: changing)
+    }
+
+    @Test func aPasscodeIsThereFromTheStart() throws {
+        let outcome = try temp(
+            """
+            latchkey status --json; printf CANARY | latchkey set a
+            latchkey edit a --accessible when-passcode-set-this-device-only && latchkey get a
+            """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.text.contains(#""temporary":true"#) && outcome.text.contains(#""passcode":true"#))
+        #expect(outcome.text.contains(#""lock":"unlocked""#) && outcome.text.hasSuffix("CANARY"))
+        // Without one there is no such class.
+        let without = try programs.latchkey(
+            "temp", "--", "sh", "-c",
+            "printf x | latchkey set a; latchkey edit a --accessible when-passcode-set-this-device-only")
+        #expect(without.status != 0)
+        #expect(nothingIsLeft())
+    }
+
+    @Test func theCommandLocksAndUnlocksIt() throws {
+        let outcome = try temp(
+            """
+            printf CANARY | latchkey set a; latchkey lock; latchkey get a; echo "locked $?"
+            printf 9999 | latchkey unlock; echo "wrong $?"; latchkey get a; echo "locked $?"
+            printf 0000 | latchkey unlock; echo "right $?"; latchkey get a
+            """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.text == "locked 3\nwrong 3\nlocked 3\nright 0\nCANARY")
+        #expect(outcome.errors.contains("the keychain is locked"))
+        #expect(nothingIsLeft())
+    }
+
+    /// A program's own call, by its status.
+    @Test func aLockedItemIsRefusedToPrograms() throws {
+        let outcome = try temp(
+            "printf CANARY | latchkey set a; latchkey lock; latchkey explain -- latchkey get a; echo done")
+        #expect(outcome.text.contains("-25308") || outcome.errors.contains("-25308"), "\(outcome.text)")
+        #expect(!outcome.text.contains("CANARY"))
+        #expect(nothingIsLeft())
+    }
+
+    @Test func aPasscodeThatIsRefusedStartsNothing() throws {
+        for (passcode, fault) in [("abc\n", "fewer than 4"), ("\n", "no passcode"), ("", "no passcode")] {
+            let outcome = try temp("touch $HOME/ran", passcode: passcode)
+            #expect(outcome.status == 2 && outcome.errors.contains(fault), "\(outcome.errors)")
+        }
+        let nobody = try programs.latchkey("temp", "--passcode", "--", "touch", programs.home + "/ran")
+        #expect(nobody.status == 3 && nobody.errors.contains("--passcode-fd 3"), "\(nobody.errors)")
+        #expect(try programs.latchkey("temp", "--passcode-fd", "9", "--", "touch", programs.home + "/ran").status == 2)
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/ran"))
+        #expect(nothingIsLeft())
+    }
+
+    /// Neither as a descriptor, nor in its environment, nor in anybody's arguments.
+    @Test func theCommandIsNotGivenThePasscode() throws {
+        // In no script of this test, whose arguments are looked through too.
+        let passcode = Random.bytes(8).map { String($0) }.joined(separator: " ")
+        try Data("\(passcode)\n".utf8).write(to: URL(fileURLWithPath: programs.home + "/p"))
+        let outcome = try programs.shell(
+            """
+            latchkey temp --passcode-fd 5 -- sh -c '
+            cat; test -e /proc/$$/fd/5 && echo open; tr "\\0" "\\n" < /proc/$$/environ
+            cat /proc/[0-9]*/cmdline 2> /dev/null | tr "\\0" "\\n"; printf x | latchkey set a && latchkey lock
+            ' 5< $HOME/p < /dev/null; echo "status $?"
+            """)
+        #expect(outcome.text.hasSuffix("status 0\n"), "\(outcome.errors)")
+        #expect(outcome.text.contains("LATCHKEY_TEMP=") && outcome.text.contains("--passcode-fd"))
+        #expect(!outcome.text.contains(passcode) && !outcome.text.contains("open\n"))
+        #expect(nothingIsLeft())
+    }
+
+    /// Standard input stays the command's.
+    @Test func standardInputIsTheCommandsAsEver() throws {
+        let outcome = try programs.shell(
+            "printf 0000 > $HOME/p; echo in | latchkey temp --passcode-fd 5 -- cat 5< $HOME/p")
+        #expect(outcome.text == "in\n", "\(outcome.errors)")
+    }
+
+    @Test func thePasscodeIsTypedTwiceOnATerminal() throws {
+        let terminal = try PseudoTerminal()
+        let before = terminal.settings
+        let process = try terminal.start(
+            programs,
+            arguments: ["temp", "--passcode", "--", "sh", "-c", "latchkey lock; latchkey unlock && echo o''pened"])
+        #expect(terminal.shows("Passcode of the temporary keychain: "))
+        #expect(!terminal.echoes)
+        // Nothing was started yet.
+        #expect(programs.temporaryFolders.isEmpty)
+        terminal.type("words words\n")
+        #expect(terminal.shows("Once more: "))
+        terminal.type("words words\n")
+        #expect(terminal.shows("Passcode: "))
+        terminal.type("words words\n")
+        #expect(terminal.shows("opened"))
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(!terminal.shown.contains("words") && terminal.settings == before)
+        #expect(nothingIsLeft())
+    }
+
+    @Test func interruptingThePromptStartsNothing() throws {
+        let terminal = try PseudoTerminal()
+        let before = terminal.settings
+        let process = try terminal.start(
+            programs, arguments: ["temp", "--passcode", "--", "touch", programs.home + "/ran"])
+        #expect(terminal.shows("Passcode of the temporary keychain: "))
+        terminal.type("wor\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130)
+        #expect(terminal.settings == before)
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/ran"))
+        #expect(nothingIsLeft())
+    }
+
+    /// A program in there stores an item that a person has to agree to, and reads it:
+    /// the real prompt comes up on the terminal and takes the passcode.
+    @Test func aPromptAsksForIt() throws {
+        let terminal = try PseudoTerminal()
+        let script = """
+            stty rows 30 columns 90; folder=${LATCHKEY_TEMP%/run/*}
+            exec \(BuiltPrograms.folder)/fault-client agree $folder $folder/run
+            """
+        let process = try terminal.start(
+            programs, arguments: ["temp", "--passcode", "--", "sh", "-c", script],
+            changing: ["LANG": "C.UTF-8", "TERM": "xterm"])
+        for prompt in ["Passcode of the temporary keychain: ", "Once more: "] {
+            #expect(terminal.shows(prompt))
+            terminal.type("words words\n")
+        }
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        terminal.type("words words\r")
+        #expect(terminal.shows("the value was told"), "\(terminal.shown)")
+        process.terminate()
+        process.waitUntilExit()
+        #expect(nothingIsLeft())
+    }
+
     // MARK: Signals and death
 
     /// Starts `temp` with a command that says it runs and then waits.

@@ -126,7 +126,18 @@ extension EnclaveCore {
         }
     }
 
+    /// Tells that a lock is about to come, where something is open that it closes.
+    ///
+    /// - Returns: the state in which that is said; nil: there is nothing to announce.
+    mutating func announceLock() -> UInt64? {
+        guard keybag.body.hasPasscode, keybag.lock == .unlocked, !isClosing else { return nil }
+        isClosing = true
+        stateNumber += 1
+        return stateNumber
+    }
+
     private mutating func close() {
+        isClosing = false
         keybag.close()
         book.forgetAgreements()
         pendingCode = nil
@@ -135,6 +146,7 @@ extension EnclaveCore {
     /// As after a new start of the process; a keybag without a passcode stays open.
     mutating func forgetFirstUnlock() {
         guard keybag.body.hasPasscode else { return }
+        isClosing = false
         keybag.forgetFirstUnlock()
         book = AuthenticationBook()
         pendingCode = nil

@@ -18,6 +18,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var pendingCode: PendingCode?
     /// Goes up with each change of what ``state(at:)`` tells.
     var stateNumber: UInt64 = 1
+    /// A lock was announced; everything is open until it comes.
+    var isClosing = false
     private let protectors: [String]
     var unrepaired: [RepairFailure]
 
@@ -68,6 +70,7 @@ struct EnclaveCore: ~Copyable, Sendable {
         DeviceState(
             number: stateNumber, lock: keybag.lock, hasPasscode: keybag.body.hasPasscode,
             hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
-            failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment))
+            failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment),
+            isClosing: isClosing)
     }
 }

@@ -127,7 +127,9 @@ extension EnclaveServer {
         epoll.remove(connection.channel.socket.descriptor)
         admission.left()
         if connections.isEmpty { idleSince = clock.monotonic }
-        if !isDaemonListening { releaseAnswers() }
+        guard !isDaemonListening else { return }
+        releaseAnswers()
+        if announced != nil { lockAsAnnounced() }
     }
 
     /// The system has no descriptor for another connection: look again in a second.

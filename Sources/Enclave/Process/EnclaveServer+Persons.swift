@@ -22,6 +22,15 @@ final class PersonConnection {
     }
 }
 
+/// A lock that comes once the daemon has told its programs of it.
+struct AnnouncedLock {
+    let work: PersonDesk.Work
+    let derived: DerivedSecrets
+    /// The state that says so.
+    let state: UInt64
+    let due: Duration
+}
+
 /// An answer to a person that is sent once the daemon has let go of what was closed.
 struct HeldAnswer {
     let connection: UInt64
@@ -102,7 +111,11 @@ extension EnclaveServer {
         switch call {
         case .state: send(PersonAnswer(to: request, device), to: number)
         case .awaitState(let known):
-            if device.number == known { person.awaiting = request } else { send(PersonAnswer(to: request, device), to: number) }
+            if device.number == known {
+                person.awaiting = request
+            } else {
+                send(PersonAnswer(to: request, device), to: number)
+            }
         case .question(let name): send(PersonAnswer(to: request, question(name)), to: number)
         case .decline(let name, let reason):
             decline(name, reason)
@@ -149,7 +162,7 @@ extension EnclaveServer {
     // MARK: At the desk
 
     private func beginAtDesk() {
-        while !desk.isBusy, !queue.isEmpty {
+        while !desk.isBusy, announced == nil, !queue.isEmpty {
             let work = queue.removeFirst()
             do throws(KeychainError) {
                 let derivation = try withCore { core throws(KeychainError) in
@@ -169,7 +182,11 @@ extension EnclaveServer {
     }
 
     func finishAtDesk() {
-        guard let done = desk.take() else { return }
+        guard let done = desk.take(), !announces(done) else { return }
+        finish(done)
+    }
+
+    private func finish(_ done: PersonDesk.Done) {
         let before = keeper.device?.number
         let outcome: Result<SharedSecret?, KeychainError>
         do throws(KeychainError) {
@@ -192,6 +209,30 @@ extension EnclaveServer {
         beginAtDesk()
     }
 
+    // MARK: A lock
+
+    /// Where a daemon listens, its programs hear of a lock before it comes; what
+    /// persons ask meanwhile waits.
+    private func announces(_ done: PersonDesk.Done) -> Bool {
+        guard case .change(.lock) = done.work.request, case .success(let derived) = done.derived, isDaemonListening
+        else { return false }
+        do throws(KeychainError) {
+            let state = try withCore { core throws(KeychainError) in core.announceLock() }
+            guard let state else { return false }
+            announced = AnnouncedLock(
+                work: done.work, derived: derived, state: state, due: clock.monotonic + limits.announcing)
+        } catch { return false }
+        tellOfState()
+        return true
+    }
+
+    /// Whatever kept the daemon, the lock comes.
+    func lockAsAnnounced() {
+        guard let lock = announced else { return }
+        announced = nil
+        finish(PersonDesk.Done(work: lock.work, derived: .success(lock.derived)))
+    }
+
     /// A success that closed or destroyed something is told once the daemon has let go
     /// of it too, if there is one that listens.
     private func tell(_ outcome: Result<SharedSecret?, KeychainError>, to work: PersonDesk.Work, hasChanged: Bool) {
@@ -203,7 +244,8 @@ extension EnclaveServer {
         }
         held.append(
             HeldAnswer(
-                connection: work.connection, number: work.number, state: state, due: clock.monotonic + limits.lettingGo))
+                connection: work.connection, number: work.number, state: state, due: clock.monotonic + limits.lettingGo)
+        )
     }
 
     private func withCore<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {
@@ -242,12 +284,18 @@ extension EnclaveServer {
         }
     }
 
-    /// The daemon waits for what follows that state: it has let go of what had closed by then.
-    func daemonHasHeard(of state: UInt64) { releaseAnswers { $0.state <= state } }
+    /// The daemon waits for what follows that state: it has let go of what had closed
+    /// by then, and told its programs what was announced.
+    func daemonHasHeard(of state: UInt64) {
+        releaseAnswers { $0.state <= state }
+        if let announced, announced.state <= state { lockAsAnnounced() }
+    }
 
-    func releaseOverdueAnswers() {
+    /// What waited for the daemon for too long goes on without it.
+    func goOnAfterDeadlines() {
         let now = clock.monotonic
         releaseAnswers { $0.due <= now }
+        if let announced, announced.due <= now { lockAsAnnounced() }
     }
 
     func releaseAnswers(where isMeant: (HeldAnswer) -> Bool = { _ in true }) {

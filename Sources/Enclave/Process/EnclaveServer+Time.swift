@@ -9,6 +9,7 @@ extension EnclaveServer {
         var moments = connections.values.compactMap(\.firstMessageDue)
         moments += persons.values.compactMap(\.firstMessageDue)
         moments += held.map(\.due)
+        if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
         if connections.isEmpty {
             moments.append(min(idleSince + limits.idle, clock.monotonic + limits.socketCheck))

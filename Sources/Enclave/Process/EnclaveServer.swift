@@ -13,6 +13,8 @@ package final class EnclaveServer {
         package var connections = 64
         /// Of persons.
         package var persons = 16
+        /// How long a lock waits for the daemon to have told its programs.
+        package var announcing: Duration = .seconds(3)
         /// How long the answer to a person waits for the daemon to have let go of what
         /// was closed.
         package var lettingGo: Duration = .seconds(4)
@@ -46,6 +48,8 @@ package final class EnclaveServer {
     let desk: PersonDesk
     /// What persons asked while the desk was busy, in order.
     var queue: [PersonDesk.Work] = []
+    /// A lock that the daemon has been told of.
+    var announced: AnnouncedLock?
     /// Answers that wait until the daemon has let go of what was closed.
     var held: [HeldAnswer] = []
     var nextNumber = Watched.firstConnection
@@ -96,7 +100,7 @@ package final class EnclaveServer {
         while true {
             try resumeListening()
             endSilentConnections()
-            releaseOverdueAnswers()
+            goOnAfterDeadlines()
             if let ending = endingWithoutConnections { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             switch number {

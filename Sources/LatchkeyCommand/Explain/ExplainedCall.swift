@@ -46,7 +46,9 @@ struct ExplainedCall {
         case .update: "SecItemUpdate"
         case .delete: "SecItemDelete"
         case .deleteGroups: "SecItemDeleteAllWithAccessGroups"
-        case .addItems, .changePosition, .changes, .status, .device, .means, .evaluate, .setApplicationPassword, .doctor, .census: "a call of Latchkey's own"
+        case .addItems, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
+            .setApplicationPassword, .doctor, .census:
+            "a call of Latchkey's own"
         }
     }
 

@@ -9,6 +9,8 @@ struct DeviceText: Sendable, Hashable {
         var state = state
         // Only the enclave has a use for it.
         state.number = 0
+        // For programs that have a moment left; a person sees it locked at once.
+        state.isClosing = false
         self.state = state
     }
 

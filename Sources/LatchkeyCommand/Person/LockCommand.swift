@@ -11,12 +11,20 @@ struct LockCommand: Verb {
             (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
             Takes no passcode; without one set there is nothing to lock, and the status is 3.
 
-            EXAMPLE
+            --stop closes those as well, as a boot does: it ends the daemon and the enclave after locking, and \
+            returns once neither runs. The next program that uses the keychain starts them anew, before the \
+            first unlock. Only what is always accessible (kSecAttrAccessibleAlways) opens then.
+
+            EXAMPLES
               latchkey lock
+              latchkey lock --stop
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
             "openClasses"}: how the keychain is afterwards.
             """)
+
+    @Flag(help: "Then end the keychain's programs: what stays open after the first unlock closes too.")
+    var stop = false
 
     @Flag(help: "Write how the keychain is afterwards as JSON.")
     var json = false
@@ -24,12 +32,36 @@ struct LockCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let programs = UpkeepProgram(surroundings, store)
+        if stop, !programs.hasOwnStore {
+            throw CommandFailure(
+                .usage, "only a keychain of your own can be stopped; nothing was locked",
+                "Leave out --stop: a temporary keychain ends with its command.")
+        }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
         try reach.ask { door throws(KeychainError) in try door.lock() }
+        if stop { return try stopped(programs, reach.state, surroundings.console) }
         var arguments = PersonArguments()
         arguments.json = json
         try arguments.report("Locked.", of: reach, on: surroundings.console)
+        return .done
+    }
+
+    /// - Parameter before: as it was when it was locked; asking again would start it anew.
+    private func stopped(
+        _ programs: UpkeepProgram, _ before: DeviceState, _ console: any Console
+    ) throws(CommandFailure) -> ExitStatus {
+        let status = try programs.run(["--stop"], replacing: false, json: false)
+        guard status == .done else { return status }
+        if json {
+            var after = before
+            after.lock = .beforeFirstUnlock
+            after.openClasses = [.always, .alwaysThisDeviceOnly]
+            let line = DeviceText(after).json.text
+            try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
+        }
+        if console.errorIsTerminal { console.note("Locked, and its programs have ended.") }
         return .done
     }
 }

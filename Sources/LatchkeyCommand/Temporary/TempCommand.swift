@@ -5,7 +5,7 @@ struct TempCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "temp",
         abstract: "Run a command with a private keychain that is destroyed afterwards.",
-        usage: "latchkey temp [--entitlements <file>] -- <command> [<argument> ...]",
+        usage: "latchkey temp [--entitlements <file>] [--passcode] -- <command> [<argument> ...]",
         discussion: """
             Starts a keychain of its own in a new folder and runs the command with LATCHKEY_TEMP set \
             to its socket: every keychain call of the command and of what it starts goes there, this \
@@ -18,16 +18,32 @@ struct TempCommand: Verb {
             com.apple.security.application-groups and others). Where that does not name "latchkey" \
             the command line uses the first group.
 
+            With --passcode it has a passcode from the start and is unlocked, so that items of \
+            kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly can be stored, `latchkey lock` and `latchkey unlock` \
+            of the command close and open it, and a prompt asks for it. It is typed twice before anything \
+            starts; --passcode-fd reads it from a descriptor, which the command does not get, since standard \
+            input is the command's own. It is never an argument and never in the environment.
+
             The status is the command's own, 128 + N where signal N ended it, 127 where it was not \
             found and 126 where it could not be started.
 
             EXAMPLES
               latchkey temp -- sh -c 'echo pw | latchkey set a; latchkey get a'
               latchkey temp --entitlements App.entitlements -- swift test
+              latchkey temp --passcode -- sh
+              printf '0000\\n' | latchkey temp --passcode-fd 0 -- ./test-locking
             """)
 
     @Option(help: ArgumentHelp("Give every client the entitlements of this property list.", valueName: "file"))
     var entitlements: String?
+
+    @Flag(help: "Give the keychain a passcode, typed on the terminal.")
+    var passcode = false
+
+    @Option(
+        name: .customLong("passcode-fd"),
+        help: ArgumentHelp("Give the keychain the passcode that this descriptor's first line is.", valueName: "n"))
+    var descriptor: Int32?
 
     @Argument(parsing: .postTerminator, help: "The command and its arguments, after --.")
     var command: [String] = []
@@ -45,10 +61,32 @@ struct TempCommand: Verb {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let rights = entitlements.map(surroundings.absolute)
         if let rights { try Self.check(rights) }
+        let passcode = try chosenPasscode(surroundings.console)
         let keychain = try TemporaryKeychain.start(entitlements: rights, surroundings.configuration)
+        if let passcode {
+            do throws(CommandFailure) { try keychain.set(passcode, by: surroundings.personDoor) } catch {
+                try keychain.end()
+                throw error
+            }
+        }
         let outcome = Self.run(command, socket: keychain.socket)
         try keychain.end()
         return try outcome.get()
+    }
+
+    /// Standard input is the command's, unless it was named.
+    private func chosenPasscode(_ console: any Console) throws(CommandFailure) -> SharedSecret? {
+        guard passcode || descriptor != nil else { return nil }
+        var input = PasscodeInput(console: console, descriptor: descriptor)
+        guard descriptor != nil || input.canAskAgain else {
+            throw CommandFailure(
+                .locked, "a passcode is needed and nobody can be asked",
+                "Run it on a terminal, or open a descriptor for it: latchkey temp --passcode-fd 3 -- COMMAND 3< FILE")
+        }
+        let typed = SharedSecret(try input.new("Passcode of the temporary keychain: "))
+        // A file could be read again by the command.
+        if let descriptor, descriptor > 2 { _ = Descriptor(owning: descriptor) }
+        return typed
     }
 
     /// The daemon reads the file; that it can be read at all is said here.

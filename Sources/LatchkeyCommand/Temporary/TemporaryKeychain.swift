@@ -115,6 +115,13 @@ final class TemporaryKeychain {
         }
     }
 
+    /// Gives it its passcode, which goes to its enclave and not to its daemon.
+    func set(
+        _ passcode: SharedSecret, by reach: (_ dataDirectory: String) -> Result<any PersonDoor, KeychainError>
+    ) throws(CommandFailure) {
+        try asking { () throws(KeychainError) in try reach(folder.path).get().setPasscode(passcode) }
+    }
+
     // MARK: End
 
     /// Lets the daemon go, and returns when it and the folder are gone.

@@ -12,6 +12,11 @@ struct UpkeepProgram {
         configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
     }
 
+    /// Whether it is a store that we may open by its files.
+    var hasOwnStore: Bool {
+        if case .store = configuration.target { true } else { false }
+    }
+
     func run(_ arguments: [String], replacing: Bool, json: Bool) throws(CommandFailure) -> ExitStatus {
         guard case .store(let locations, _) = configuration.target else {
             throw CommandFailure(

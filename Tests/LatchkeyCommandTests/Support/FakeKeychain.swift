@@ -85,7 +85,9 @@ final class FakeKeychain: KeychainTransport {
                 var answer = KeychainAnswer()
                 answer.outcomes = request.items.map { outcome(of: $0, &state) }
                 return answer
-            case .means, .evaluate, .setApplicationPassword, .deleteGroups, .census, .changePosition, .changes: throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
+            case .awaitDevice, .means, .evaluate, .setApplicationPassword, .deleteGroups, .census, .changePosition,
+                .changes:
+                throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }
     }

@@ -47,13 +47,24 @@ final class PseudoTerminal {
         return unsafe tcgetattr(side.fileDescriptor, &settings) == 0 && settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
+    /// Everything about the terminal that a program can change.
+    var settings: [UInt32] {
+        var settings = termios()
+        guard unsafe tcgetattr(side.fileDescriptor, &settings) == 0 else { return [] }
+        let controls = unsafe withUnsafeBytes(of: settings.c_cc) { bytes in unsafe bytes.map(UInt32.init) }
+        return [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag] + controls
+    }
+
     /// Whether the text comes within a few seconds.
-    func shows(_ text: String) -> Bool {
-        BuiltPrograms.eventually {
+    ///
+    /// - Parameter times: that often in all.
+    func shows(_ text: String, times: Int = 1) -> Bool {
+        let wanted = text.replacing("\r\n", with: " ")
+        return BuiltPrograms.eventually {
             var bytes = [UInt8](repeating: 0, count: 4096)
             let count = unsafe read(master, &bytes, bytes.count)
             if count > 0 { shown += String(decoding: bytes[..<count], as: UTF8.self) }
-            return shown.replacing("\r\n", with: " ").contains(text.replacing("\r\n", with: " "))
+            return shown.replacing("\r\n", with: " ").ranges(of: wanted).count >= times
         }
     }
 }

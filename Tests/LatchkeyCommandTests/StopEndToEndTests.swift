@@ -1,0 +1,97 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// `latchkey lock --stop` with the real programs.
+@Suite struct StopEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws {
+        programs = try BuiltPrograms()
+        for (name, protection) in [("a", "when-unlocked"), ("b", "after-first-unlock"), ("c", "always")] {
+            try latchkey("set", name, typed: "CANARY")
+            #expect(try latchkey("edit", name, "--accessible", protection).status == 0)
+        }
+    }
+
+    @discardableResult
+    private func latchkey(_ arguments: String..., typed: String = "") throws -> BuiltPrograms.Outcome {
+        try programs.run(BuiltPrograms.latchkey, arguments, input: Data(typed.utf8))
+    }
+
+    private var processes: [Int32] { programs.processes("latchkeyd") + programs.processes("latchkey-enclave") }
+
+    /// Which of the items can be read, by the order of their names.
+    private func readable() throws -> [Bool] {
+        try ["a", "b", "c"].map { try latchkey("get", $0, "").status == 0 }
+    }
+
+    @Test func whatStaysOpenAfterTheFirstUnlockClosesToo() throws {
+        try latchkey("passcode", "set", typed: "words words")
+        try latchkey("lock")
+        #expect(try readable() == [false, true, true])
+        try latchkey("unlock", typed: "words words")
+        let before = processes
+        #expect(before.count == 2)
+        let outcome = try latchkey("lock", "--stop")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        // When it returns they have ended already.
+        #expect(processes.isEmpty)
+        #expect(try programs.status()["lock"] as? String == "before-first-unlock")
+        #expect(try readable() == [false, false, true])
+        #expect(Set(processes).isDisjoint(with: before))
+        try latchkey("unlock", typed: "words words")
+        #expect(try readable() == [true, true, true])
+    }
+
+    @Test func itIsLockedAlready() throws {
+        try latchkey("passcode", "set", typed: "words words")
+        try latchkey("lock")
+        #expect(try latchkey("lock", "--stop").status == 0)
+        #expect(processes.isEmpty)
+        // They are started to be asked, and ended again.
+        #expect(try latchkey("lock", "--stop").status == 0)
+        #expect(processes.isEmpty)
+    }
+
+    /// What it says is what the next program finds.
+    @Test func jsonSaysHowItIsAfterwards() throws {
+        try latchkey("passcode", "set", typed: "words words")
+        try latchkey("unlock", typed: "wrong words")
+        let outcome = try latchkey("lock", "--stop", "--json")
+        #expect(processes.isEmpty)
+        #expect(
+            outcome.text == #"{"passcode":true,"lock":"before-first-unlock","recoveryCode":false,"failedAttempts":1,"#
+                + #""secondsToNextAttempt":0,"openClasses":["dk","dku"]}"# + "\n")
+        let status = try programs.status()
+        #expect(status["lock"] as? String == "before-first-unlock" && status["failedAttempts"] as? Int == 1)
+        #expect(status["openClasses"] as? [String] == ["dk", "dku"])
+    }
+
+    @Test func withoutAPasscodeNothingIsStopped() throws {
+        let before = processes
+        #expect(try latchkey("lock", "--stop").status == 3)
+        #expect(processes == before && before.count == 2)
+    }
+
+    @Test func aTemporaryKeychainEndsWithItsCommandAlone() throws {
+        let outcome = try programs.run(
+            BuiltPrograms.latchkey,
+            ["temp", "--passcode-fd", "0", "--", "sh", "-c", "latchkey lock --stop; echo $?; latchkey status --json"],
+            input: Data("0000".utf8))
+        #expect(outcome.text.hasPrefix("2\n") && outcome.errors.contains("temporary keychain"), "\(outcome.errors)")
+        #expect(outcome.text.contains(#""lock":"unlocked""#))
+    }
+
+    /// Who follows the lock hears of it, and of the next daemon.
+    @Test func whoFollowsHearsOfIt() throws {
+        try latchkey("passcode", "set", typed: "words words")
+        let following = try programs.shell(
+            """
+            mkfifo $HOME/f; latchkey status --follow > $HOME/f & exec 3< $HOME/f
+            read a <&3; latchkey lock --stop; read b <&3; read c <&3; printf '%s\\n' "$a" "$b" "$c"; kill $!
+            """)
+        let states = following.text.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
+        #expect(states == ["unlocked", "locked", "before first unlock"], "\(following.text) \(following.errors)")
+    }
+}
