@@ -151,10 +151,11 @@ import Testing
         let locked = try daemon.state()
         #expect(locked.lock == .locked)
         try daemon.ask(after: locked.number)
-        try person.get()
         let unlocked = try daemon.state()
         #expect(unlocked.lock == .unlocked && !unlocked.isClosing)
+        // Where the unlock was done before the question came, this is the first that waits.
         try daemon.ask(after: unlocked.number)
+        try person.get()
         try unlocking.get()
     }
 
