@@ -73,19 +73,20 @@ package func wait(
 }
 
 /// Waits until one of several descriptors is readable and returns which, or nil
-/// when the deadline has passed.
+/// when the deadline has passed; looks at them once where it has already.
 package func waitForAny(of descriptors: [Descriptor], until deadline: Deadline) throws(SystemCallError) -> Int? {
     while true {
         let moved = deadline.clock.moved
-        if deadline.hasPassed { return nil }
+        let isOver = deadline.hasPassed
         let watched = descriptors.map(\.raw) + [moved?.raw].compactMap { $0 }
-        let limit = moved == nil ? deadline.remaining.wholeNanoseconds : -1
+        let limit = isOver ? 0 : moved == nil ? deadline.remaining.wholeNanoseconds : -1
         // The clock's descriptor stays open until the wait is over.
         let result = withExtendedLifetime((moved, descriptors)) {
             unsafe lk_wait_any(watched, Int32(watched.count), limit)
         }
         let index = try checked("ppoll", result)
         if index < descriptors.count { return Int(index) }
+        if isOver { return nil }
     }
 }
 
