@@ -44,9 +44,12 @@ extension KeychainEngine {
     /// - Throws: where the enclave cannot be reached, or went away.
     package func followDevice(until stop: EventSignal, _ body: (DeviceState) -> Void) throws(KeychainError) {
         let connection = try enclave.connectApart()
+        defer { keys.assumeNothing() }
         var known: UInt64 = 0
         while let described = try connection.state(after: known, orUntil: stop) {
             body(described.state)
+            // Nobody hears of an unlocking before the next state was asked for.
+            keys.assume(described.state)
             known = described.state.number
         }
     }

@@ -2,6 +2,7 @@ internal import Enclave
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import KeychainStore
 internal import Synchronization
 
@@ -30,7 +31,14 @@ final class MetadataKeys: Sendable {
         var keys: [ProtectionClass: [UInt32: MetadataKey]] = [:]
         /// What the enclave wraps new keys under.
         var newest: [ProtectionClass: UInt32] = [:]
+        /// Classes that the enclave would call locked.
+        var closed: Set<ProtectionClass> = []
     }
+
+    /// Those that a lock closes and an unlocking opens, and nothing else does.
+    private static let lockable: Set<ProtectionClass> = [
+        .whenUnlocked, .afterFirstUnlock, .whenUnlockedThisDeviceOnly, .afterFirstUnlockThisDeviceOnly,
+    ]
 
     init(_ store: Store, _ enclave: EnclavePool, _ brake: DamageBrake, storeID: [UInt8]) {
         self.brake = brake
@@ -54,13 +62,26 @@ final class MetadataKeys: Sendable {
 
     func forget() { cached.withLock { $0 = Cache() } }
 
+    /// The enclave need not be asked for what is closed, until ``forget()`` or
+    /// ``assumeNothing()``: for whoever hears of the next state before anybody is told
+    /// that the keychain was unlocked.
+    func assume(_ state: DeviceState) {
+        guard state.lock != .unlocked else { return }
+        cached.withLock { $0.closed = Self.lockable.subtracting(state.openClasses) }
+    }
+
+    func assumeNothing() { cached.withLock { $0.closed = [] } }
+
     /// The key of a class for reading its rows of one generation.
     func find(
         _ protectionClass: ProtectionClass, generation: UInt32, using reader: StoreReader
     ) throws(KeychainError) -> Outcome {
-        if let key = cached.withLock({ $0.keys[protectionClass]?[generation] }) { return .key(key) }
+        let (known, isClosed) = cached.withLock {
+            ($0.keys[protectionClass]?[generation], $0.closed.contains(protectionClass))
+        }
+        if let known { return .key(known) }
         guard let record = try reader.metadataKey(of: protectionClass, generation: generation) else { return .absent }
-        return try open(record, protectionClass)
+        return isClosed ? .locked : try open(record, protectionClass)
     }
 
     /// The generation under which new keys of a class are wrapped; nil where the
