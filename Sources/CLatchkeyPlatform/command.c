@@ -154,6 +154,15 @@ int lk_reap_status(int32_t pid) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+int lk_empty_descriptor(int32_t fd) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), r;
+    if (null < 0) return err();
+    RETRY(r, dup2(null, fd));
+    int failure = r < 0 ? err() : 0;
+    close(null);
+    return failure;
+}
+
 int lk_kill(int32_t pid) { return kill(pid, SIGKILL) < 0 ? err() : 0; }
 
 int lk_terminate(int32_t pid) { return kill(pid, SIGTERM) < 0 ? err() : 0; }

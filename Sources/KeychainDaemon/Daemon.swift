@@ -238,6 +238,18 @@ package final class Daemon: Sendable {
         }
     }
 
+    /// A connection that somebody else had, while it waited for a person or a change.
+    private func takeBack(_ connection: ClientConnection, _ ending: Ending?) {
+        // A malformed database is set aside by the next opening, so we leave.
+        defer { if engine.isMalformed { stop() } }
+        do throws(Ending) {
+            if let ending { throw ending }
+            try rearm(connection)
+        } catch {
+            end(connection, error)
+        }
+    }
+
     /// Watched for its end alone while a person is asked.
     private func ask(_ call: PromptedCall) throws(Ending) {
         do throws(SystemCallError) {
@@ -245,15 +257,7 @@ package final class Daemon: Sendable {
         } catch {
             throw .closed
         }
-        let isTaken = desk.add(call) { [self] connection, ending in
-            defer { if engine.isMalformed { stop() } }
-            do throws(Ending) {
-                if let ending { throw ending }
-                try rearm(connection)
-            } catch {
-                end(connection, error)
-            }
-        }
+        let isTaken = desk.add(call) { [self] connection, ending in takeBack(connection, ending) }
         guard isTaken else {
             try server.refuse(
                 call,
@@ -272,16 +276,7 @@ package final class Daemon: Sendable {
         } catch {
             throw .closed
         }
-        observers.add(observer) { [self] connection, ending in
-            // A malformed database is set aside by the next opening, so we leave.
-            defer { if engine.isMalformed { stop() } }
-            do throws(Ending) {
-                if let ending { throw ending }
-                try rearm(connection)
-            } catch {
-                end(connection, error)
-            }
-        }
+        observers.add(observer) { [self] connection, ending in takeBack(connection, ending) }
         // Its end may have been seen between the two.
         if table[observer.connection.number] == nil { observers.forget(observer.connection) }
     }
@@ -293,14 +288,7 @@ package final class Daemon: Sendable {
         } catch {
             throw .closed
         }
-        deviceObservers.add(observer) { [self] connection, ending in
-            do throws(Ending) {
-                if let ending { throw ending }
-                try rearm(connection)
-            } catch {
-                end(connection, error)
-            }
-        }
+        deviceObservers.add(observer) { [self] connection, ending in takeBack(connection, ending) }
         if table[observer.connection.number] == nil { deviceObservers.forget(observer.connection) }
     }
 

@@ -50,11 +50,11 @@ struct Deputies: Sendable {
     /// The rights that a call has.
     ///
     /// - Throws: ``KeychainEngine/personNeeded`` where one has to agree first; -34018
-    ///   for a program that is contained; what
+    ///   for a program that is contained, or that hides; what
     ///   ``KeychainEngine/requirePresence(for:of:isReusable:in:)`` throws.
     func rights(of call: PromptedCall) throws(KeychainError) -> Authorization {
         guard let deputy = call.deputy else { return call.authorization }
-        guard !call.connection.identity.contains else { throw Authorization.noDeputy }
+        guard !call.connection.identity.mayBeContained else { throw Authorization.noDeputy }
         let moment = try engine.moment()
         // Without a passcode any program could open a copy of the folder.
         guard moment.hasPasscode else { return call.authorization.asDeputy }

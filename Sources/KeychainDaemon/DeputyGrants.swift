@@ -15,6 +15,8 @@ final class DeputyGrants: Sendable {
 
     private struct Grant {
         let notAfter: Duration
+        /// The wall clock then: it goes on while the machine sleeps.
+        let wallClock: Double
         let moment: DeviceMoment
     }
 
@@ -31,7 +33,9 @@ final class DeputyGrants: Sendable {
         let now = clock.monotonic
         return grants.withLock { grants in
             guard let grant = grants[holder] else { return false }
-            if grant.notAfter > now, grant.moment == moment { return true }
+            let elapsed = clock.wallClock - grant.wallClock
+            let isFresh = grant.notAfter > now && elapsed >= 0 && elapsed < Self.life.seconds
+            if isFresh, grant.moment == moment { return true }
             grants[holder] = nil
             return false
         }
@@ -44,7 +48,7 @@ final class DeputyGrants: Sendable {
         let now = clock.monotonic
         grants.withLock { grants in
             grants = grants.filter { $0.value.notAfter > now && $0.value.moment == moment }
-            grants[holder] = Grant(notAfter: agreed + Self.life, moment: moment)
+            grants[holder] = Grant(notAfter: agreed + Self.life, wallClock: clock.wallClock, moment: moment)
         }
     }
 }

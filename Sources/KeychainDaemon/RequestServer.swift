@@ -270,7 +270,7 @@ struct RequestServer: Sendable {
     ) throws(Ending) {
         let message: EncodedMessage
         do throws(KeychainError) {
-            let reach: CensusReach = connection.identity.contains ? .ownGroups : .everyGroup
+            let reach: CensusReach = connection.identity.mayBeContained ? .ownGroups : .everyGroup
             message = .census(try engine.census(request, for: authorization, telling: reach), number: number)
         } catch {
             message = .failure(error, number: number)

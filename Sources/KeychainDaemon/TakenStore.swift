@@ -26,13 +26,14 @@ struct TakenStore {
             store = try Self.lock(Rendezvous.lockFile, in: data, within: patience)
         }
         let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
-        guard PrivateDirectory.isUsable(enclavePath) else {
-            locks = [turn, store]
-            self.holders = holders
-            return
-        }
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) { folder = try PrivateDirectory(enclavePath, creating: false) } catch {
+            if case .system(_, let below) = error, below.isNoSuchFile {
+                locks = [turn, store]
+                self.holders = holders
+                return
+            }
+            // Open to others, say: an enclave may be at work there all the same.
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
         if let enclave = try Self.enclaveProcess(data, folder) { holders.append(enclave) }

@@ -76,6 +76,11 @@ package enum ProcessEnvironment {
     /// Ends this process.
     package static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 
+    /// Puts /dev/null in a descriptor's place, so that nobody reads what it was again.
+    package static func empty(_ descriptor: Int32) throws(SystemCallError) {
+        _ = try checked("dup2", lk_empty_descriptor(descriptor))
+    }
+
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 }
 

@@ -63,6 +63,15 @@ package struct ShownItem: Hashable, Sendable {
         self.group = Self.cut(group)
     }
 
+    /// By bytes, as they are bound: two ways to write one letter are two names.
+    package static func == (one: ShownItem, other: ShownItem) -> Bool {
+        one.label.hasSameBytes(as: other.label) && one.group.hasSameBytes(as: other.group)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for text in [label, group] { hasher.combine(Array(text.utf8)) }
+    }
+
     private static func cut(_ text: String) -> String {
         // In bytes first: what has few of them has few scalars.
         if text.utf8.count <= longest { return text }
@@ -98,8 +107,8 @@ package struct PersonQuestion: Hashable, Sendable {
     package var items: [ShownItem]
     /// How many items are to be used.
     package var itemCount: Int
-    /// Whether the enclave found the items' names bound to their keys; false: the
-    /// daemon's word, of items that were stored before names were.
+    /// Whether the enclave found the names of all items bound to their keys; false: some
+    /// are the daemon's word, of items that were stored before names were bound.
     package var itemsAreBound: Bool
     /// The daemon's word: path or name of the program that asks.
     package var program: String

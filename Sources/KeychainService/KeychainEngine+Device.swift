@@ -10,17 +10,6 @@ extension KeychainEngine {
         try enclave.use { enclave throws(KeychainError) in try enclave.describe() }.state
     }
 
-    /// Closes what is open while unlocked: the enclave forgets the class keys, and
-    /// this engine the metadata keys, once the calls that use them have ended.
-    ///
-    /// - Throws: -25293, reason `passcodeNotSet`: it could not be opened again.
-    ///   -25291, reason `busy`, where a call still has not ended after 5 s; the keys
-    ///   are closed all the same and go with it.
-    package func lockDevice() throws(KeychainError) {
-        try enclave.use { enclave throws(KeychainError) in try enclave.lock() }
-        try deviceChanged()
-    }
-
     /// To be called after each change of what ``deviceState()`` tells: lets go of what
     /// has closed, and of what is gone for good. Nothing of it is left here when this
     /// returns.

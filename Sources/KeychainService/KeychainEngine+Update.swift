@@ -96,12 +96,12 @@ struct Revision: Sendable {
         self.engine = engine
     }
 
-    /// Whether a secret may have to be opened and sealed anew; a label, say, needs
-    /// neither.
+    /// Whether a secret may have to be opened and sealed anew: the label of a constrained
+    /// item, say, but no comment.
     func mayNeedNewSecret(in itemClass: ItemClass) -> Bool {
         let schema = Schema.of(itemClass)
         return changes.hasValueData || changes.group != nil || changes.synchronizable != nil
-            || changes.targetProtection != nil
+            || changes.targetProtection != nil || changes.attributes[.label] != nil
             || changes.attributes.entries.contains { code, _ in
                 guard let attribute = schema[code] else { return false }
                 return attribute.isPrimaryKey || attribute.traits.contains(.secret) || code == .tombstone
@@ -236,8 +236,13 @@ struct Revision: Sendable {
             || draft.isTombstone != candidate.row.isTombstone
             || draft.attributes[.accessGroup] != candidate.metadata.attributes[.accessGroup]
             || draft.accessControl != candidate.metadata.accessControl
-            || candidate.metadata.isConstrained
-                && (!KeychainEngine.bindsNames(candidate) || ShownItem(draft.attributes) != ShownItem(candidate.metadata.attributes))
+            || candidate.metadata.isConstrained && needsNewName(draft, candidate)
+    }
+
+    /// Whether a person is shown another name, or one that the row key is not bound to.
+    private func needsNewName(_ draft: ItemDraft, _ candidate: KeychainEngine.Candidate) -> Bool {
+        !KeychainEngine.bindsNames(candidate)
+            || ShownItem(draft.attributes) != ShownItem(candidate.metadata.attributes)
     }
 
     private func putSecret(_ held: SharedSecret?, _ heldExtras: AttributeMap, into draft: inout ItemDraft) {

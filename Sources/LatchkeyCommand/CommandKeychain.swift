@@ -171,8 +171,14 @@ package struct CommandKeychain: Sendable {
             guard rows.count == 1 else { return nil }
             return (StoredItem(.generic, rows[0].attributes), rows[0].value ?? Self.noValue)
         } catch {
-            if error.status == .notAvailable { throw CommandFailure(error) }
-            return nil
+            // Others are met again where it is told what there is; a person is asked once.
+            switch error.status {
+            case .notAvailable, .userCanceled: throw CommandFailure(error)
+            case .interactionNotAllowed:
+                if case .nobodyToAsk = error.reason { throw CommandFailure(error) }
+                return nil
+            default: return nil
+            }
         }
     }
 

@@ -10,11 +10,14 @@ package struct PeerIdentity: Hashable, Sendable {
     package let processID: Int32
     package let userID: UInt32
     package let missingFeatures: [KernelFeature]
+    /// Whether it lives among other files or users than we do.
+    private let isForeign: Bool
 
     package init(of process: PeerProcess, naming: AdHocNaming) {
         processID = process.processID
         userID = process.userID
         missingFeatures = process.missingFeatures
+        isForeign = process.evidence?.foreign.hidesFiles ?? false
         rungs = process.evidence.map { Self.rungs(of: $0, process, naming) } ?? [.unreadable]
     }
 
@@ -23,6 +26,10 @@ package struct PeerIdentity: Hashable, Sendable {
 
     /// Whether anything limits what the program reaches.
     package var contains: Bool { rungs.contains(where: \.contains) }
+
+    /// Whether it could be contained without our seeing by what: it hides, or it lives
+    /// in namespaces of its own, where it may hide what its sandbox is.
+    package var mayBeContained: Bool { contains || strength == .none || isForeign }
 
     /// Whether other programs of the user are kept from posing as this one.
     package var authenticates: Bool { strength == .program }

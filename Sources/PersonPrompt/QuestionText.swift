@@ -76,7 +76,7 @@ package struct QuestionText: Sendable {
     private var items: [String] {
         let shown = question.items
         guard shown.count > 1 else {
-            return shown.flatMap { fact("Item", $0.label, 72, 150) + fact("Group", $0.group, 60, 100) }
+            return shown.flatMap { name("Item", $0.label, 72, 150) + fact("Group", $0.group, 60, 100) }
         }
         let more = question.itemCount - shown.count
         let groups = shown.map(\.group).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
@@ -85,7 +85,12 @@ package struct QuestionText: Sendable {
     }
 
     private func list(_ name: String, _ words: [String]) -> [String] {
-        words.enumerated().flatMap { fact($0.offset == 0 ? name : "", $0.element, 36, 50) }
+        words.enumerated().flatMap { self.name($0.offset == 0 ? name : "", $0.element, 36, 50) }
+    }
+
+    /// A name of others, or our word that there is none.
+    private func name(_ name: String, _ words: String, _ characters: Int, _ bytes: Int) -> [String] {
+        words.isEmpty ? ownFact(name, "(without a name)") : fact(name, words, characters, bytes)
     }
 
     /// Whose word the names of the items are, where they are not what was stored.

@@ -29,13 +29,14 @@ struct LockRows {
         let small = try Figures(FilledStore(items: Self.few, groups: groups, passcode: true))
         let large = try Figures(FilledStore(items: items, groups: groups, passcode: true))
         var growth = BenchRow(
-            "unlock, against \(Self.few) items", items: items, .same, measured: large.unlock.median, unit: "µs", .ratio)
+            "unlock, against \(Self.few) items", items: items, .same, measured: large.unlock.median, unit: "µs",
+            .ratio)
         growth.floor = small.unlock.median
         growth.floorIs = "its own figure at \(Self.few)"
         var guesses = BenchRow(
             "passcode guesses a second, one processor", items: nil, .same, measured: 1e6 / large.derivation.median,
             unit: "1/s", .figure)
-        guesses.remark = "Argon2id, 64 MiB, 3 passes: the least that a slot costs; attempts at the enclave are delayed besides"
+        guesses.remark = "Argon2id, 64 MiB, 3 passes: the least that a slot costs, without the enclave's delays"
         return [
             BenchRow(
                 "unlock", items: Self.few, .same, small.unlock, floor: small.derivation.median, is: "one derivation"),
@@ -72,7 +73,9 @@ struct LockRows {
                 try time("unlock") { try door.unlock(with: .passcode(FilledStore.passcode())) }
                 for _ in 0..<LockRows.readsALock {
                     index += 1
-                    try time("read") { try daemon.read(BenchItem.scattered(index, of: store.items), returning: "r_Data") }
+                    try time("read") {
+                        try daemon.read(BenchItem.scattered(index, of: store.items), returning: "r_Data")
+                    }
                 }
                 try door.lock()
                 for _ in 0..<LockRows.readsALock {

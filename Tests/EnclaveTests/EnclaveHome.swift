@@ -78,14 +78,15 @@ final class EnclaveHome: Sendable {
 }
 
 extension RowBinding {
-    /// A row of its own; unconstrained unless told otherwise.
+    /// A row of its own; unconstrained unless told otherwise. One with an access control
+    /// has a name, as every row that is made today.
     static func row(
         _ protectionClass: ProtectionClass = .whenUnlocked, accessControl: [UInt8] = [], uuid: [UInt8]? = nil,
-        shown: ShownItem? = nil
+        shown: ShownItem = ShownItem(label: "item", group: "group")
     ) -> RowBinding {
         RowBinding(
             uuid: uuid ?? Random.bytes(16), protectionClass: protectionClass, accessControl: accessControl,
-            shown: shown)
+            shown: accessControl.isEmpty ? nil : shown)
     }
 }
 

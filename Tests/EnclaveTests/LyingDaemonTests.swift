@@ -117,15 +117,25 @@ import Testing
         #expect(several.purpose == .useItem && several.itemCount == 5 && several.itemsAreBound)
         #expect(several.items.map(\.label) == ["item 0", "item 1", "item 2"])
         #expect(several.program == "/usr/bin/program")
-        // What is stored under no name has the daemon's, and the prompt knows that.
-        let nameless = try MadeKey(in: scene.daemon, .row(accessControl: HonestScene.constrained))
-        let mixed = try shown(.rows([keys[0], nameless].map { ($0.binding, $0.wrapped) }, operation: "od"))
-        #expect(mixed.items.map(\.label) == ["harmless"] && mixed.itemCount == 2 && !mixed.itemsAreBound)
-        // No item is named where none is asked for.
-        words.purpose = .useItem
+        // The same row again and again is one.
+        let often = [keys[1], keys[1], keys[1], keys[4]].map { ($0.binding, $0.wrapped) }
+        let two = try shown(.rows(often, operation: "od"))
+        #expect(two.items.map(\.label) == ["item 1", "item 4"] && two.itemCount == 2)
+        // No item is named where none is asked for, and nothing else is asked in its place.
         words.itemsAreBound = true
-        let policy = try shown(.policy(.deviceOwner))
-        #expect(policy.purpose == .agree && policy.items.isEmpty && policy.itemCount == 0 && !policy.itemsAreBound)
+        for purpose in [PersonQuestion.Purpose.useItem, .unlock] {
+            words.purpose = purpose
+            let policy = try shown(.policy(.deviceOwner))
+            #expect(policy.purpose == .agree && policy.items.isEmpty && policy.itemCount == 0)
+            #expect(!policy.itemsAreBound)
+        }
+    }
+
+    /// A constrained row that a person could be told nothing of is not made.
+    @Test func noRowIsMadeWithoutAName() throws {
+        let scene = try HonestScene()
+        let nameless = RowBinding.row(accessControl: HonestScene.constrained).with(shown: nil)
+        #expect(try scene.daemon.makeRowKeys(for: [nameless]).map(\.fate) == [.needsAuthentication])
     }
 
     // MARK: About other rows and classes

@@ -95,7 +95,12 @@ import Testing
             } catch let error as SystemCallError where error.errno == EEXIST { continue }
         }
         var refusal: KeychainError?
-        do throws(KeychainError) { _ = try DaemonFinder(daemon.configuration).connect() } catch { refusal = error }
+        let deadline = Deadline(after: .seconds(60), on: SystemClock())
+        repeat {
+            refusal = nil
+            do throws(KeychainError) { _ = try DaemonFinder(daemon.configuration).connect() } catch { refusal = error }
+            // A daemon that is just moving listens nowhere.
+        } while refusal == KeychainError(.notAvailable, reason: .daemonUnreachable) && !deadline.hasPassed
         guard let refusal else {
             // The daemon has seen it in the meantime, and listens elsewhere. (With a
             // daemon that does not look: ShippedAttackTests.)

@@ -120,6 +120,33 @@ import Testing
         #expect(try keychain.engine.doctor(.verify).isIntact == true)
     }
 
+    /// Two ways to write a letter are two names: the row key is bound to bytes.
+    @Test func aNameThatLooksTheSameIsBoundAnew() throws {
+        let folder = try TemporaryDirectory()
+        let keychain = try Keychain(folder.path)
+        try keychain.setPasscode()
+        try keychain.add("a", label: "Caf\u{E9}")
+        try keychain.update("a", [("labl", .string("Cafe\u{301}"))])
+        #expect(try keychain.value("a") == "value of a")
+        #expect(keychain.takeShown().last?.items.map { Array($0.label.utf8) } == [Array("Cafe\u{301}".utf8)])
+        #expect(try keychain.engine.doctor(.verify).isIntact == true)
+    }
+
+    /// What is bound comes before what the daemon says.
+    @Test func boundNamesAreShownFirst() throws {
+        let folder = try MigrationTests().fixture("format-4")
+        let keychain = try Keychain(folder.path)
+        try keychain.unlock()
+        try keychain.add("new", label: "New")
+        let all: [(String, RawValue)] = [
+            ("m_Limit", .string("m_LimitAll")), ("r_Data", .bool(true)), ("r_Attributes", .bool(true)),
+        ]
+        #expect(try keychain.call(.copy, all).rows.count == 5)
+        let shown = keychain.takeShown()
+        #expect(shown.map { $0.items.map(\.label) } == [["New", "Label of constrained"]])
+        #expect(shown.map(\.itemsAreBound) == [false])
+    }
+
     /// Longer names than a prompt shows are bound as far as they are shown.
     @Test func aLongNameIsBoundAsFarAsItIsShown() throws {
         let folder = try TemporaryDirectory()

@@ -99,6 +99,7 @@ struct ExecutableTests {
         #expect(peer.identity.rungs == [.unreadable])
         #expect(peer.identity.name == "adhoc.unreadable")
         #expect(peer.identity.strength == .none)
+        #expect(!peer.identity.contains && peer.identity.mayBeContained)
         #expect(peer.process.hasNotExeced())
         withExtendedLifetime(client) {}
     }

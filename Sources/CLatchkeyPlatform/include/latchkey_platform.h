@@ -142,6 +142,7 @@ int lk_next_signal(int32_t fd);
 int lk_terminal_size(int32_t fd, int32_t *columns, int32_t *rows);
 int lk_kill(int32_t pid);
 int lk_terminate(int32_t pid);
+int lk_empty_descriptor(int32_t fd);   // /dev/null in its place
 int lk_pipe(int32_t out[2]);   // close-on-exec: read end, write end
 
 char *const *lk_environment(void);   // environ(7)

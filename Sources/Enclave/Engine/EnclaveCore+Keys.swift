@@ -8,13 +8,16 @@ extension EnclaveCore {
     ///
     /// Per row: `key`; `locked` while the class is closed; `noClassKey` where
     /// there is none; `needsAuthentication` for a constraint that does not decode,
-    /// because it could never be met; `wrongApplicationPassword` where none is set.
+    /// because it could never be met, and for one that a person could not be told the
+    /// item's name of; `wrongApplicationPassword` where none is set.
     func makeRowKeys(
         for rows: [RowBinding], in session: AuthenticationSessionID? = nil, at moment: Duration
     ) -> [KeyOutcome] {
         rows.map { row in
             ring.current(row.protectionClass).outcome { classKey in
-                guard let access = row.decodedAccessControl else { return .needsAuthentication }
+                guard let access = row.decodedAccessControl, access.isUnconstrained || row.shown != nil else {
+                    return .needsAuthentication
+                }
                 let layer = book.applicationKey(in: session, at: moment)
                 if access.requiresApplicationPassword, layer == nil { return .wrongApplicationPassword }
                 return Self.makeKey(

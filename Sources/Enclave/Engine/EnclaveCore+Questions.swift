@@ -45,19 +45,25 @@ extension EnclaveCore {
     }
 
     /// The question with what is known here in place of the daemon's word: which items,
-    /// and what for. Of rows that are bound to no names, the daemon's names stay, as such.
+    /// and what for. Rows that are bound to no names come last, with the daemon's names.
     private static func shown(_ question: AuthenticationCase) -> PersonQuestion {
         var shown = question.question
         guard case .rows(let rows, _) = question.subject else {
             (shown.items, shown.itemCount, shown.itemsAreBound) = ([], 0, false)
-            if shown.purpose == .useItem { shown.purpose = .agree }
+            switch shown.purpose {
+            case .agree, .deputy, .deputyOnce: break
+            case .useItem, .unlock: shown.purpose = .agree
+            }
             return shown
         }
+        var known = Set<[UInt8]>()
+        let bindings = rows.map(\.binding).filter { known.insert($0.uuid).inserted }
+        let names = bindings.compactMap(\.shown)
         shown.purpose = .useItem
-        shown.itemCount = rows.count
-        let names = rows.compactMap(\.binding.shown)
-        shown.itemsAreBound = names.count == rows.count
-        if shown.itemsAreBound { shown.items = Array(names.prefix(PersonQuestion.mostItems)) }
+        shown.itemCount = bindings.count
+        shown.itemsAreBound = names.count == bindings.count
+        let others = shown.itemsAreBound ? [] : shown.items.filter { !names.contains($0) }
+        shown.items = Array((names + others).prefix(PersonQuestion.mostItems))
         return shown
     }
 

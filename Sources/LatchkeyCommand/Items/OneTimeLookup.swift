@@ -52,7 +52,9 @@ struct OneTimeLookup {
         }
         var beside = name
         beside.account = account.isEmpty ? Self.suffix : "\(account) \(Self.suffix)"
-        if let sibling = try keychain.find(beside).first { return sibling }
+        let siblings = try keychain.find(beside)
+        guard siblings.count < 2 else { throw .several(siblings, accountGiven: true, then: advice) }
+        if let sibling = siblings.first { return sibling }
         return try keychain.findOne(name, advice: advice)
     }
 

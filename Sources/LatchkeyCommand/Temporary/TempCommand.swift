@@ -21,8 +21,8 @@ struct TempCommand: Verb {
             With --passcode it has a passcode from the start and is unlocked, so that items of \
             kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly can be stored, `latchkey lock` and `latchkey unlock` \
             of the command close and open it, and a prompt asks for it. It is typed twice before anything \
-            starts; --passcode-fd reads it from a descriptor, which the command does not get, since standard \
-            input is the command's own. It is never an argument and never in the environment.
+            starts; --passcode-fd reads it from a descriptor to its end. The command does not get that \
+            descriptor: of 0 it has nothing left to read. It is never an argument and never in the environment.
 
             The status is the command's own, 128 + N where signal N ended it, 127 where it was not \
             found and 126 where it could not be started.
@@ -84,9 +84,17 @@ struct TempCommand: Verb {
                 "Run it on a terminal, or open a descriptor for it: latchkey temp --passcode-fd 3 -- COMMAND 3< FILE")
         }
         let typed = SharedSecret(try input.new("Passcode of the temporary keychain: "))
-        // A file could be read again by the command.
-        if let descriptor, descriptor > 2 { _ = Descriptor(owning: descriptor) }
+        if let descriptor { try Self.forget(descriptor) }
         return typed
+    }
+
+    /// A file could be read again by the command.
+    private static func forget(_ descriptor: Int32) throws(CommandFailure) {
+        guard descriptor <= 2 else { return _ = Descriptor(owning: descriptor) }
+        do throws(SystemCallError) { try ProcessEnvironment.empty(descriptor) } catch {
+            throw CommandFailure(
+                .unavailable, "the descriptor of the passcode stays open (\(error))", "Name another one.")
+        }
     }
 
     /// The daemon reads the file; that it can be read at all is said here.
