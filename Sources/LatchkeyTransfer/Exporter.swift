@@ -45,7 +45,8 @@ struct Exporter {
     /// What is there, as a person who has agreed may have it.
     ///
     /// The command line's own group could be read without anybody: there the person is
-    /// asked for once, so that no program makes this one hand everything over unseen.
+    /// asked for as well (in a terminal session once), so that no program makes this one
+    /// hand everything over unseen.
     private func items(of keychain: CommandKeychain) throws(CommandFailure) -> [ValueWindow.Item] {
         guard try keychain.status().hasPasscode else { return try ItemShelf(keychain: keychain).all() }
         guard job.reach == .own || surroundings.isInTerminalSession() else {
