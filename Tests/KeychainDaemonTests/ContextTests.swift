@@ -1,0 +1,84 @@
+import Enclave
+import KeychainClient
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import Testing
+
+/// What is agreed to and set in one context (LAContext), at the real daemon.
+@Suite struct ContextTests {
+    private let person = PersonAtHand()
+
+    private static func item(_ more: [(String, RawValue)]) -> QueryDictionary {
+        QueryDictionary([("class", .string("genp")), ("svce", .string("context")), ("acct", .string("a"))] + more)
+    }
+
+    private static func add(_ flags: AccessControlFlags) throws -> KeychainRequest {
+        let access = try #require(AccessControl(protection: "ak", flags: flags))
+        return KeychainRequest(
+            .add, query: item([("accc", .accessControl(access)), ("v_Data", .secret)]), value: secret("value"))
+    }
+
+    private static func secret(_ text: String) -> SharedSecret {
+        SharedSecret(SecretBytes(copying: Array(text.utf8)))
+    }
+
+    private static let read = KeychainRequest(.copy, query: item([("r_Data", .bool(true))]))
+
+    /// The status of a read; success only with the value.
+    private func status(in context: any AuthenticationSession) -> Status {
+        do throws(KeychainError) { return Self.judge(try context.perform(Self.read)) } catch { return error.status }
+    }
+
+    private func status(of client: any KeychainTransport) -> Status {
+        do throws(KeychainError) { return Self.judge(try client.perform(Self.read)) } catch { return error.status }
+    }
+
+    private static func judge(_ answer: KeychainAnswer) -> Status {
+        answer.rows.first?.value?.bytes.insecureArray() == Array("value".utf8) ? .success : .internalComponent
+    }
+
+    @Test func anApplicationPasswordIsThatOfItsContext() throws {
+        let daemon = try person.daemon()
+        let client = daemon.client()
+        #expect(throws: KeychainError.self) { try client.perform(try Self.add(.applicationPassword)) }
+        let right = client.authenticationSession()
+        try right.setApplicationPassword(Self.secret("open sesame"))
+        _ = try right.perform(try Self.add(.applicationPassword))
+        #expect(status(in: right) == .success)
+        #expect(status(of: client) == .authFailed)
+        let another = daemon.client().authenticationSession()
+        #expect(status(in: another) == .authFailed)
+        try another.setApplicationPassword(Self.secret("open barley"))
+        #expect(status(in: another) == .authFailed)
+        try another.setApplicationPassword(Self.secret("open sesame"))
+        #expect(status(in: another) == .success)
+        try another.setApplicationPassword(nil)
+        #expect(status(in: another) == .authFailed)
+        // Nobody was asked for what a person does not know.
+        #expect(person.asked.isEmpty)
+    }
+
+    @Test func anAgreementIsThatOfItsContext() throws {
+        let daemon = try person.daemon()
+        let client = daemon.client()
+        _ = try client.perform(try Self.add(.userPresence))
+        let context = client.authenticationSession()
+        try context.evaluate(AuthenticationDemand(.policy(.deviceOwner), reason: "once"))
+        for _ in 0..<3 {
+            #expect(status(in: context) == .success)
+        }
+        #expect(person.asked == [.agree])
+        person.answer(.cancels)
+        #expect(status(of: client) == .userCanceled)
+        let another = client.authenticationSession()
+        #expect(status(in: another) == .userCanceled)
+        // A lock ends it, and the end of the context.
+        try daemon.enclave.lock()
+        #expect(status(in: context) == .interactionNotAllowed)
+        try daemon.enclave.unlock(with: .passcode(PersonAtHand.passcode))
+        #expect(status(in: context) == .userCanceled)
+        context.end()
+        #expect(status(in: context) == .authFailed)
+    }
+}
