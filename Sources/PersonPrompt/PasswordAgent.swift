@@ -26,7 +26,7 @@ package final class PasswordAgent: PersonScreen {
 
     package var name: String { program }
     package var repertoire: ForeignText.Repertoire { .ascii }
-    package var columns: Int { 80 }
+    package var width: LineWidth { .columns(80) }
 
     package func ask(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) -> SecretBytes {
         // A question is one line of a file.
