@@ -17,9 +17,12 @@ test: ## everything that must pass, with seconds per stage
 	@scripts/test
 
 .PHONY: test-peers
-test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass
+test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass; prompts in windows
 	@scripts/bootstrap import-peers
+	@scripts/bootstrap display-peers
+	@swift build --build-tests
 	@scripts/test-import-peers
+	@swift test --skip-build --filter '^PersonPromptTests\.GraphicalPromptTests/'
 
 .PHONY: newcomer
 newcomer: ## the README's commands in a bare Debian, from clone to a fetched secret; writes docs/newcomer-transcript.md

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -231,6 +232,21 @@ int lk_peer_credentials(int32_t fd, int32_t *pid, uint32_t *uid, uint32_t *gid) 
     *uid = who.uid;
     *gid = who.gid;
     return 0;
+}
+
+int lk_abstract_listener(const char *name, uint32_t *uid) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(name);
+    if (length >= sizeof address.sun_path) return -ENAMETOOLONG;
+    memcpy(address.sun_path + 1, name, length);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return err();
+    int32_t pid;
+    uint32_t gid;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+    int result = connect(fd, (struct sockaddr *)&address, size) < 0 ? err() : lk_peer_credentials(fd, &pid, uid, &gid);
+    close(fd);
+    return result;
 }
 
 int lk_peer_groups(int32_t fd, uint32_t *groups, int32_t capacity) {

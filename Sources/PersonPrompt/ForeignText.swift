@@ -115,11 +115,20 @@ private enum Kind {
     }
 
     private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar.properties.isDefaultIgnorableCodePoint { return true }
+        if scalar.properties.isDefaultIgnorableCodePoint || isOverWide(scalar) { return true }
         return switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .enclosingMark, .lineSeparator,
             .paragraphSeparator:
             true
+        default: false
+        }
+    }
+
+    /// Dashes of two and three em, whole phrases in one sign, cuneiform: one alone may
+    /// be wider than a window's line.
+    private static func isOverWide(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x2e3a...0x2e3b, 0xfdfa...0xfdfd, 0x12000...0x1254f: true
         default: false
         }
     }

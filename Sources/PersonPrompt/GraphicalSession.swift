@@ -26,7 +26,7 @@ package struct GraphicalSession: Hashable, Sendable {
                 environment.append("DBUS_SESSION_BUS_ADDRESS=\(bus)")
             }
         }
-        if let number = variables.displayNumber, Self.isSocket("\(places.displays)/X\(number)") {
+        if let number = variables.displayNumber, Self.isDisplay("\(places.displays)/X\(number)") {
             environment.append("DISPLAY=:\(number)")
             if let file = variables.authorityFile, Self.isOwnFile(file) { environment.append("XAUTHORITY=\(file)") }
             hasDisplay = true
@@ -35,9 +35,25 @@ package struct GraphicalSession: Hashable, Sendable {
         self.environment = environment
     }
 
+    /// Programs try the name without a file first (libxcb, _xcb_open), which anybody
+    /// may have taken where the server did not.
+    private static func isDisplay(_ path: String) -> Bool {
+        guard isSocket(path) else { return false }
+        do throws(SystemCallError) {
+            switch try AbstractListener(at: path) {
+            case .nobody: return true
+            case .user(let user): return isBelieved(user)
+            }
+        } catch { return false }  // who it is cannot be known
+    }
+
+    private static func isBelieved(_ user: UInt32) -> Bool {
+        user == 0 || user == ProcessEnvironment.effectiveUserID
+    }
+
     private static func isSocket(_ path: String) -> Bool {
         guard let status = status(path), status.isSocket else { return false }
-        return status.userID == 0 || status.userID == ProcessEnvironment.effectiveUserID
+        return isBelieved(status.userID)
     }
 
     private static func isOwnFile(_ path: String) -> Bool {

@@ -8,6 +8,13 @@ package import KeychainPlatform
 /// /run/systemd/ask-password by inotify, which nobody can see; without one a question
 /// would lie there until its time is over.)
 package final class PasswordAgent: PersonScreen {
+    /// systemd-tty-ask-password-agent has no key that dismisses a question: Ctrl-D
+    /// puts it again. An empty answer does.
+    private static let prompt = "Passcode (none to cancel):"
+    /// How soon it is noticed that nobody watches any more.
+    private static let look = Duration.seconds(2)
+
+    private let places: PromptPlaces
     private let program: String
     private let calledOffBy: [Descriptor]
     private let processTime: any KeychainClock
@@ -19,6 +26,7 @@ package final class PasswordAgent: PersonScreen {
         guard TrustedPath.isExecutableOfOurs(places.passwordAgentProgram), WatchingAgent.isSeen(in: places) else {
             return nil
         }
+        self.places = places
         program = places.passwordAgentProgram
         self.calledOffBy = calledOffBy
         self.processTime = processTime
@@ -26,11 +34,11 @@ package final class PasswordAgent: PersonScreen {
 
     package var name: String { program }
     package var repertoire: ForeignText.Repertoire { .ascii }
-    package var columns: Int { 80 }
+    package var width: LineWidth { .columns(80) }
 
     package func ask(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) -> SecretBytes {
         // A question is one line of a file.
-        let words = [form.error, form.description, "Passcode:"].compactMap { $0 }.joined(separator: "\n")
+        let words = [form.error, form.description, Self.prompt].compactMap { $0 }.joined(separator: "\n")
         let text = words.split(separator: "\n").joined(separator: " - ")
         let seconds = max(1, Int(deadline.remaining.seconds.rounded(.up)))
         // --no-tty: never on a terminal that happens to be ours.
@@ -57,12 +65,31 @@ package final class PasswordAgent: PersonScreen {
         }
     }
 
+    /// - Throws: `unable` where the agent has ended: at two looks, since its answer may
+    ///   still be on the way at the first.
+    private func waitForWords(
+        from tool: borrowing ConversingTool, until deadline: Deadline
+    ) throws(PromptFailure) {
+        var wasSeen = true
+        while true {
+            let next = Deadline(after: min(Self.look, deadline.remaining), on: deadline.clock)
+            do throws(PromptFailure) {
+                return try OutputWait.words(on: tool.output, orUntil: calledOffBy, until: next)
+            } catch {
+                guard error == .timedOut, !deadline.hasPassed else { throw error }
+                let isSeen = WatchingAgent.isSeen(in: places)
+                guard isSeen || wasSeen else { throw .unable(why: "nobody watches systemd's questions any more") }
+                wasSeen = isSeen
+            }
+        }
+    }
+
     private func everything(
         from tool: borrowing ConversingTool, until deadline: Deadline
     ) throws(PromptFailure) -> SecretBytes {
         var typed = SecretWriter(byteCount: AssuanReader.longestData)
         while true {
-            try OutputWait.words(on: tool.output, orUntil: calledOffBy, until: deadline)
+            try waitForWords(from: tool, until: deadline)
             var heard = SecretBytes(count: 512)
             let count: Int
             do throws(SystemCallError) { count = try tool.hear(into: &heard) } catch { throw .broken(.deaf) }

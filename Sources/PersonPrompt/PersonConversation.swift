@@ -62,7 +62,7 @@ package struct PersonConversation {
     private func ask(
         _ question: PersonQuestion, on screen: any PersonScreen, until deadline: Deadline
     ) throws(KeychainError) -> Answered {
-        let text = QuestionText(question, repertoire: screen.repertoire, columns: screen.columns)
+        let text = QuestionText(question, repertoire: screen.repertoire, width: screen.width)
         let delay = try door.state().secondsToNextAttempt
         if delay > 0 { return try tellDelay(delay, on: screen, until: deadline) }
         var error: String?

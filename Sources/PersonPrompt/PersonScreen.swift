@@ -6,8 +6,8 @@ package protocol PersonScreen: AnyObject {
     var name: String { get }
     /// What it can show.
     var repertoire: ForeignText.Repertoire { get }
-    /// Characters in a line.
-    var columns: Int { get }
+    /// Of a line.
+    var width: LineWidth { get }
 
     /// Shows the form and waits for what is typed.
     func ask(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) -> SecretBytes

@@ -10,7 +10,7 @@ extension Pinentry.Program {
         Pinentry.Program(
             path: path, environment: baseEnvironment + ["LANG=C.UTF-8"] + session.environment,
             // pinentry's manual: nobody else gets the keys while it is shown.
-            options: [("grab", nil), ("lc-ctype", "C.UTF-8")], repertoire: .unicode, columns: 80)
+            options: [("grab", nil), ("lc-ctype", "C.UTF-8")], repertoire: .unicode, width: .window)
     }
 
     /// For a terminal; it is given no display.
@@ -26,6 +26,6 @@ extension Pinentry.Program {
                 ("ttytype", variables.terminalType ?? "vt100"),
                 ("lc-ctype", language),
             ],
-            repertoire: variables.isUTF8 ? .unicode : .ascii, columns: terminal.device.columns)
+            repertoire: variables.isUTF8 ? .unicode : .ascii, width: .columns(terminal.device.columns))
     }
 }

@@ -14,17 +14,17 @@ package final class Pinentry: PersonScreen {
         /// Name and value of options, in order. One that it does not know is no harm.
         package var options: [(name: String, value: String?)]
         package var repertoire: ForeignText.Repertoire
-        package var columns: Int
+        package var width: LineWidth
 
         package init(
             path: String, environment: [String], options: [(name: String, value: String?)],
-            repertoire: ForeignText.Repertoire, columns: Int
+            repertoire: ForeignText.Repertoire, width: LineWidth
         ) {
             self.path = path
             self.environment = environment
             self.options = options
             self.repertoire = repertoire
-            self.columns = columns
+            self.width = width
         }
     }
 
@@ -59,7 +59,7 @@ package final class Pinentry: PersonScreen {
 
     package var name: String { program.path }
     package var repertoire: ForeignText.Repertoire { program.repertoire }
-    package var columns: Int { program.columns }
+    package var width: LineWidth { program.width }
 
     package func ask(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) -> SecretBytes {
         try closingOnFailure { () throws(PromptFailure) in

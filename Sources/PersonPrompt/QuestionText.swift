@@ -9,8 +9,8 @@ package import KeychainProtocol
 package struct QuestionText: Sendable {
     package let question: PersonQuestion
     package let repertoire: ForeignText.Repertoire
-    /// Characters in a line of the place where it is shown.
-    package let columns: Int
+    /// Of a line in the place where it is shown.
+    package let width: LineWidth
 
     package static let longestReason = 200
 
@@ -18,10 +18,10 @@ package struct QuestionText: Sendable {
     private static let mostBytes = AssuanReader.longestLine - 8
     private static let nameWidth = 9
 
-    package init(_ question: PersonQuestion, repertoire: ForeignText.Repertoire, columns: Int) {
+    package init(_ question: PersonQuestion, repertoire: ForeignText.Repertoire, width: LineWidth) {
         self.question = question
         self.repertoire = repertoire
-        self.columns = columns
+        self.width = width
     }
 
     package func form(error: String? = nil) -> PromptForm {
@@ -110,9 +110,8 @@ package struct QuestionText: Sendable {
     private func fact(_ name: String, _ words: String, _ characters: Int, _ bytes: Int) -> [String] {
         guard !words.isEmpty else { return [] }
         let clean = ForeignText(words, characters: characters, bytes: max(0, bytes), repertoire).text
-        // Four characters are the frame that pinentry-curses draws.
-        let width = max(16, min(columns, 80) - 4 - Self.nameWidth - 2)
-        let lines = LineBreaking.lines(of: repertoire.opening + clean + repertoire.closing, width: width)
+        let quoted = repertoire.opening + clean + repertoire.closing
+        let lines = LineBreaking.lines(of: quoted, within: width.room(behind: Self.nameWidth + 2), width)
         return lines.enumerated().map { Self.column($0.offset == 0 ? name : "") + $0.element }
     }
 }

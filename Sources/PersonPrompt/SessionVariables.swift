@@ -27,7 +27,9 @@ package struct SessionVariables: Hashable, Sendable {
         }
         displayNumber = values["DISPLAY"].flatMap(Self.displayNumber)
         waylandName = values["WAYLAND_DISPLAY"].flatMap { Self.isName($0) ? $0 : nil }
-        authorityFile = values["XAUTHORITY"].flatMap { Self.isPath($0) ? $0 : nil }
+        // Without the variable the file is there (Xau(3), XauFileName).
+        authorityFile = (values["XAUTHORITY"] ?? values["HOME"].map { $0 + "/.Xauthority" })
+            .flatMap { Self.isPath($0) ? $0 : nil }
         runtimeFolder = values["XDG_RUNTIME_DIR"].flatMap { Self.isPath($0) ? $0 : nil }
         busAddress = values["DBUS_SESSION_BUS_ADDRESS"]
         terminalType = values["TERM"].flatMap { Self.isName($0) ? $0 : nil }

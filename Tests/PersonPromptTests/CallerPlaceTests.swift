@@ -76,6 +76,34 @@ import Testing
         #expect(GraphicalSession(variables(all), in: places) == nil)
     }
 
+    /// Programs for X try the name without a file first: it must not be another's.
+    @Test(.enabled(if: geteuid() == 0, "only root runs programs as another user"), arguments: [4711, 0])
+    func abstractNameOfTheDisplayIsNotAnotherUsers(_ user: Int) throws {
+        try socket(folder.path("displays/X1"))
+        let program = """
+            import os, socket
+            s = socket.socket(socket.AF_UNIX); s.bind("\\0\(folder.path("displays/X1"))"); s.listen(9)
+            os.write(3, b"%d\\n" % os.getpid())
+            while True: s.accept()
+            """
+        let listener = try Caller(
+            on: nil, script: "exec setpriv --reuid=\(user) --clear-groups /usr/bin/python3 -c '\(program)'")
+        let session = withExtendedLifetime(listener) { GraphicalSession(variables(["DISPLAY": ":1"]), in: places) }
+        #expect((session != nil) == (user == 0))
+    }
+
+    /// As a display manager leaves it that does not name the file.
+    @Test func cookieIsInTheHomeWhereNothingElseIsSaid() throws {
+        try socket(folder.path("displays/X1"))
+        let file = folder.path(".Xauthority")
+        try Data().write(to: URL(fileURLWithPath: file))
+        let home = ["DISPLAY": ":1", "HOME": folder.path]
+        #expect(
+            GraphicalSession(variables(home), in: places)?.environment == ["DISPLAY=:1", "XAUTHORITY=\(file)"])
+        let named = home.merging(["XAUTHORITY": folder.path("nowhere")]) { first, _ in first }
+        #expect(GraphicalSession(variables(named), in: places)?.environment == ["DISPLAY=:1"])
+    }
+
     @Test func runtimeFolderOfAProgramsOwnIsNone() throws {
         let other = try folder.folder("other").path
         try socket(other + "/wayland-0")

@@ -42,7 +42,7 @@ import Testing
         try process(7, Self.watching)
         #expect(try typed(PasswordAgent(in: places, calledOffBy: [])) == Array("right".utf8))
         let heard = try String(contentsOfFile: folder.path("heard"), encoding: .utf8)
-        #expect(heard == "--no-tty\n--timeout=9\n-n\n--\nFirst - Second - Passcode:\n")
+        #expect(heard == "--no-tty\n--timeout=9\n-n\n--\nFirst - Second - Passcode (none to cancel):\n")
     }
 
     @Test func withoutAnAgentNobodyIsAsked() throws {
@@ -61,6 +61,19 @@ import Testing
         #expect(PasswordAgent(in: places, calledOffBy: []) == nil)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path("questions"))
         #expect(PasswordAgent(in: self.places, calledOffBy: []) == nil)
+    }
+
+    /// It ends while a question lies there.
+    @Test func agentThatEndsIsNotWaitedFor() throws {
+        try process(7, Self.watching)
+        try program("exec sleep 1000")
+        let agent = try #require(PasswordAgent(in: places, calledOffBy: []))
+        try FileManager.default.removeItem(atPath: folder.path("proc/7"))
+        for _ in 1...2 { clock.advanceLater(by: .seconds(3)) }
+        let deadline = Deadline(after: .seconds(1000), on: clock)
+        #expect(throws: PromptFailure.unable(why: "nobody watches systemd's questions any more")) {
+            _ = try agent.ask(PromptForm(description: "First"), until: deadline)
+        }
     }
 
     @Test(arguments: [

@@ -81,7 +81,7 @@ import Testing
 
     @Test func programThatCannotBeStartedIsSaid() {
         let program = Pinentry.Program(
-            path: "/nowhere/pinentry", environment: [], options: [], repertoire: .ascii, columns: 80)
+            path: "/nowhere/pinentry", environment: [], options: [], repertoire: .ascii, width: .columns(80))
         guard case .unable = failure(Pinentry(program, calledOffBy: [])) else {
             Issue.record("it started")
             return

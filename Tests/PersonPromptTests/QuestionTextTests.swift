@@ -6,14 +6,14 @@ import Testing
 /// What a program, an item's name or a path could do to the words of a prompt.
 @Suite struct QuestionTextTests {
     private func lines(
-        label: String = "mail", reason: String, program: String = "/usr/bin/git", columns: Int = 80,
+        label: String = "mail", reason: String, program: String = "/usr/bin/git", width: LineWidth = .columns(80),
         _ repertoire: ForeignText.Repertoire = .unicode
     ) -> [String] {
         let question = PersonQuestion(
             purpose: .useItem, items: [ShownItem(label: label, group: "g")], itemCount: 1, itemsAreBound: true,
             program: program,
             programStrength: .user, programProcess: 42, reason: reason)
-        return QuestionText(question, repertoire: repertoire, columns: columns).description
+        return QuestionText(question, repertoire: repertoire, width: width).description
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
@@ -33,12 +33,14 @@ import Testing
             ])
     }
 
-    private func several(_ labels: [String], _ groups: [String], count: Int, columns: Int = 80) -> [String] {
+    private func several(_ labels: [String], _ groups: [String], count: Int, width: LineWidth = .columns(80))
+        -> [String]
+    {
         let items = zip(labels, groups).map { ShownItem(label: $0.0, group: $0.1) }
         let question = PersonQuestion(
             purpose: .useItem, items: items, itemCount: count, itemsAreBound: true,
             program: labels[0], programStrength: .user, programProcess: 42, reason: labels[0])
-        return QuestionText(question, repertoire: .unicode, columns: columns).description
+        return QuestionText(question, repertoire: .unicode, width: width).description
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
@@ -51,10 +53,10 @@ import Testing
             ])
     }
 
-    @Test(arguments: imitations, [80, 40, 20])
-    func severalItemsPushNothingOfOursOut(_ words: String, columns: Int) {
+    @Test(arguments: imitations, widths)
+    func severalItemsPushNothingOfOursOut(_ words: String, width: LineWidth) {
         let names = ["1", "2", "3"].map { words + $0 }
-        let shown = several(names, names, count: 9, columns: columns)
+        let shown = several(names, names, count: 9, width: width)
         let escaped = shown.joined(separator: "\n").utf8.reduce(0) {
             $0 + ($1 == UInt8(ascii: "%") || $1 == UInt8(ascii: "\n") ? 3 : 1)
         }
@@ -64,7 +66,7 @@ import Testing
 
     @Test func namesThatAreTheDaemonsWordAreSaidToBe() {
         let question = PersonQuestion(purpose: .useItem, items: [ShownItem(label: "mail", group: "g")], itemCount: 1)
-        let shown = QuestionText(question, repertoire: .unicode, columns: 80).description
+        let shown = QuestionText(question, repertoire: .unicode, width: .columns(80)).description
         #expect(shown.hasSuffix("The item was stored before names were checked."))
     }
 
@@ -73,7 +75,7 @@ import Testing
     ])
     func worthOfTheDaemonsWordIsSaid(_ strength: IdentityStrength, _ words: String) {
         let question = PersonQuestion(purpose: .unlock, program: "/usr/bin/git", programStrength: strength)
-        #expect(QuestionText(question, repertoire: .unicode, columns: 80).description.contains(words))
+        #expect(QuestionText(question, repertoire: .unicode, width: .columns(80)).description.contains(words))
     }
 
     /// Our words alone: a program cannot say in its own what it is let do.
@@ -84,7 +86,7 @@ import Testing
     func whoLetsAProgramReachEverythingIsToldForHowLong(_ purpose: PersonQuestion.Purpose, _ words: String) {
         let question = PersonQuestion(
             purpose: purpose, program: "/usr/bin/latchkey", programStrength: .user, programProcess: 42)
-        let text = QuestionText(question, repertoire: .unicode, columns: 80).description
+        let text = QuestionText(question, repertoire: .unicode, width: .columns(80)).description
         #expect(
             text == """
                 A program wants to see and change the items of
@@ -110,11 +112,13 @@ import Testing
         "a\u{0}b",
     ]
 
+    static let widths: [LineWidth] = [.columns(80), .columns(40), .columns(20), .window]
+
     /// Every line is one of ours as we wrote it, or begins with our column.
-    @Test(arguments: imitations, [80, 40, 20])
-    func nothingLooksLikeALineOfOurs(_ words: String, columns: Int) {
+    @Test(arguments: imitations, widths)
+    func nothingLooksLikeALineOfOurs(_ words: String, width: LineWidth) {
         for repertoire in [ForeignText.Repertoire.unicode, .ascii] {
-            let shown = lines(label: words, reason: words, program: words, columns: columns, repertoire)
+            let shown = lines(label: words, reason: words, program: words, width: width, repertoire)
             let names = ["Item     | ", "Group    | ", "Program  | ", "It says  | ", "         | "]
             var seen: [String] = []
             for line in shown where !frame.contains(line) {
@@ -143,17 +147,25 @@ import Testing
         }
     }
 
-    @Test(arguments: imitations + [String(repeating: "ninechars ", count: 90)], [80, 40, 20])
-    func questionFitsIntoALineOfAssuanAndNothingOfOursIsCut(_ words: String, columns: Int) {
+    @Test(arguments: imitations + [String(repeating: "ninechars ", count: 90)], widths)
+    func questionFitsIntoALineOfAssuanAndNothingOfOursIsCut(_ words: String, width: LineWidth) {
         for repertoire in [ForeignText.Repertoire.unicode, .ascii] {
-            let shown = lines(label: words, reason: words, program: words, columns: columns, repertoire)
+            let shown = lines(label: words, reason: words, program: words, width: width, repertoire)
             let escaped = shown.joined(separator: "\n").utf8.reduce(0) {
                 $0 + ($1 == UInt8(ascii: "%") || $1 == UInt8(ascii: "\n") ? 3 : 1)
             }
             #expect(escaped <= 992)
             if !words.isEmpty { #expect(shown.last == frame[7]) }
-            if columns == 80 { #expect(shown.count <= 16) }
+            if width == .columns(80) { #expect(shown.count <= 16) }
         }
+    }
+
+    /// A window breaks what is wider, and what follows would stand where our column does.
+    @Test(arguments: [("W", 18), ("漢", 16), ("i", 36)])
+    func linesOfAWindowAreNarrow(_ words: String, characters: Int) {
+        let shown = lines(reason: String(repeating: words, count: 200), width: .window)
+        #expect(shown.count > 10)
+        for line in shown where !frame.contains(line) { #expect(line.count <= 11 + characters, "\(line)") }
     }
 
     @Test func reasonIsShownWholeWhereThereIsRoom() {
@@ -165,6 +177,10 @@ import Testing
     @Test func longWordsAreCutWithAMark() {
         let text = ForeignText(String(repeating: "x", count: 300), characters: 200, bytes: 1000, .unicode).text
         #expect(text.count == 201 && text.hasSuffix("x…"))
+    }
+
+    @Test func signsAsWideAsALineAreMarked() {
+        #expect(ForeignText("a\u{fdfd}b\u{2e3b}c\u{12031}", characters: 72, bytes: 150, .unicode).text == "a�b�c�")
     }
 
     @Test func ordinaryNamesStayAsTheyAre() {

@@ -8,41 +8,16 @@ import Testing
 
 /// A program on a terminal, the built latchkeyd, latchkey-enclave and latchkey-prompt,
 /// a real pinentry, and a person who types.
-@Suite(.enabled(if: BuiltHere.areWithinReach, "the programs are out of this user's reach"))
+@Suite(.enabled(if: BuiltKeychain.isWithinReach, "the programs are out of this user's reach"))
 struct WholeWayTests {
-    private let folder: TemporaryDirectory
-    private let locations: KeychainLocations
-    private let client: DaemonConnectionPool
-    private let terminal: PseudoTerminal
-    private let processes: [Int32]
+    private let keychain: BuiltKeychain
+    private var terminal: PseudoTerminal { keychain.terminal }
+    private var locations: KeychainLocations { keychain.locations }
 
-    init() throws {
-        folder = try TemporaryDirectory("whole-way")
-        terminal = try PseudoTerminal()
-        locations = KeychainLocations(dataDirectory: folder.path("data"), runDirectory: folder.path("run"))
-        client = DaemonConnectionPool(
-            ClientConfiguration(
-                target: .store(locations, autostart: true), programDirectories: [BuiltHere.programs]))
-        let status = try #require(try client.perform(KeychainRequest(.status)).status)
-        processes = [status.daemonProcess, status.enclaveProcess]
-        try door().setPasscode(SharedSecret(SecretBytes(copying: Array("1234".utf8))))
-    }
-
-    private func door() throws -> RemotePersonDoor {
-        try RemotePersonDoor(runDirectory: locations.runDirectory, process: nil, clock: SystemClock())
-    }
-
-    private func end() { for process in processes { kill(process, SIGKILL) } }
-
-    private func caller(_ what: String = "agree") throws -> Caller {
-        let program = "\(BuiltHere.programs)/fault-client \(what) \(locations.dataDirectory) \(locations.runDirectory)"
-        return try Caller(
-            on: terminal, script: "echo $$ >&3; exec \(program)", ["LANG": "C.UTF-8", "TERM": "xterm"])
-    }
+    init() throws { keychain = try BuiltKeychain() }
 
     @Test func theValueComesOnceAPersonHasTypedThePasscode() throws {
-        defer { end() }
-        let caller = try caller()
+        let caller = try keychain.caller()
         defer { caller.end() }
         let shown = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
         #expect(shown.contains("to test the prompt"))
@@ -51,12 +26,11 @@ struct WholeWayTests {
         terminal.type("1234\r")
         _ = try #require(terminal.waits(for: "the value was told"), "no value")
         // What was typed is in no file of the keychain, and not on the terminal.
-        #expect(try door().state().failedAttempts == 0)
+        #expect(try keychain.door().state().failedAttempts == 0)
     }
 
     @Test func theValueDoesNotComeWhereThePersonDismisses() throws {
-        defer { end() }
-        let caller = try caller()
+        let caller = try keychain.caller()
         defer { caller.end() }
         _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
         terminal.type("\u{1b}")
@@ -67,11 +41,10 @@ struct WholeWayTests {
     /// A prompt is open: what makes nobody wait for it takes it away, and what was typed
     /// so far with it.
     private func expectWithdrawal(by end: (Caller) -> Void) throws {
-        defer { self.end() }
-        let caller = try caller("abandon")
+        let caller = try keychain.caller("abandon")
         defer { caller.end() }
         _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
-        let prompts = { ProcessTable.children(of: processes[0], named: "latchkey-prompt") }
+        let prompts = { ProcessTable.children(of: keychain.processes[0], named: "latchkey-prompt") }
         #expect(prompts().count == 1)
         terminal.type("123")
         let began = SystemClock().monotonic
@@ -85,25 +58,24 @@ struct WholeWayTests {
 
     @Test func aContextThatEndsTakesItsPromptAway() throws {
         try expectWithdrawal { kill($0.processID, SIGUSR1) }
-        #expect(kill(processes[0], 0) == 0)
+        #expect(kill(keychain.processes[0], 0) == 0)
     }
 
     @Test func aDaemonThatEndsTakesItsPromptAway() throws {
-        try expectWithdrawal { _ in kill(processes[0], SIGTERM) }
+        try expectWithdrawal { _ in kill(keychain.processes[0], SIGTERM) }
     }
 
     /// The command line over the items of every program.
     @Test func latchkeyReachesOtherProgramsItemsOnceAPersonHasTypedThePasscode() throws {
-        defer { end() }
         // Of this process, whose group the command line is not in.
-        _ = try client.perform(
+        _ = try keychain.client.perform(
             KeychainRequest(
                 .add,
                 query: QueryDictionary([
                     ("class", .string("genp")), ("svce", .string("foreign")), ("acct", .string("x")),
                     ("v_Data", .secret),
                 ]), value: SharedSecret(SecretBytes(copying: Array("the foreign value".utf8)))))
-        let latchkey = "\(BuiltHere.programs)/latchkey --data-dir \(locations.dataDirectory)"
+        let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(locations.dataDirectory)"
         let caller = try Caller(
             on: terminal, script: "echo $$ >&3; \(latchkey) get --all foreign; \(latchkey) list --all; echo all told",
             ["LANG": "C.UTF-8", "TERM": "xterm"])
@@ -119,10 +91,12 @@ struct WholeWayTests {
 
     /// A program that has no person near it.
     @Test func aProgramWithoutATerminalIsNobodysDeputy() throws {
-        defer { end() }
         let run = try ToolRun.run(
             "/usr/bin/setsid",
-            ["-w", "\(BuiltHere.programs)/fault-client", "deputy", locations.dataDirectory, locations.runDirectory],
+            [
+                "-w", "\(BuiltKeychain.programs)/fault-client", "deputy", locations.dataDirectory,
+                locations.runDirectory,
+            ],
             environment: [], input: SecretBytes(count: 0), output: .upTo(4096),
             patience: .until(Deadline(after: .seconds(60), on: SystemClock())))
         let said = String(decoding: run.output.insecureArray(), as: UTF8.self)
@@ -131,17 +105,11 @@ struct WholeWayTests {
 
     /// No terminal, no display: nobody is asked, and nobody waits.
     @Test func withoutATerminalTheAnswerComesAtOnce() throws {
-        defer { end() }
         let run = try ToolRun.run(
-            "\(BuiltHere.programs)/fault-client", ["agree", locations.dataDirectory, locations.runDirectory],
+            "\(BuiltKeychain.programs)/fault-client", ["agree", locations.dataDirectory, locations.runDirectory],
             environment: [], input: SecretBytes(count: 0), output: .upTo(4096),
             patience: .until(Deadline(after: .seconds(60), on: SystemClock())))
         let said = String(decoding: run.output.insecureArray(), as: UTF8.self)
         #expect(said.contains("-25308"), "\(said)")
     }
-}
-
-private enum BuiltHere {
-    static let programs = ProcessEnvironment.executableDirectory ?? "."
-    static let areWithinReach = FileManager.default.isExecutableFile(atPath: "\(programs)/latchkeyd")
 }

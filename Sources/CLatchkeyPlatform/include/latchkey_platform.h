@@ -48,6 +48,8 @@ void lk_keep_files_private(void);
 int lk_set_receive_limit(int32_t fd, int64_t nanoseconds);
 
 int lk_peer_credentials(int32_t fd, int32_t *pid, uint32_t *uid, uint32_t *gid);
+/* Who listens on an abstract stream socket; -ECONNREFUSED where nobody does. */
+int lk_abstract_listener(const char *name, uint32_t *uid);
 int lk_peer_groups(int32_t fd, uint32_t *groups, int32_t capacity);
 int lk_peer_pidfd(int32_t fd);                 // SO_PEERPIDFD, Linux 6.5
 int lk_pidfd_open(int32_t pid);                // Linux 5.3

@@ -33,7 +33,7 @@ final class FakePinentry {
     func screen(calledOffBy: [Descriptor] = []) -> Pinentry {
         let program = Pinentry.Program(
             path: path, environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], options: [("grab", nil)],
-            repertoire: .unicode, columns: 80)
+            repertoire: .unicode, width: .columns(80))
         return Pinentry(program, calledOffBy: calledOffBy)
     }
 

@@ -21,6 +21,12 @@ final class PseudoTerminal: Sendable {
         path = unsafe String(cString: name)
     }
 
+    /// Its number, as `/proc/PID/stat` has it.
+    var number: UInt64 {
+        var status = stat()
+        return unsafe fstat(side.raw, &status) == 0 ? UInt64(status.st_rdev) : 0
+    }
+
     func type(_ text: String) {
         _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(master.raw, $0.baseAddress, $0.count) }
     }

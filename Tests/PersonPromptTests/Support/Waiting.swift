@@ -4,14 +4,14 @@ import KeychainTestSupport
 
 enum Waiting {
     /// Whether something comes true; other processes tell nobody when they are ready.
-    static func eventually(_ condition: () -> Bool) -> Bool {
+    static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
         let deadline = Deadline(after: .seconds(60), on: SystemClock())
         while !deadline.hasPassed {
-            if condition() { return true }
+            if try condition() { return true }
             var nothing = pollfd()
             _ = unsafe poll(&nothing, 0, 20)
         }
-        return condition()
+        return try condition()
     }
 
     /// Beside the test: what a person does while it asks.
