@@ -33,9 +33,11 @@ struct WholeWayTests {
         let caller = try keychain.caller()
         defer { caller.end() }
         _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
-        terminal.type("\u{1b}")
+        // pinentry-curses: past OK to Cancel. It takes no notice of Escape.
+        terminal.type("\t\t\r")
         let end = try #require(terminal.waits(for: "wrong: "), "no answer")
-        #expect(end.contains("-128") && !end.contains("the value was told"))
+        // The end of the question's time has that status too.
+        #expect(end.contains("-128") && end.contains("dismissed") && !end.contains("the value was told"), "\(end)")
     }
 
     /// A prompt is open: what makes nobody wait for it takes it away, and what was typed
