@@ -130,4 +130,17 @@ private enum SystemdAgent {
     static let isHere =
         geteuid() == 0 && BuiltKeychain.isWithinReach && FileManager.default.fileExists(atPath: "/run/systemd")
         && [path, "/usr/bin/systemd-ask-password"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+        && allowsNamespaces
+
+    /// Root of a container may be kept from what a session is made of.
+    private static var allowsNamespaces: Bool {
+        let mount = ["mount", "-t", "tmpfs", "-o", "mode=755", "none", "/run/systemd"]
+        do {
+            return try ToolRun.run(
+                "/usr/bin/unshare", ["--mount", "--pid", "--fork", "--mount-proc"] + mount,
+                environment: ["PATH=/usr/bin:/bin"], input: SecretBytes(count: 0), output: .upTo(4096),
+                patience: .until(Deadline(after: .seconds(60), on: SystemClock()))
+            ).status == 0
+        } catch { return false }
+    }
 }
