@@ -22,7 +22,7 @@ test-peers: ## what needs big packages: imports through KeePassXC's own tool and
 	@scripts/bootstrap display-peers
 	@swift build --build-tests
 	@scripts/test-import-peers
-	@swift test --skip-build --filter '^PersonPromptTests\.GraphicalPromptTests/'
+	@LATCHKEY_TEST_DISPLAY=1 swift test --skip-build --filter '^PersonPromptTests\.GraphicalPromptTests/'
 
 .PHONY: newcomer
 newcomer: ## the README's commands in a bare Debian, from clone to a fetched secret; writes docs/newcomer-transcript.md

@@ -98,6 +98,37 @@ import Testing
         for key in made { #expect(try key.opens(in: again)) }
     }
 
+    /// What a thief has of the folder from before: a changed passcode closes nothing that
+    /// the one before opens there, not even what is stored later (THREAT_MODEL T13a).
+    @Test func anOldCopyOfTheKeybagOpensWithTheOldPasscode() throws {
+        let home = try home()
+        let stolen = try home.contents()
+        let enclave = try home.cheap()
+        try enclave.changePasscode(from: .text("1234"), to: .text("another one"))
+        let later = try MadeKey(in: enclave)
+        enclave.close()
+        for (name, bytes) in stolen { try home.write(name, bytes) }
+        let thief = try home.cheap()
+        expectRefusal(.authenticationFailed) { try thief.unlock(with: .passcode(.text("another one"))) }
+        try thief.unlock(with: .passcode(.text("1234")))
+        #expect(try later.opens(in: thief))
+        thief.close()
+
+        // Taken away and set anew, it is worth nothing for what is stored then.
+        let fresh = try EnclaveHome()
+        let renewed = try fresh.cheap()
+        try renewed.setPasscode(.text("1234"))
+        let old = try fresh.contents()
+        try renewed.removePasscode(with: .passcode(.text("1234")))
+        try renewed.setPasscode(.text("another one"))
+        let safe = try MadeKey(in: renewed)
+        renewed.close()
+        for (name, bytes) in old { try fresh.write(name, bytes) }
+        let again = try fresh.cheap()
+        try again.unlock(with: .passcode(.text("1234")))
+        #expect(again.openRowKeys([(safe.binding, safe.wrapped)]).map(\.fate) == [.noClassKey])
+    }
+
     @Test func removingDestroysWhatLastsAsLongAsAPasscodeIsSet() throws {
         let home = try home()
         let enclave = try home.cheap()

@@ -10,7 +10,7 @@ import Testing
 /// Real pinentries in windows, on an X server without a screen that asks for a cookie,
 /// as a desktop's does, and a person who types there.
 @Suite(
-    .enabled(if: VirtualDisplay.isInstalled, "scripts/bootstrap display-peers installs Xvfb, xdotool and pinentries"))
+    .enabled(if: VirtualDisplay.isInstalled, "`make test-peers` installs Xvfb, xdotool and pinentries, and runs these"))
 struct GraphicalPromptTests {
     private let display: VirtualDisplay
 

@@ -10,7 +10,10 @@ import PersonPrompt
 final class VirtualDisplay: Sendable {
     static let programs = ["/usr/bin/Xvfb", "/usr/bin/xdotool"]
     static let pinentries = ["/usr/bin/pinentry-qt", "/usr/bin/pinentry-gtk-2"].filter(isThere)
-    static let isInstalled = programs.allSatisfy(isThere) && !pinentries.isEmpty
+    /// Beside a thousand other tests a window may not get the keys within a question's
+    /// time: `make test-peers` runs these by themselves, and says so.
+    static let isWanted = ProcessInfo.processInfo.environment["LATCHKEY_TEST_DISPLAY"] == "1"
+    static let isInstalled = isWanted && programs.allSatisfy(isThere) && !pinentries.isEmpty
 
     private static func isThere(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
 
