@@ -4,7 +4,7 @@ import KeychainPlatform
 /// A shell that leads a terminal session of its own; it ends with its owner.
 final class TerminalShell {
     private let master: FileHandle
-    private let process = Process()
+    private let process: ChildProcess
     private var count = 0
 
     init() throws {
@@ -12,15 +12,14 @@ final class TerminalShell {
         guard unsafe openpty(&ends.0, &ends.1, nil, nil, nil) == 0 else { throw CocoaError(.fileNoSuchFile) }
         for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         master = FileHandle(fileDescriptor: ends.0, closeOnDealloc: true)
-        let side = FileHandle(fileDescriptor: ends.1, closeOnDealloc: true)
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+        let side = Descriptor(owning: ends.1)
         let loop = "stty -echo; while read -r n line; do eval \"$line\" >/dev/null 2>&1; echo \"end-$n-$?-\"; done"
-        process.arguments = ["-c", "-w", "/bin/sh", "-c", loop]
-        process.environment = ["PATH": "/usr/bin:/bin"]
-        process.standardInput = side
-        process.standardOutput = side
-        process.standardError = side
-        try process.runUnmasked()
+        // Not by Foundation's Process: where more than a thousand descriptors are open it
+        // reads beyond the end of what readdir(3) gave it.
+        let start = "exec /usr/bin/setsid -c -w /bin/sh -c \"$1\" <&3 >&3 2>&3 3>&- 4>&-"
+        process = try ChildProcess.start(
+            "/bin/sh", arguments: ["-c", start, "sh", loop], environment: ["PATH=/usr/bin:/bin"],
+            third: side, fourth: EventSignal().descriptor)
     }
 
     /// Runs a command there to its end.
@@ -48,19 +47,6 @@ final class TerminalShell {
     deinit {
         // Its end of the terminal goes, and the whole session with it.
         try? master.close()
-        process.waitUntilExit()
-    }
-}
-
-extension Process {
-    /// Runs with no signal blocked. The threads of tests block most, and a program
-    /// inherits that.
-    func runUnmasked() throws {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try run()
+        _ = try? process.status(until: Deadline(after: .seconds(60), on: SystemClock()))
     }
 }
