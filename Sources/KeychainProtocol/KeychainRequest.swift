@@ -203,16 +203,6 @@ package protocol KeychainTransport: Sendable {
     func deviceStates() throws(KeychainError) -> any DeviceStates
 }
 
-extension KeychainTransport {
-    package func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
-        throw KeychainError(.unimplemented, reason: .notImplemented(what: "an authentication context"))
-    }
-
-    package func deviceStates() throws(KeychainError) -> any DeviceStates {
-        throw KeychainError(.unimplemented, reason: .notImplemented(what: "following the lock"))
-    }
-}
-
 /// The outcome of the hello.
 package struct SessionInformation: Sendable, Hashable {
     package var groups: [String]

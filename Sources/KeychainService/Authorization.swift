@@ -98,7 +98,7 @@ package struct Authorization: Sendable {
     /// A program that is nobody's deputy called in a person's name.
     package static let noDeputy = KeychainError(
         .missingEntitlement, reason: .entitlementMissing(name: "to act for a person"),
-        underlying: "a sandbox or a unit contains this program")
+        underlying: "a sandbox, a unit or a container holds this program, or it hides so that none can be told")
 
     func check(explicit group: AccessGroup, for operation: KeychainRequest.Operation) throws(KeychainError) {
         let isReadOnly = isDeputy && group == .token && operation != .copy

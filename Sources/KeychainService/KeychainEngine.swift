@@ -318,6 +318,12 @@ package final class EmbeddedKeychain: KeychainTransport {
 
     package func authenticationSession() -> any AuthenticationSession { EmbeddedSession(self) }
 
+    /// An engine alone tells nobody of a lock: whoever locks it keeps the board on which
+    /// that is told (the daemon, KeychainTesting).
+    package func deviceStates() throws(KeychainError) -> any DeviceStates {
+        throw KeychainError(.unimplemented, reason: .notImplemented(what: "following the lock of an embedded engine"))
+    }
+
     /// One LAContext at the engine in this process.
     private final class EmbeddedSession: AuthenticationSession {
         private let keychain: EmbeddedKeychain

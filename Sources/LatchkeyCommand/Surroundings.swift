@@ -19,7 +19,7 @@ package struct Surroundings: Sendable {
     package var watchEnding: EventSignal?
     /// Whether this process has a controlling terminal, to which what a person agrees
     /// to can be tied.
-    package var isInTerminalSession: @Sendable () -> Bool = { true }
+    package var isInTerminalSession: @Sendable () -> Bool = { false }
     /// What `install` and `uninstall` write and ask.
     package var userManager = UserManager(units: .usersOwn)
     /// The enclave of a data folder, as a person reaches it.
@@ -59,7 +59,8 @@ package struct Surroundings: Sendable {
             try TerminationSignals.notify(signal)
             return signal
         } catch {
-            throw CommandFailure(.fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
+            throw CommandFailure(
+                .fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
         }
     }
 

@@ -121,4 +121,8 @@ final class ScriptedKeychain: KeychainTransport {
         guard let session else { throw KeychainError(.notAvailable, reason: .daemonUnreachable) }
         return session
     }
+
+    func deviceStates() throws(KeychainError) -> any DeviceStates {
+        throw KeychainError(.notAvailable, reason: .daemonUnreachable)
+    }
 }

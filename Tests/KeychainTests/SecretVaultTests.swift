@@ -204,4 +204,10 @@ private final class FailingKeychain: KeychainTransport {
     }
 
     func session() throws(KeychainError) -> SessionInformation { try below.session() }
+
+    func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
+        try below.authenticationSession()
+    }
+
+    func deviceStates() throws(KeychainError) -> any DeviceStates { try below.deviceStates() }
 }

@@ -114,22 +114,16 @@ import Testing
 
     @Test(arguments: [["yes\n"], ["\n"], ["\u{4}"], ["erase\n", "erase\n"], ["erase\n", "\n"]])
     func anyOtherWordErasesNothing(_ typed: [String]) throws {
-        let (before, settings) = (try keys(), terminal.settings)
-        let process = try terminal.start(programs, "erase")
-        for (prompt, word) in zip([Self.first, Self.second], typed) {
-            #expect(terminal.shows(prompt))
-            terminal.type(word)
-        }
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 2)
+        try expectNothingErased(by: typed, status: 2)
         #expect(terminal.shows("nothing was changed"))
-        #expect(terminal.settings == settings)
-        #expect(try keys() == before)
-        #expect(try programs.latchkey("get", "mail").text == "CANARY")
     }
 
     @Test(arguments: [["\u{3}"], ["erase\n", "dest\u{3}"]])
     func interruptingItErasesNothing(_ typed: [String]) throws {
+        try expectNothingErased(by: typed, status: 130)
+    }
+
+    private func expectNothingErased(by typed: [String], status: Int32) throws {
         let (before, settings) = (try keys(), terminal.settings)
         let process = try terminal.start(programs, "erase")
         for (prompt, word) in zip([Self.first, Self.second], typed) {
@@ -137,7 +131,7 @@ import Testing
             terminal.type(word)
         }
         process.waitUntilExit()
-        #expect(process.terminationStatus == 130)
+        #expect(process.terminationStatus == status)
         #expect(terminal.settings == settings)
         #expect(try keys() == before)
         #expect(try programs.latchkey("get", "mail").text == "CANARY")

@@ -61,7 +61,7 @@ struct TempCommand: Verb {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let rights = entitlements.map(surroundings.absolute)
         if let rights { try Self.check(rights) }
-        let passcode = try chosenPasscode(surroundings.console)
+        var passcode = try chosenPasscode(surroundings.console)
         let keychain = try TemporaryKeychain.start(entitlements: rights, surroundings.configuration)
         if let passcode {
             do throws(CommandFailure) { try keychain.set(passcode, by: surroundings.personDoor) } catch {
@@ -69,6 +69,8 @@ struct TempCommand: Verb {
                 throw error
             }
         }
+        // Wiped before the command runs, however long that takes.
+        passcode = nil
         let outcome = Self.run(command, socket: keychain.socket)
         try keychain.end()
         return try outcome.get()

@@ -65,6 +65,12 @@ final class FakeKeychain: KeychainTransport {
         return session
     }
 
+    func authenticationSession() throws(KeychainError) -> any AuthenticationSession { throw Self.unused }
+    func deviceStates() throws(KeychainError) -> any DeviceStates { throw Self.unused }
+
+    private static let unused = KeychainError(
+        .unimplemented, reason: .notImplemented(what: "what no command asks for"))
+
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         try state.withLock { state throws(KeychainError) in
             state.requests.append(request)
