@@ -50,6 +50,7 @@ let package = Package(
         .executable(name: "latchkeyd", targets: ["latchkeyd"]),
         .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
         .executable(name: "latchkey-prompt", targets: ["latchkey-prompt"]),
+        .executable(name: "latchkey-hardware", targets: ["latchkey-hardware"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -89,6 +90,11 @@ let package = Package(
             "Enclave",
             ["KeychainModel", "KeychainPlatform", "KeychainCrypto", "KeychainProtocol", "KeychainMessages", protobuf]),
         room("PeerIdentity", ["KeychainModel", "KeychainPlatform"]),
+        // tpm2-tss, which has no static archives and brings OpenSSL: in a process of its own.
+        .target(
+            name: "CLatchkeyTPM",
+            linkerSettings: ["tss2-esys", "tss2-mu", "tss2-rc", "tss2-tctildr"].map { .linkedLibrary($0) }),
+        room("SecurityHardware", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyTPM"]),
 
         // Floor 3: policy
         room(
@@ -137,6 +143,7 @@ let package = Package(
             ]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-prompt", ["PersonPrompt", "KeychainModel", "KeychainPlatform", arguments]),
+        executable("latchkey-hardware", ["SecurityHardware", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
@@ -182,7 +189,8 @@ let package = Package(
         tests(
             "ShippedDaemonTests",
             [
-                "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport",
+                "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+                "KeychainTestSupport",
                 "Puppets",
                 "latchkeyd", "latchkey-enclave",
             ]),
@@ -209,7 +217,8 @@ let package = Package(
             "EnclaveTests",
             [
                 "Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
-                "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "enclave-probe",
+                "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "latchkey-hardware",
+                "enclave-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(
@@ -276,7 +285,9 @@ let package = Package(
                 "Conformance", "KeychainServices", "KeychainPlatform", "latchkeyd-testing", "latchkey-enclave",
             ],
             exclude: ["Corpus"], swiftSettings: house),
-        tests("HouseTests", ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt"]),
+        tests(
+            "HouseTests",
+            ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware"]),
         tests(
             "PersonPromptTests",
             [
@@ -292,6 +303,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
+                "latchkey-hardware",
             ],
             resources: [.copy("Fixtures")]),
         tests(

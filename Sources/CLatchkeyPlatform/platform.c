@@ -539,6 +539,69 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
     return 0;
 }
 
+// What the process of lk_start_spawner does until nobody holds the other end.
+static void serve_spawner(int fd, const char *path) {
+    char *const argv[] = {(char *)path, NULL};
+    char *const envp[] = {NULL};
+    while (1) {
+        char byte;
+        union {
+            struct cmsghdr header;
+            char room[CMSG_SPACE(sizeof(int))];
+        } control;
+        struct iovec part = {&byte, 1};
+        struct msghdr message = {
+            .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        ssize_t got;
+        RETRY(got, recvmsg(fd, &message, MSG_CMSG_CLOEXEC));
+        if (got <= 0) _exit(0);
+        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+        int passed = -1, result = -EINVAL;
+        if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+            memcpy(&passed, CMSG_DATA(head), sizeof passed);
+            result = lk_spawn_daemon(path, argv, envp, passed);
+            close(passed);
+        }
+        RETRY(got, send(fd, &result, sizeof result, MSG_NOSIGNAL));
+        if (got != (ssize_t)sizeof result) _exit(0);
+    }
+}
+
+int lk_start_spawner(const char *path) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return err();
+    pid_t child = fork();
+    if (child < 0) {
+        int r = err();
+        close(ends[0]);
+        close(ends[1]);
+        return r;
+    }
+    if (child > 0) {
+        close(ends[1]);
+        return ends[0];
+    }
+    setsid();
+    // What it starts is its own to wait for, and it never does.
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    signal(SIGCHLD, SIG_IGN);
+    int null = open("/dev/null", O_RDWR);
+    int end = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+    if (null < 0 || end < 0) _exit(1);
+    for (int fd = 0; fd < 3; fd++) dup2(null, fd);
+    dup3(end, 3, O_CLOEXEC);
+    if (syscall(SYS_close_range, 4U, ~0U, 0) != 0) {
+        for (int fd = 4; fd < 4096; fd++) close(fd);
+    }
+    serve_spawner(3, path);
+    _exit(0);
+}
+
+void lk_end_after(uint32_t seconds) {
+    signal(SIGALRM, SIG_DFL);
+    alarm(seconds);
+}
+
 static int testing_linked;
 void lk_mark_testing_linked(void) { testing_linked = 1; }
 int lk_testing_is_linked(void) { return testing_linked; }

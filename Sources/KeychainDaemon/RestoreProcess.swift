@@ -32,7 +32,9 @@ package struct RestoreProcess {
         // Something may have been stored until the daemon left.
         try refuseItems(in: data, replacing)
         let outcome = try keychain { () throws(KeychainError) in
-            try Restoration(into: data, clock: configuration.clock).run(from: backup)
+            let hardware = HardwareHelper.installed(
+                in: ProcessEnvironment.executableDirectory, clock: configuration.clock)
+            return try Restoration(into: data, clock: configuration.clock, hardware: hardware).run(from: backup)
         }
         taken.release()
         return outcome

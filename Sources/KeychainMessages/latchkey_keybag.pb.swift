@@ -37,6 +37,10 @@ package nonisolated struct Latchkey_ProtectorsBody: Sendable {
 
   package var protectors: [Latchkey_ProtectorsBody.Protector] = []
 
+  /// While the root key is being replaced: the one that comes, as its protectors wrap
+  /// it. Which of the two it is shows by which authenticates the keybag.
+  package var coming: [Latchkey_ProtectorsBody.Protector] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated struct Protector: Sendable {
@@ -44,7 +48,7 @@ package nonisolated struct Latchkey_ProtectorsBody: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// "software-file"
+    /// "software-file", "tpm2", "recovery-code"
     package var kind: String = String()
 
     /// 16 bytes
@@ -53,6 +57,7 @@ package nonisolated struct Latchkey_ProtectorsBody: Sendable {
     /// nonce, ciphertext, tag
     package var wrappedRoot: Data = Data()
 
+    /// "tpm2": a SealedByTPM
     package var parameters: Data = Data()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -150,7 +155,7 @@ fileprivate nonisolated let _protobuf_package = "latchkey"
 
 nonisolated extension Latchkey_ProtectorsBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ProtectorsBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}protectors\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}protectors\0\u{1}coming\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -160,6 +165,7 @@ nonisolated extension Latchkey_ProtectorsBody: SwiftProtobuf.Message, SwiftProto
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.protectors) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.coming) }()
       default: break
       }
     }
@@ -172,12 +178,16 @@ nonisolated extension Latchkey_ProtectorsBody: SwiftProtobuf.Message, SwiftProto
     if !self.protectors.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.protectors, fieldNumber: 2)
     }
+    if !self.coming.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.coming, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_ProtectorsBody, rhs: Latchkey_ProtectorsBody) -> Bool {
     if lhs.storeID != rhs.storeID {return false}
     if lhs.protectors != rhs.protectors {return false}
+    if lhs.coming != rhs.coming {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

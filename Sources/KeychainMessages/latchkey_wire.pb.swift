@@ -966,6 +966,15 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   /// of QUESTION, AGREE and DECLINE: its name, 16 bytes
   package var question: Data = Data()
 
+  /// of the operations on protectors: which, 16 bytes
+  package var protector: Data = Data()
+
+  /// of ADD_PROTECTOR: "device:/dev/tpmrm0"; empty: the software file
+  package var protectorAddress: String = String()
+
+  /// of REMOVE_PROTECTOR: the recovery code goes as well
+  package var withoutCode: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Operation: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -987,6 +996,15 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// answered once the state has another number
     case awaitState // = 14
+    case listProtectors // = 15
+
+    /// tries each but the one that is named
+    case testProtectors // = 16
+    case addProtector // = 17
+
+    /// `new` is the recovery code, where there is one
+    case removeProtector // = 18
+    case resealProtector // = 19
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1010,6 +1028,11 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 12: self = .agree
       case 13: self = .decline
       case 14: self = .awaitState
+      case 15: self = .listProtectors
+      case 16: self = .testProtectors
+      case 17: self = .addProtector
+      case 18: self = .removeProtector
+      case 19: self = .resealProtector
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1031,6 +1054,11 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .agree: return 12
       case .decline: return 13
       case .awaitState: return 14
+      case .listProtectors: return 15
+      case .testProtectors: return 16
+      case .addProtector: return 17
+      case .removeProtector: return 18
+      case .resealProtector: return 19
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1052,6 +1080,11 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .agree,
       .decline,
       .awaitState,
+      .listProtectors,
+      .testProtectors,
+      .addProtector,
+      .removeProtector,
+      .resealProtector,
     ]
 
   }
@@ -1137,7 +1170,80 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
   /// Clears the value of `question`. Subsequent reads from it will return its default value.
   package mutating func clearQuestion() {_uniqueStorage()._question = nil}
 
+  package var protectors: [Latchkey_PersonReply.Protector] {
+    get {_storage._protectors}
+    set {_uniqueStorage()._protectors = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated enum Trial: SwiftProtobuf.Enum, Swift.CaseIterable {
+    package typealias RawValue = Int
+
+    /// was not tried
+    case none // = 0
+    case opens // = 1
+    case failed // = 2
+
+    /// only whoever has the code can tell
+    case needsPerson // = 3
+    case UNRECOGNIZED(Int)
+
+    package init() {
+      self = .none
+    }
+
+    package init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .none
+      case 1: self = .opens
+      case 2: self = .failed
+      case 3: self = .needsPerson
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    package var rawValue: Int {
+      switch self {
+      case .none: return 0
+      case .opens: return 1
+      case .failed: return 2
+      case .needsPerson: return 3
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    package static let allCases: [Latchkey_PersonReply.Trial] = [
+      .none,
+      .opens,
+      .failed,
+      .needsPerson,
+    ]
+
+  }
+
+  package nonisolated struct Protector: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var kind: String = String()
+
+    package var identifier: Data = Data()
+
+    /// of a TPM
+    package var address: String = String()
+
+    package var trial: Latchkey_PersonReply.Trial = .none
+
+    /// of FAILED: in the device's words
+    package var refusal: String = String()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
 
   package init() {}
 
@@ -2639,7 +2745,7 @@ nonisolated extension Latchkey_DeviceState.Lock: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0\u{1}protector\0\u{3}protector_address\0\u{3}without_code\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2654,6 +2760,9 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
       case 5: try { try decoder.decodeSingularMessageField(value: &self._reason) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.state) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.question) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.protector) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.protectorAddress) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.withoutCode) }()
       default: break
       }
     }
@@ -2685,6 +2794,15 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
     if !self.question.isEmpty {
       try visitor.visitSingularBytesField(value: self.question, fieldNumber: 7)
     }
+    if !self.protector.isEmpty {
+      try visitor.visitSingularBytesField(value: self.protector, fieldNumber: 8)
+    }
+    if !self.protectorAddress.isEmpty {
+      try visitor.visitSingularStringField(value: self.protectorAddress, fieldNumber: 9)
+    }
+    if self.withoutCode != false {
+      try visitor.visitSingularBoolField(value: self.withoutCode, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2696,13 +2814,16 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
     if lhs._reason != rhs._reason {return false}
     if lhs.state != rhs.state {return false}
     if lhs.question != rhs.question {return false}
+    if lhs.protector != rhs.protector {return false}
+    if lhs.protectorAddress != rhs.protectorAddress {return false}
+    if lhs.withoutCode != rhs.withoutCode {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {
@@ -2711,13 +2832,14 @@ nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNam
 
 nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0\u{1}protectors\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
     var _failure: Latchkey_Failure? = nil
     var _state: Latchkey_DeviceState? = nil
     var _question: Latchkey_PersonQuestion? = nil
+    var _protectors: [Latchkey_PersonReply.Protector] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2732,6 +2854,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
       _failure = source._failure
       _state = source._state
       _question = source._question
+      _protectors = source._protectors
     }
   }
 
@@ -2754,6 +2877,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
         case 2: try { try decoder.decodeSingularMessageField(value: &_storage._failure) }()
         case 3: try { try decoder.decodeSingularMessageField(value: &_storage._state) }()
         case 4: try { try decoder.decodeSingularMessageField(value: &_storage._question) }()
+        case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._protectors) }()
         default: break
         }
       }
@@ -2778,6 +2902,9 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
       try { if let v = _storage._question {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
       } }()
+      if !_storage._protectors.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._protectors, fieldNumber: 5)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2791,10 +2918,65 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._failure != rhs_storage._failure {return false}
         if _storage._state != rhs_storage._state {return false}
         if _storage._question != rhs_storage._question {return false}
+        if _storage._protectors != rhs_storage._protectors {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_PersonReply.Trial: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRIAL_NONE\0\u{1}TRIAL_OPENS\0\u{1}TRIAL_FAILED\0\u{1}TRIAL_NEEDS_PERSON\0")
+}
+
+nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_PersonReply.protoMessageName + ".Protector"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{1}address\0\u{1}trial\0\u{1}refusal\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.trial) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.refusal) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 2)
+    }
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 3)
+    }
+    if self.trial != .none {
+      try visitor.visitSingularEnumField(value: self.trial, fieldNumber: 4)
+    }
+    if !self.refusal.isEmpty {
+      try visitor.visitSingularStringField(value: self.refusal, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonReply.Protector, rhs: Latchkey_PersonReply.Protector) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.address != rhs.address {return false}
+    if lhs.trial != rhs.trial {return false}
+    if lhs.refusal != rhs.refusal {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -142,6 +142,10 @@ public enum Reason: Hashable, Sendable {
     /// This passcode, or any on this machine, cannot be set (`errSecParam`,
     /// `errSecAllocate`).
     case passcodeRefused(why: String)
+    /// What the keychain is bound to cannot be changed so (`errSecParam`).
+    case protectorRefused(why: String)
+    /// A TPM or another device did not do what it was asked (`errSecNotAvailable`).
+    case deviceFailed(why: String)
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -220,6 +224,8 @@ extension Reason {
         case .contextInvalid: "the authentication context is no longer valid; make a new one"
         case .passcodeIsSet: "there is a passcode already; change it with `latchkey passcode change`"
         case .passcodeRefused(let why): "the passcode cannot be set: \(why)"
+        case .protectorRefused(let why): "the protectors stay as they are: \(why)"
+        case .deviceFailed(let why): "the device failed: \(why)"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -284,6 +290,8 @@ extension Reason {
         case .contextInvalid: (54, [])
         case .passcodeIsSet: (55, [])
         case .passcodeRefused(let why): (56, [why])
+        case .protectorRefused(let why): (57, [why])
+        case .deviceFailed(let why): (58, [why])
         case .unknown(let code): (code, [])
         }
     }
@@ -322,6 +330,8 @@ extension Reason {
         case 47: self = .attemptsDelayed(seconds: number(0))
         case 51: self = .nobodyToAsk(why: text(0))
         case 56: self = .passcodeRefused(why: text(0))
+        case 57: self = .protectorRefused(why: text(0))
+        case 58: self = .deviceFailed(why: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

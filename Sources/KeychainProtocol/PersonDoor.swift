@@ -174,14 +174,16 @@ package protocol PersonDoor: AnyObject, Sendable {
 
     /// A recovery code to be shown once. It opens nothing before it was confirmed.
     ///
-    /// - Throws: `errSecAuthFailed`, reason `passcodeNotSet`.
-    func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret
+    /// - Parameter passcode: nil where there is none: the code then opens what the
+    ///   keychain is bound to where the machine's own protectors do not.
+    func makeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) -> SharedSecret
 
     /// The code as a person typed it back: from now on it opens, and one before
     /// it does not.
     func confirmRecoveryCode(_ typed: SharedSecret) throws(KeychainError)
 
-    func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError)
+    /// It opens nothing that is written from then on.
+    func removeRecoveryCode(passcode: SharedSecret?) throws(KeychainError)
 
     // MARK: A question that waits for a person
 

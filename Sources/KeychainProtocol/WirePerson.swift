@@ -26,6 +26,12 @@ package struct PersonMessage: Sendable {
     package var state: UInt64
     /// Which question is spoken of: 16 bytes.
     package var question: [UInt8] = []
+    /// Which protector is spoken of: 16 bytes.
+    package var protector: [UInt8] = []
+    /// Of a new protector: a TPM's; empty: the software file.
+    package var protectorAddress = ""
+    /// The recovery code goes with the protector that is removed.
+    package var withoutCode = false
 
     package init(
         _ operation: Latchkey_PersonRequest.Operation, credential: PersonCredential? = nil, new: SharedSecret? = nil,
@@ -45,6 +51,9 @@ package struct PersonMessage: Sendable {
         message.operation = operation
         message.state = state
         message.question = Data(question)
+        message.protector = Data(protector)
+        message.protectorAddress = protectorAddress
+        message.withoutCode = withoutCode
         var parts: [SharedSecret] = []
         switch credential {
         case .passcode(let secret):
@@ -64,7 +73,9 @@ package struct PersonMessage: Sendable {
     }
 
     /// nil for anything that ``encoded(number:)`` does not write.
-    package static func decode(header: [UInt8], tail: borrowing SecretBytes) -> (number: UInt64, message: PersonMessage)? {
+    package static func decode(header: [UInt8], tail: borrowing SecretBytes) -> (
+        number: UInt64, message: PersonMessage
+    )? {
         guard let message = decoded(Latchkey_PersonRequest.self, header),
             tail.count <= 2 * PersonProtocol.longestSecret, Int(message.credentialLength) <= tail.count
         else { return nil }
@@ -80,6 +91,9 @@ package struct PersonMessage: Sendable {
         if tail.count > split { decoded.new = SharedSecret(tail.copy(split..<tail.count)) }
         decoded.state = message.state
         decoded.question = Array(message.question)
+        decoded.protector = Array(message.protector)
+        decoded.protectorAddress = message.protectorAddress
+        decoded.withoutCode = message.withoutCode
         if message.hasReason { decoded.reason = message.reason.keychainError.reason }
         return (message.number, decoded)
     }
@@ -214,8 +228,8 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(PersonMessage(.removePasscode, credential: credential))
     }
 
-    package func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
-        let reply = try ask(PersonMessage(.makeRecoveryCode, credential: .passcode(passcode)))
+    package func makeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) -> SharedSecret {
+        let reply = try ask(PersonMessage(.makeRecoveryCode, credential: passcode.map { .passcode($0) }))
         return SharedSecret(reply.tail.copy())
     }
 
@@ -223,8 +237,71 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(PersonMessage(.confirmRecoveryCode, new: typed))
     }
 
-    package func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError) {
-        _ = try ask(PersonMessage(.removeRecoveryCode, credential: .passcode(passcode)))
+    package func removeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) {
+        _ = try ask(PersonMessage(.removeRecoveryCode, credential: passcode.map { .passcode($0) }))
+    }
+
+    // MARK: Protectors
+
+    /// What the keychain is bound to.
+    package func protectors() throws(KeychainError) -> [ProtectorState] {
+        try Self.protectors(in: try ask(PersonMessage(.listProtectors)))
+    }
+
+    /// Tries each protector as an opening of the keychain would; changes nothing.
+    ///
+    /// - Parameter gone: is not tried; nil: all are.
+    package func testProtectors(pretendingGone gone: [UInt8]?) throws(KeychainError) -> [ProtectorState] {
+        var message = PersonMessage(.testProtectors)
+        message.protector = gone ?? []
+        return try Self.protectors(in: try ask(message))
+    }
+
+    /// One more way to open the root key.
+    ///
+    /// - Parameters:
+    ///   - address: of a TPM; nil: the software file.
+    ///   - passcode: where there is one.
+    /// - Throws: `errSecParam`, reason `protectorRefused`; `errSecNotAvailable`, reason
+    ///   `deviceFailed`; `errSecAuthFailed`. Nothing is changed then.
+    package func addProtector(
+        _ address: TPMAddress?, passcode: SharedSecret?
+    ) throws(KeychainError) -> [ProtectorState] {
+        var message = PersonMessage(.addProtector, credential: passcode.map { .passcode($0) })
+        message.protectorAddress = address?.description ?? ""
+        return try Self.protectors(in: try ask(message))
+    }
+
+    /// Has a protector open nothing that is written from then on: the root key is
+    /// replaced, and the keys below get a new generation.
+    ///
+    /// - Parameters:
+    ///   - code: the recovery code, which goes on opening then; nil: it goes as well.
+    /// - Throws: as ``addProtector(_:passcode:)``.
+    package func removeProtector(
+        _ identifier: [UInt8], passcode: SharedSecret?, code: SharedSecret?, withoutCode: Bool
+    ) throws(KeychainError) -> [ProtectorState] {
+        var message = PersonMessage(.removeProtector, credential: passcode.map { .passcode($0) }, new: code)
+        message.protector = identifier
+        message.withoutCode = withoutCode
+        return try Self.protectors(in: try ask(message))
+    }
+
+    /// Seals for a TPM anew: one that was cleared, or another at the same address.
+    ///
+    /// - Throws: as ``addProtector(_:passcode:)``.
+    package func resealProtector(
+        _ identifier: [UInt8], passcode: SharedSecret?
+    ) throws(KeychainError) -> [ProtectorState] {
+        var message = PersonMessage(.resealProtector, credential: passcode.map { .passcode($0) })
+        message.protector = identifier
+        return try Self.protectors(in: try ask(message))
+    }
+
+    private static func protectors(in reply: consuming Reply) throws(KeychainError) -> [ProtectorState] {
+        let states = reply.header.protectors.compactMap(ProtectorState.init)
+        guard states.count == reply.header.protectors.count else { throw unreachable("an answer of the wrong form") }
+        return states
     }
 
     package func question() throws(KeychainError) -> PersonQuestion? {
@@ -302,7 +379,7 @@ extension PersonCredential {
 }
 
 /// nil for bytes that are no such message.
-private func decoded<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> M? {
+func decoded<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> M? {
     do throws(WireFault) {
         let message: M = try decodeMessage(bytes)
         return message

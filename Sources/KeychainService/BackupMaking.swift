@@ -69,7 +69,7 @@ package struct BackupMaking {
             }
             if let content { files.append((name, content)) }
         }
-        guard EnclaveFiles.suffice(files.map(\.name)) else {
+        guard EnclaveFiles.suffice(files) else {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "a file of the keybag is missing")
         }
         return files

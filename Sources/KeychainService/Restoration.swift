@@ -1,4 +1,4 @@
-internal import Enclave
+package import Enclave
 package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
@@ -9,10 +9,13 @@ internal import KeychainStore
 package struct Restoration {
     private let data: PrivateDirectory
     private let clock: any KeychainClock
+    private let hardware: any HardwareDoor
 
-    package init(into data: PrivateDirectory, clock: any KeychainClock) {
+    /// - Parameter hardware: what opens a backup that is bound to it.
+    package init(into data: PrivateDirectory, clock: any KeychainClock, hardware: any HardwareDoor = NoHardware()) {
         self.data = data
         self.clock = clock
+        self.hardware = hardware
     }
 
     /// What a restore did.
@@ -46,7 +49,7 @@ package struct Restoration {
         try RestoreSwitch.finish(in: data)
         let staging = try emptyFolder(RestoreSwitch.stagingName)
         let files = try StoreBackup.read(backup, to: staging.path + "/" + Store.fileName)
-        guard EnclaveFiles.suffice(files.map(\.name)), files.allSatisfy({ EnclaveFiles.names.contains($0.name) }) else {
+        guard EnclaveFiles.suffice(files), files.allSatisfy({ EnclaveFiles.names.contains($0.name) }) else {
             throw KeychainError(
                 .notAvailable, reason: .keybagUnreadable, underlying: "the backup's keybag is not whole")
         }
@@ -54,7 +57,7 @@ package struct Restoration {
         for (name, content) in files {
             try translatingFiles { () throws(SystemCallError) in try keybag.replace(name, with: content) }
         }
-        let inspection = try Self.inspect(staging.path, clock)
+        let inspection = try Self.inspect(staging.path, clock, hardware)
         try translatingFiles { () throws(SystemCallError) in
             for name in [Store.fileName + "-wal", Store.fileName + "-shm"] where try staging.holds(name) {
                 throw SystemCallError("the new store did not close", errno: 0)
@@ -72,9 +75,11 @@ package struct Restoration {
     package func commit() throws(KeychainError) { try RestoreSwitch.commit(in: data) }
 
     /// Opens the new store with its own keybag, migrates it, and looks at every row.
-    private static func inspect(_ path: String, _ clock: any KeychainClock) throws(KeychainError) -> InspectionCounts {
+    private static func inspect(
+        _ path: String, _ clock: any KeychainClock, _ hardware: any HardwareDoor
+    ) throws(KeychainError) -> InspectionCounts {
         let engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
-            try InProcessEnclave(dataDirectory: path, expecting: expected)
+            try InProcessEnclave(dataDirectory: path, expecting: expected, hardware: hardware)
         }
         let report: Result<DoctorReport, KeychainError>
         do throws(KeychainError) {

@@ -22,6 +22,8 @@ enum Advice {
             "Try again, then run `latchkey doctor`: it says what came back and what did not."
         case .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
+        case .protectorRefused: "Nothing was changed. `latchkey protector list` shows what there is."
+        case .deviceFailed: "Nothing was changed. `latchkey protector test` tries every protector."
         default: unavailable(reason)
         }
     }

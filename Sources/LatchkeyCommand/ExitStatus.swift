@@ -38,13 +38,14 @@ extension ExitStatus {
         case .locked, .passcodeNotSet, .authenticationFailed, .attemptsDelayed, .userCanceled, .promptTimedOut,
             .interactionForbidden, .nobodyToAsk, .biometryNotAvailable, .biometryNotEnrolled, .contextInvalid:
             .locked
-        case .passcodeIsSet, .passcodeRefused: .usage
+        case .passcodeIsSet, .passcodeRefused, .protectorRefused: .usage
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
             .identityRefused, .serverUntrusted:
             .denied
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable: .damaged
         case .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
-            .storeInUse, .readOnly, .diskFull, .inputOutput, .enclaveUnreachable, .enclaveSilent, .stillSalvaging,
+            .storeInUse, .readOnly, .diskFull, .inputOutput, .deviceFailed, .enclaveUnreachable, .enclaveSilent,
+            .stillSalvaging,
             .startRefused,
             .daemonNotInstalled,
             .daemonUnreachable, .notImplemented, .unknown:

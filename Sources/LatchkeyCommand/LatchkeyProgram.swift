@@ -54,7 +54,7 @@ package enum LatchkeyProgram {
     }
 
     private static let takingSecrets: Set = [
-        "set", "note", "import", "export", "passcode", "recovery", "unlock", "lock", "erase",
+        "set", "note", "import", "export", "passcode", "recovery", "protector", "unlock", "lock", "erase",
     ]
 
     /// Somebody may have given a secret or a passphrase as an argument: a message that
@@ -104,7 +104,7 @@ struct Latchkey: ParsableCommand {
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
             RemoveCommand.self, StatusCommand.self, UnlockCommand.self, LockCommand.self, PasscodeCommand.self,
-            RecoveryCommand.self, WatchCommand.self, DoctorCommand.self,
+            RecoveryCommand.self, ProtectorCommand.self, WatchCommand.self, DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
             AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self, EraseCommand.self,
             CompletionCommand.self,

@@ -41,6 +41,7 @@ struct LatchkeyEnclave: ParsableCommand {
         limits.idle = .seconds(60 * Int(idleMinutes))
         let process = EnclaveProcess(
             dataDirectory: dataDirectory, runDirectory: runDirectory, clock: SystemClock(), limits: limits,
+            helper: ProcessEnvironment.executableDirectory.map { "\($0)/\(HardwareHelper.programName)" },
             ready: readyDescriptor.map { ReadySignal(descriptor: Descriptor(owning: $0)) })
         do throws(KeychainError) {
             try process.run()

@@ -51,7 +51,8 @@ final class EnclaveHome: Sendable {
         let folder = try PrivateDirectory(path(""), creating: false)
         let files = try AuthenticPair(
             .protectors, in: FilePair(directory: folder, name: "protectors", sizeLimit: AuthenticatedFile.largestFile))
-        let protectors = try Protectors.open(files, try SoftwareSecretFile(in: folder))
+        let keys = ProtectorKeys(try SoftwareSecretFile(in: folder), code: nil, hardware: NoHardware())
+        let protectors = try Protectors.open(files, keys)
         return try body(protectors)
     }
 
@@ -115,17 +116,19 @@ extension KeyOutcome {
 extension EnclaveCore {
     /// A keybag in memory, unlocked where no person is needed for that.
     static func opened(
-        _ body: KeybagBody, _ root: consuming RootKey, protectors: [String] = []
+        _ body: KeybagBody, _ root: consuming RootKey
     ) throws -> EnclaveCore {
         try EnclaveCore(
-            Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: protectors, unrepaired: [],
+            Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: nil, unrepaired: [],
             attempts: AttemptCounter(failed: 0, at: .zero), cost: .calibrated)
     }
 }
 
 extension EnclaveConnection {
     /// Where nobody has agreed to anything.
-    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] { try makeRowKeys(for: rows, in: nil) }
+    func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
+        try makeRowKeys(for: rows, in: nil)
+    }
 
     func openRowKeys(_ rows: [(binding: RowBinding, wrapped: WrappedKey)]) throws(KeychainError) -> [KeyOutcome] {
         try openRowKeys(rows, in: nil)

@@ -219,7 +219,11 @@ import Testing
                 return key.key.secret.insecureArray()
             }
             #expect(classKeys.count == 6)
-            return classKeys + [protectors.root.insecureArray(), protectors.secret.key.secret.insecureArray()]
+            guard
+                case .secret(let secret) = SoftwareSecret.parse(
+                    SecretBytes(copying: try home.read("software-secret.0")))
+            else { throw CocoaError(.fileReadCorruptFile) }
+            return classKeys + [protectors.root.insecureArray(), secret.key.secret.insecureArray()]
         }
         for (name, bytes) in try home.contents() {
             let held = keys.filter { bytes.firstRange(of: $0) != nil }

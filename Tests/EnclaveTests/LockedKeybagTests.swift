@@ -11,7 +11,7 @@ import Testing
     private func core(_ change: (KeybagBody) -> KeybagBody) throws -> EnclaveCore {
         let root = RootKey.random()
         let body = change(KeybagBody.new(for: .random(), root: root))
-        return try EnclaveCore.opened(body, root, protectors: ["software-file"])
+        return try EnclaveCore.opened(body, root)
     }
 
     private func lockedCore() throws -> EnclaveCore {

@@ -9,8 +9,6 @@ extension RootKey {
     /// that it was sealed into, for it has no reader.
     func insecureArray() -> [UInt8] { copied().insecureArray() }
 
-    func copy() -> RootKey { RootKey(copied()) }
-
     private func copied() -> SecretBytes {
         let key = SealingKey.random()
         let binding = AssociatedData("test")

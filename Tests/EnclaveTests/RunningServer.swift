@@ -35,24 +35,29 @@ final class RunningServer: Sendable {
 
     init(
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
-        userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64
+        userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64,
+        hardware: any HardwareDoor = NoHardware()
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
-        self.home = try home ?? EnclaveHome()
+        let home = try home ?? EnclaveHome()
+        // What throws comes before there is something to wait for.
+        let socket = try EnclaveSocket(inRun: home.runDirectory)
+        let directory = try EnclaveDirectory(inData: home.dataDirectory)
+        self.home = home
         self.clock = clock
         stop = try EventSignal()
         ending = try Ending()
-        let socket = try EnclaveSocket(inRun: self.home.runDirectory)
-        let directory = try EnclaveDirectory(inData: self.home.dataDirectory)
         let (stop, ending) = (stop, ending)
         let thread = Thread {
             do {
                 var limits = EnclaveServer.Limits()
                 limits.connections = connections
                 let server = try EnclaveServer(
-                    socket, EnclaveKeeper(directory, clock: clock, cost: cost), userID: userID, clock: clock,
-                    limits: limits, stop: stop)
-                ending.set(try server.run())
+                    socket, EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware), userID: userID,
+                    clock: clock, limits: limits, stop: stop)
+                let reason = try server.run()
+                directory.release()
+                ending.set(reason)
             } catch {
                 Issue.record("the server failed: \(error)")
                 ending.set(nil)
@@ -61,7 +66,10 @@ final class RunningServer: Sendable {
         thread.start()
     }
 
-    deinit {
+    deinit { end() }
+
+    /// Returns once the loop has ended and let go of its folders.
+    func end() {
         stop.signal()
         _ = ended()
     }

@@ -33,6 +33,8 @@ import Testing
         ("CSodium", ["KeychainCrypto"]), ("CCryptoBoringSSL", ["KeychainCrypto"]),
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),
+        ("CLatchkeyTPM", ["SecurityHardware"]),
+        ("SecurityHardware", ["latchkey-hardware"]),
         ("X509", ["Certificates"]),
         ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
@@ -79,7 +81,7 @@ import Testing
 
     /// What damages, replaces clocks or hides kernel features is in KeychainTesting
     /// and test programs only.
-    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt"])
+    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware"])
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let program = try Data(contentsOf: folder.appendingPathComponent(name), options: .alwaysMapped)

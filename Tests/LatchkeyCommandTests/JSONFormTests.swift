@@ -162,7 +162,8 @@ import Testing
                 return line.split(separator: " ").first.map(String.init)
             }
         #expect(commands.count > 12)
-        for command in commands where !["temp", "completion", "app", "passcode", "recovery"].contains(command) {
+        for command in commands
+        where !["temp", "completion", "app", "passcode", "recovery", "protector"].contains(command) {
             #expect(forms[command] != nil, "\(command)")
             #expect(try programs.latchkey(command, "--help").text.contains("--json"), "\(command)")
         }

@@ -114,6 +114,15 @@ int lk_eventfd_drain(int32_t fd);
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
 
+// Forks a process that starts `path`, as lk_spawn_daemon does, once for each
+// descriptor that it is sent with one byte, and answers with that call's result (4
+// bytes). It ends when nobody holds the other end. Our end, close-on-exec, or -errno.
+// To be called while this process has one thread and no secret.
+int lk_start_spawner(const char *path);
+
+// SIGALRM ends this process after so many seconds; 0: no longer.
+void lk_end_after(uint32_t seconds);
+
 // Starts path as a direct child in a session of its own: cwd /, standard
 // descriptors on /dev/null, `third` and `fourth` as 3 and 4, all others closed.
 // Its pid, or -errno of what failed.

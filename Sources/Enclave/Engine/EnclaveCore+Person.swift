@@ -7,7 +7,8 @@ internal import KeychainProtocol
 /// secret, because a code before it then goes and what is below the slots is rolled.
 struct PendingCode: Sendable {
     let code: DerivedSecret
-    let passcode: DerivedSecret
+    /// nil where there is none.
+    let passcode: DerivedSecret?
 }
 
 extension EnclaveCore {
@@ -32,7 +33,11 @@ extension EnclaveCore {
             recovery = typed
         case nil: break
         }
-        return PersonDerivation(passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost)
+        var derivation = PersonDerivation(
+            passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost)
+        derivation.work = try deviceWork(for: request)
+        if case .protector(.remove(_, _, .brought(let code))) = request { derivation.code = code }
+        return derivation
     }
 
     private func refuse(_ request: PersonRequest, at moment: Duration) throws(KeychainError) {
@@ -42,6 +47,7 @@ extension EnclaveCore {
             guard seconds == 0 else { throw KeychainError(.authFailed, reason: .attemptsDelayed(seconds: seconds)) }
         }
         if case .setPasscode = request, keybag.body.hasPasscode { throw .parameter(.passcodeIsSet) }
+        if request.needsPasscode, request.credential == nil, keybag.body.hasPasscode { throw Self.wrong }
         if case .lock = request, !keybag.body.hasPasscode { throw Self.noPasscode }
         if let new = request.newPasscode { try Self.refuse(passcode: new) }
     }
@@ -65,8 +71,9 @@ extension EnclaveCore {
     /// - Throws: as ``PersonDoor`` says.
     mutating func perform(
         _ request: PersonRequest, with derived: DerivedSecrets, at moment: Duration
-    ) throws(KeychainError) -> SharedSecret? {
+    ) throws(KeychainError) -> PersonOutcome {
         if request.credential != nil { try check(derived.credential, at: moment) }
+        if case .protector(let request) = request { return try perform(request, with: derived) }
         do throws(KeybagError) {
             switch request {
             case .unlock: try open(derived.credential)
@@ -81,17 +88,16 @@ extension EnclaveCore {
                 try change(.effaced, [])
             case .makeRecoveryCode: return makeRecoveryCode(derived)
             case .confirmRecoveryCode(let typed):
-                guard let code = RecoveryCode.parse(typed.bytes) else { return try Self.mistyped() }
-                try confirm(code)
-            case .removeRecoveryCode:
-                try open(derived.credential)
-                try change(.rolled, [derived.credential])
+                guard let code = RecoveryCode.parse(typed.bytes) else { throw .unreadable(.slotRefuses) }
+                try confirm(code, derived.devices)
+            case .removeRecoveryCode: try removeRecoveryCode(derived)
+            case .protector: break
             }
         } catch {
             throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError
         }
         stateNumber += 1
-        return nil
+        return .done
     }
 
     /// Whether what a person brought opens a slot; counts where it does not.
@@ -105,7 +111,7 @@ extension EnclaveCore {
     }
 
     /// A count that cannot be written holds as long as this process.
-    private mutating func rememberAttempts() {
+    mutating func rememberAttempts() {
         stateNumber += 1
         do throws(KeybagError) {
             try storage.write(failedAttempts: attempts.failed, store: store, root: keybag.root)
@@ -115,7 +121,7 @@ extension EnclaveCore {
         }
     }
 
-    private mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
+    mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
         guard let credential else { throw .unreadable(.slotRefuses) }
         let effacement = try presentEffacement()
         try keybag.unlock(with: credential.slotSecret, effacement: effacement)
@@ -178,17 +184,24 @@ extension EnclaveCore {
     /// Makes, writes and adopts the next keybag: first the new effacement secret,
     /// then the keybag, then the old secret is effaced. After a crash at any point
     /// the old or the new credential opens, and the next opening goes on with the rest.
-    private mutating func change(
-        _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = []
+    mutating func change(
+        _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = [],
+        movingTo newRoot: NewRoot? = nil
     ) throws(KeybagError) {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
         let present = try presentEffacement()
         let isLost = keybag.body.hasPasscode && present == nil && !secrets.isEmpty
         let change = try KeybagChange(
-            of: keybag, isLost ? .effaced : keys, slots: slots, keeping: keeping, effacement: present)
+            of: keybag, isLost ? .effaced : keys, slots: slots, keeping: keeping, effacement: present,
+            movingTo: newRoot)
         if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
-        let failures = try storage.write(change.body, generation: change.generation, root: keybag.root)
+        let failures: [RepairFailure]
+        if let newRoot {
+            failures = try storage.write(change.body, generation: change.generation, root: newRoot.key)
+        } else {
+            failures = try storage.write(change.body, generation: change.generation, root: keybag.root)
+        }
         keybag.adopt(change)
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
@@ -205,25 +218,37 @@ extension EnclaveCore {
 
     // MARK: Recovery code
 
-    private mutating func makeRecoveryCode(_ derived: DerivedSecrets) -> SharedSecret? {
-        guard let passcode = derived.credential else { return nil }
+    private mutating func makeRecoveryCode(_ derived: DerivedSecrets) -> PersonOutcome {
         let secret = SharedSecret(.random(count: RecoveryCode.byteCount))
         pendingCode = PendingCode(
-            code: DerivedSecret(.recovery, secret, parameters: []), passcode: passcode)
-        return SharedSecret(RecoveryCode.text(of: secret.bytes))
+            code: DerivedSecret(.recovery, secret, parameters: []), passcode: derived.credential)
+        return .code(SharedSecret(RecoveryCode.text(of: secret.bytes)))
     }
 
-    private mutating func confirm(_ typed: consuming SecretBytes) throws(KeybagError) {
-        guard let pending = pendingCode, pending.code.secret.bytes.isEqual(to: typed) else {
-            throw .unreadable(.slotRefuses)
+    /// A code before it lay on the disk, in a slot and as a protector: the wraps lose
+    /// their worth, and so the root key is replaced.
+    private mutating func confirm(
+        _ typed: consuming SecretBytes, _ devices: DeviceWork.Outcome?
+    ) throws(KeybagError) {
+        guard let pending = pendingCode, pending.code.secret.bytes.isEqual(to: typed),
+            (pending.passcode == nil) == !keybag.body.hasPasscode
+        else { throw .unreadable(.slotRefuses) }
+        if pending.passcode != nil { try open(pending.passcode) }
+        let hasOne = keybag.body.slot(.recovery) != nil || protectors?.body.contains(.recoveryCode) == true
+        guard !hasOne else {
+            return try replaceRoot(
+                without: { $0.kind == .recoveryCode }, passcode: pending.passcode, code: pending.code, devices)
         }
-        try open(pending.passcode)
-        if keybag.body.slot(.recovery) == nil { return try replaceSlot(pending.code) }
-        // The code before it lay on the disk in a slot: its wraps lose their worth.
-        try change(.rolled, [pending.passcode, pending.code])
+        try addProtector(of: pending.code)
+        if pending.passcode != nil { try replaceSlot(pending.code) }
+        pendingCode = nil
     }
 
-    private static func mistyped() throws(KeybagError) -> SharedSecret? { throw .unreadable(.slotRefuses) }
+    private mutating func removeRecoveryCode(_ derived: DerivedSecrets) throws(KeybagError) {
+        if derived.credential != nil { try open(derived.credential) }
+        try replaceRoot(
+            without: { $0.kind == .recoveryCode }, passcode: derived.credential, code: nil, derived.devices)
+    }
 
     static let wrong = KeychainError(.authFailed, reason: .authenticationFailed)
     static let noPasscode = KeychainError(.authFailed, reason: .passcodeNotSet)

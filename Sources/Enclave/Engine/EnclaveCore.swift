@@ -20,14 +20,17 @@ struct EnclaveCore: ~Copyable, Sendable {
     var stateNumber: UInt64 = 1
     /// A lock was announced; everything is open until it comes.
     var isClosing = false
-    private let protectors: [String]
+    /// nil for a keychain that lives in memory alone.
+    var protectors: HeldProtectors?
+    let hardware: any HardwareDoor
     var unrepaired: [RepairFailure]
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
     /// locked until somebody brings a secret.
     init(
-        _ keybag: consuming Keybag, in storage: any KeybagStorage, protectors: [String],
-        unrepaired: [RepairFailure], attempts: AttemptCounter, cost: PasscodeCost,
+        _ keybag: consuming Keybag, in storage: any KeybagStorage, protectors: HeldProtectors?,
+        hardware: any HardwareDoor = NoHardware(), unrepaired: [RepairFailure], attempts: AttemptCounter,
+        cost: PasscodeCost,
         biometry: (any BiometrySource)? = nil
     ) throws(KeybagError) {
         self.biometry = biometry
@@ -36,6 +39,7 @@ struct EnclaveCore: ~Copyable, Sendable {
         self.keybag = keybag
         self.storage = storage
         self.protectors = protectors
+        self.hardware = hardware
         self.unrepaired = unrepaired
         self.attempts = attempts
         self.cost = cost
@@ -47,7 +51,7 @@ struct EnclaveCore: ~Copyable, Sendable {
         let root = RootKey.random()
         let body = KeybagBody.new(for: .random(), root: root)
         return try EnclaveCore(
-            Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: [], unrepaired: [],
+            Keybag(body, generation: 1, root: root), in: EphemeralStorage(), protectors: nil, unrepaired: [],
             attempts: AttemptCounter(failed: 0, at: .zero), cost: cost, biometry: biometry)
     }
 
@@ -59,7 +63,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     /// - Parameter process: the process that holds the keys.
     func describe(process: Int32, at moment: Duration) -> EnclaveDescription {
         EnclaveDescription(
-            protectors: protectors, slots: keybag.body.slots.map(\.kind.name), state: state(at: moment),
+            protectors: protectors?.body.protectors.map(\.kind.name) ?? [], slots: keybag.body.slots.map(\.kind.name),
+            state: state(at: moment),
             generations: keybag.body.generations, effacedBelow: keybag.body.effacedBelow,
             memoryLocked: SecretArena.shared.isLocked && SecretArena.shared.overflow.unlocked == 0,
             keybagGeneration: keybag.generation, processID: process,

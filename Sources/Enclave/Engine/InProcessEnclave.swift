@@ -27,12 +27,13 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     ///   `storeMismatch`, `storeNewer`, `storeInUse`, `diskFull` or `inputOutput`.
     package convenience init(
         dataDirectory: String, expecting expected: ExpectedStore, clock: any KeychainClock = SystemClock(),
-        passcodeCost: PasscodeCost = .calibrated
+        passcodeCost: PasscodeCost = .calibrated, hardware: any HardwareDoor = NoHardware()
     ) throws(KeychainError) {
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
             try self.init(
-                try directory.open(expected, at: clock.monotonic, cost: passcodeCost), directory, clock)
+                try directory.open(expected, at: clock.monotonic, cost: passcodeCost, hardware: hardware), directory,
+                clock)
         } catch {
             throw error.asKeychainError
         }
@@ -223,8 +224,8 @@ extension InProcessEnclave: PersonDoor {
         try perform(.removePasscode(credential))
     }
 
-    package func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
-        guard let code = try perform(.makeRecoveryCode(passcode: passcode)) else {
+    package func makeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) -> SharedSecret {
+        guard case .code(let code) = try perform(.makeRecoveryCode(passcode: passcode)) else {
             throw KeychainError(.internalComponent, reason: .internalFault(what: "no recovery code was made"))
         }
         return code
@@ -234,7 +235,7 @@ extension InProcessEnclave: PersonDoor {
         try perform(.confirmRecoveryCode(typed))
     }
 
-    package func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError) {
+    package func removeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) {
         try perform(.removeRecoveryCode(passcode: passcode))
     }
 
@@ -245,7 +246,7 @@ extension InProcessEnclave: PersonDoor {
     private static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))
 
     @discardableResult
-    private func perform(_ request: PersonRequest) throws(KeychainError) -> SharedSecret? {
+    private func perform(_ request: PersonRequest) throws(KeychainError) -> PersonOutcome {
         defer { changed.signal() }
         return try derive { core throws(KeychainError) in
             try core.derivation(for: request, at: clock.monotonic)

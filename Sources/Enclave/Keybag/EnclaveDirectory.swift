@@ -42,9 +42,13 @@ extension EnclaveDirectory {
     /// Nothing is written before everything has opened; then each damaged or
     /// older copy is written again from the good one.
     ///
-    /// - Parameter moment: now, by the clock whose time counts for attempts.
+    /// - Parameters:
+    ///   - expected: nil: whichever store is there; none is made.
+    ///   - moment: now, by the clock whose time counts for attempts.
+    ///   - code: a recovery code's bytes, where a person brought one.
     func open(
-        _ expected: ExpectedStore, at moment: Duration, cost: PasscodeCost
+        _ expected: ExpectedStore?, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware(),
+        code: SharedSecret? = nil
     ) throws(KeybagError) -> EnclaveCore {
         var keybag = try keybagFiles()
         if keybag.isAbsent {
@@ -52,23 +56,75 @@ extension EnclaveDirectory {
             try make()
             keybag = try keybagFiles()
         }
-        let secrets = try SoftwareSecretFile(in: directory)
+        let keys = ProtectorKeys(try SoftwareSecretFile(in: directory), code: code, hardware: hardware)
         let protectorFiles = try protectorFiles()
-        let protectors = try Protectors.open(protectorFiles, secrets)
-        guard expected.accepts(protectors.body.store) else { throw .mismatch }
+        let found = try Protectors.open(protectorFiles, keys)
+        guard expected?.accepts(found.body.store) ?? true else { throw .mismatch }
+        var held = HeldProtectors(body: found.body, generation: found.file.generation, software: nil)
+        let isSettled = found.body.coming.isEmpty
+        // They may still be written under the key from before.
+        let formerAttempts = try isSettled ? nil : failedAttempts(root: found.root)
+        let protectors = try isSettled ? found : settled(found, keybag, protectorFiles, keys)
+        held.body = protectors.body
+        held.software = held.body.contains(.softwareFile) ? keys.softwareSecret : nil
         let file = try newest(of: keybag, protectors)
         let body = try Self.body(of: file, protectors)
 
-        let repairs = protectorFiles.repairs(to: protectors.file) + keybag.repairs(to: file)
-        let secret = protectors.secret
-        let kinds = protectors.body.protectors.map(\.kind.name)
+        var repairs = keybag.repairs(to: file)
+        if isSettled { repairs += protectorFiles.repairs(to: protectors.file) }
         let opened = try Keybag(body, generation: file.generation, root: protectors.takeRoot())
-        let failed = try failedAttempts(root: opened.root)
+        let failed = try failedAttempts(root: opened.root) ?? formerAttempts ?? AttemptsBody.unbelievable
         var core = try EnclaveCore(
-            opened, in: self, protectors: kinds, unrepaired: [],
+            opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
             attempts: AttemptCounter(failed: failed, at: moment), cost: cost)
-        core.unrepaired = secrets.repair(with: secret) + Self.perform(repairs) + settleEffacement(of: body)
+        // Everything has opened: from here on files are written.
+        core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)
+        if !isSettled { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
+        // Before both copies say so, the file's secret may still be needed.
+        let name = AuthenticatedFile.Kind.protectors.fileName
+        let areWritten = !core.unrepaired.contains { $0.fileName.hasPrefix(name) }
+        if areWritten { core.unrepaired += settleSoftwareSecret(of: held, keys) }
+        core.protectors = held
         return core
+    }
+
+    /// A replacement of the root key was cut short: the keybag says which of the two
+    /// it is. What the file is to say then, with that root key.
+    ///
+    /// - Throws: where the key that comes does not open. The keybag may be its.
+    private func settled(
+        _ found: consuming Protectors, _ keybag: AuthenticPair, _ files: AuthenticPair, _ keys: ProtectorKeys
+    ) throws(KeybagError) -> Protectors {
+        let (store, file, coming) = (found.body.store, found.file, found.body.coming)
+        guard let root = keys.open(coming, of: store) else { throw Protectors.failure(files, keys) }
+        if try keybag.newest(under: root) != nil {
+            return Protectors(root: root, body: ProtectorsBody(store: store, protectors: coming), file: file)
+        }
+        let body = ProtectorsBody(store: store, protectors: found.body.protectors)
+        return Protectors(root: found.takeRoot(), body: body, file: file)
+    }
+
+    /// Has the files say what was settled; the protectors last, which alone know of it.
+    private func settle(
+        _ held: inout HeldProtectors, _ failedAttempts: Int, under root: borrowing RootKey
+    ) -> [RepairFailure] {
+        do throws(KeybagError) {
+            try write(failedAttempts: failedAttempts, store: held.body.store, root: root)
+            held.generation += 1
+            return try write(held.body, generation: held.generation, root: root)
+        } catch {
+            return [RepairFailure(fileName: AuthenticatedFile.Kind.protectors.fileName, error: error)]
+        }
+    }
+
+    /// The software protector's secret in both copies of its file, or in none.
+    private func settleSoftwareSecret(of held: HeldProtectors, _ keys: ProtectorKeys) -> [RepairFailure] {
+        if let secret = held.software { return keys.secrets.repair(with: secret) }
+        guard !held.body.contains(.softwareFile), !keys.secrets.isAbsent else { return [] }
+        do throws(KeybagError) {
+            try effaceSoftwareSecret()
+            return []
+        } catch { return [RepairFailure(fileName: SoftwareSecret.fileName, error: error)] }
     }
 
     /// What a change that was cut short left undone: to efface, or to write twice.
@@ -129,7 +185,8 @@ extension EnclaveDirectory {
             let secret = try secrets.secretForNewProtector()
             try files.pair.write(Protectors.encodeNew(for: .random(), secret: secret))
         }
-        let protectors = try Protectors.open(try protectorFiles(), try SoftwareSecretFile(in: directory))
+        let keys = ProtectorKeys(try SoftwareSecretFile(in: directory), code: nil, hardware: NoHardware())
+        let protectors = try Protectors.open(try protectorFiles(), keys)
         let body = KeybagBody.new(for: protectors.body.store, root: protectors.root)
         let bytes = AuthenticatedFile.encode(.keybag, generation: 1, body: body.encoded, root: protectors.root)
         try keybagFiles().pair.write(bytes)

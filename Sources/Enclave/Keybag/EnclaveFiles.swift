@@ -25,10 +25,18 @@ package enum EnclaveFiles {
         }
     }
 
-    /// Whether a copy at least of everything is among the names.
-    package static func suffice(_ found: [String]) -> Bool {
-        stride(from: 0, to: names.count, by: FilePair.count).allSatisfy { start in
-            names[start..<start + FilePair.count].contains { found.contains($0) }
+    /// Whether a copy at least of everything is there that opening takes; the software
+    /// protector's secret where a copy of the protectors speaks of it, or none can be read.
+    package static func suffice(_ files: [(name: String, content: [UInt8])]) -> Bool {
+        func copies(of name: String) -> [[UInt8]] {
+            files.filter { file in (0..<FilePair.count).contains { file.name == "\(name).\($0)" } }.map(\.content)
         }
+        let protectors = copies(of: AuthenticatedFile.Kind.protectors.fileName)
+        let bodies = protectors.compactMap { bytes in
+            AuthenticatedFile.parse(.protectors, bytes).flatMap { ProtectorsBody(parsing: $0.uncheckedBody) }
+        }
+        let needsSecret = bodies.isEmpty || bodies.contains { $0.contains(.softwareFile) }
+        return !protectors.isEmpty && !copies(of: AuthenticatedFile.Kind.keybag.fileName).isEmpty
+            && (!needsSecret || !copies(of: SoftwareSecret.fileName).isEmpty)
     }
 }

@@ -13,8 +13,9 @@ struct Keybag: ~Copyable, Sendable {
     private(set) var generation: UInt64
     /// 32 bytes; open from the start, so that rows match while locked.
     let indexKey: SharedSecret
-    let root: RootKey
-    private let deviceKeys: [ClassKey]
+    private(set) var root: RootKey
+    /// Of the classes that hang on the root key alone.
+    private(set) var deviceKeys: [ClassKey]
     /// Of the classes that stay open from the first unlock on.
     private var lastingKeys: [ClassKey] = []
     private var bag: OpenBag?
@@ -112,6 +113,10 @@ struct Keybag: ~Copyable, Sendable {
     mutating func adopt(_ change: consuming KeybagChange) {
         body = change.body
         generation = change.generation
+        if let moved = change.takeMove() {
+            deviceKeys = moved.deviceKeys
+            root = moved.takeRoot()
+        }
         adopt(change.takeBag())
     }
 
@@ -123,6 +128,7 @@ struct Keybag: ~Copyable, Sendable {
         body = slimmer
         self.generation = generation
         lastingKeys = lastingKeys.filter(stays)
+        deviceKeys = deviceKeys.filter(stays)
         bag?.keys.removeAll { !stays($0) }
         let whileOpen: [ClassKey]
         switch bag {

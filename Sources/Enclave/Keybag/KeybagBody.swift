@@ -46,7 +46,7 @@ struct KeybagBody: Hashable, Sendable {
     let store: StoreID
     var slots: [Slot]
     var classKeys: [WrappedClassKey]
-    let wrappedIndexKey: [UInt8]
+    var wrappedIndexKey: [UInt8]
     /// Names the effacement secret; empty without a passcode.
     var effacement: [UInt8] = []
     /// Keys of the class akpu below this generation were effaced: what was sealed

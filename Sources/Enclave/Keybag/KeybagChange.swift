@@ -10,8 +10,12 @@ struct KeybagChange: ~Copyable {
     /// A new effacement secret, which has to be durable before the body is.
     let effacement: EffacementSecret?
     private let bag: OpenBag
+    private var move: RootMove?
 
     consuming func takeBag() -> OpenBag { bag }
+
+    /// The new root key with what hangs on it alone, where there is one.
+    mutating func takeMove() -> RootMove? { move.take() }
 
     /// What is done to the keys below the slots.
     enum Keys {
@@ -29,9 +33,11 @@ struct KeybagChange: ~Copyable {
     ///   - slots: slots that are to be there, with their secrets.
     ///   - kept: others that stay as they are; only where the keys below are kept.
     ///   - effacement: the present secret; needed where akpu goes on.
+    ///   - newRoot: takes the present one's place, because a protector goes whose wrap
+    ///     lies, or lay, on a disk; never where the keys below are kept.
     init(
         of keybag: borrowing Keybag, _ keys: Keys, slots: borrowing NewSlots, keeping kept: [KeybagBody.Slot] = [],
-        effacement present: EffacementSecret?
+        effacement present: EffacementSecret?, movingTo newRoot: NewRoot? = nil
     ) throws(KeybagError) {
         let old = keybag.body
         let needsPerson = slots.needPerson
@@ -41,12 +47,58 @@ struct KeybagChange: ~Copyable {
         next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
         let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }
-        next.classKeys = old.classKeys.filter { $0.parent == .root } + (try maker.wrapped(made))
-        next.slots = kept + slots.wrapped(under: keybag.root, made, store: old.store)
+        let inBag = try maker.wrapped(made)
+        if let newRoot {
+            let move = RootMove(of: keybag, to: newRoot.key)
+            next.classKeys = move.wrappedDeviceKeys + inBag
+            next.wrappedIndexKey = move.wrappedIndexKey
+            next.slots = kept + slots.wrapped(under: newRoot.key, made, store: old.store)
+            self.move = .some(move)
+        } else {
+            next.classKeys = old.classKeys.filter { $0.parent == .root } + inBag
+            next.slots = kept + slots.wrapped(under: keybag.root, made, store: old.store)
+            move = nil
+        }
         body = next
         generation = keybag.generation + 1
         self.effacement = fresh
         bag = made
+    }
+}
+
+/// A root key that is to be. (A reference, because an optional parameter cannot lend a
+/// noncopyable value.)
+final class NewRoot: Sendable {
+    let key = RootKey.random()
+}
+
+/// What hangs on the root key alone, under another one: the index key as it is, and a
+/// new generation of the classes that are always open.
+struct RootMove: ~Copyable {
+    private let root: RootKey
+    let deviceKeys: [ClassKey]
+    let wrappedDeviceKeys: [WrappedClassKey]
+    let wrappedIndexKey: [UInt8]
+
+    consuming func takeRoot() -> RootKey { root }
+
+    init(of keybag: borrowing Keybag, to newRoot: borrowing RootKey) {
+        let body = keybag.body
+        let wrapping = newRoot.wrappingKey
+        let fresh = ProtectionClass.allCases.filter { ClassKeyParent(of: $0) == .root }.map { named in
+            ClassKey(named, generation: body.nextGeneration(of: named), key: .random())
+        }
+        let keys = keybag.deviceKeys + fresh
+        wrappedDeviceKeys = keys.map { key in
+            let binding = WrapBinding.classKey(
+                store: body.store, key.protectionClass, generation: key.generation, under: .root)
+            return WrappedClassKey(
+                protectionClass: key.protectionClass, generation: key.generation, parent: .root,
+                box: wrapping.seal(key.key.secret, bound: binding))
+        }
+        wrappedIndexKey = wrapping.seal(keybag.indexKey.bytes, bound: WrapBinding.indexKey(store: body.store))
+        deviceKeys = keys
+        root = newRoot.copy()
     }
 }
 

@@ -6,6 +6,9 @@ internal import KeychainPlatform
 enum KeybagError: Error, Hashable, Sendable {
     /// Nothing authentic is there, and a store exists that would need it.
     case unreadable(Cause)
+    /// No protector opens the root key; a device was asked and said so.
+    case noProtectorOpens(String)
+    case device(HardwareError)
     /// Written by a program that knows more than this one.
     case newer(version: UInt32)
     /// The keybag, its protectors and the database are not of one store.
@@ -35,6 +38,10 @@ extension KeybagError {
     var asKeychainError: KeychainError {
         switch self {
         case .unreadable(let cause): .init(.notAvailable, reason: .keybagUnreadable, underlying: cause.rawValue)
+        case .noProtectorOpens(let why):
+            .init(
+                .notAvailable, reason: .keybagUnreadable, underlying: "\(Cause.noProtectorOpens.rawValue): \(why)")
+        case .device(let error): .init(.notAvailable, reason: .deviceFailed(why: "\(error)"))
         case .newer(let version): .init(.notAvailable, reason: .storeNewer(version: Int(version)))
         case .mismatch: .init(.notAvailable, reason: .storeMismatch)
         case .inUse: .init(.notAvailable, reason: .storeInUse)

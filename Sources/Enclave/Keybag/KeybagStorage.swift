@@ -8,6 +8,15 @@ protocol KeybagStorage: Sendable {
     /// - Throws: where nothing says the new one; the old one stands.
     func write(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) -> [RepairFailure]
 
+    /// The file `protectors`; throws and returns as ``write(_:generation:root:)`` of the keybag.
+    func write(
+        _ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey
+    ) throws(KeybagError) -> [RepairFailure]
+    /// A new secret of the software protector, in both copies of its file.
+    func makeSoftwareSecret() throws(KeybagError) -> SoftwareSecret
+    /// Overwrites both copies, then removes them.
+    func effaceSoftwareSecret() throws(KeybagError)
+
     func effacement(named identifier: [UInt8]) throws(KeybagError) -> EffacementSecret?
     /// Beside the one of that name, until ``settle(on:)``.
     func add(_ effacement: EffacementSecret, beside kept: [UInt8]) throws(KeybagError)
@@ -22,13 +31,25 @@ extension EnclaveDirectory: KeybagStorage {
     func write(
         _ body: KeybagBody, generation: UInt64, root: borrowing RootKey
     ) throws(KeybagError) -> [RepairFailure] {
-        let bytes = AuthenticatedFile.encode(.keybag, generation: generation, body: body.encoded, root: root)
-        let files = try pair(.keybag)
+        try write(.keybag, body.encoded, generation: generation, root: root)
+    }
+
+    func write(
+        _ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey
+    ) throws(KeybagError) -> [RepairFailure] {
+        try write(.protectors, protectors.encoded, generation: generation, root: root)
+    }
+
+    private func write(
+        _ kind: AuthenticatedFile.Kind, _ body: [UInt8], generation: UInt64, root: borrowing RootKey
+    ) throws(KeybagError) -> [RepairFailure] {
+        let bytes = AuthenticatedFile.encode(kind, generation: generation, body: body, root: root)
+        let files = try pair(kind)
         do throws(KeybagError) {
             try files.pair.write(bytes, copy: 0)
         } catch {
             // The rename may have come about and its flush not: what stands there decides.
-            let newest = try pair(.keybag).newest(under: root)
+            let newest = try pair(kind).newest(under: root)
             guard newest?.generation == generation else { throw error }
         }
         do throws(KeybagError) {
@@ -38,6 +59,12 @@ extension EnclaveDirectory: KeybagStorage {
             return [RepairFailure(fileName: files.pair.fileName(1), error: error)]
         }
     }
+
+    func makeSoftwareSecret() throws(KeybagError) -> SoftwareSecret {
+        try SoftwareSecretFile(in: directory).secretForNewProtector()
+    }
+
+    func effaceSoftwareSecret() throws(KeybagError) { try SoftwareSecretFile.efface(in: directory) }
 
     func effacement(named identifier: [UInt8]) throws(KeybagError) -> EffacementSecret? {
         try effacementFile.secret(named: identifier)
@@ -60,13 +87,13 @@ extension EnclaveDirectory: KeybagStorage {
         try files.pair.write(AuthenticatedFile.encode(.attempts, generation: generation, body: body, root: root))
     }
 
-    /// Attempts that failed in a row; what is there and not authentic counts as
-    /// enough of them for a minute's delay.
-    func failedAttempts(root: borrowing RootKey) throws(KeybagError) -> Int {
+    /// Attempts that failed in a row.
+    ///
+    /// - Returns: nil where what is there is not authentic.
+    func failedAttempts(root: borrowing RootKey) throws(KeybagError) -> Int? {
         let files = try pair(.attempts)
         guard !files.isAbsent else { return 0 }
-        let body = try files.newest(under: root).flatMap { AttemptsBody(parsing: $0.body) }
-        return body?.failed ?? AttemptsBody.unbelievable
+        return try files.newest(under: root).flatMap { AttemptsBody(parsing: $0.body) }?.failed
     }
 }
 
@@ -75,6 +102,9 @@ final class EphemeralStorage: KeybagStorage {
     private let held = Mutex<[EffacementSecret]>([])
 
     func write(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) -> [RepairFailure] { [] }
+    func write(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) -> [RepairFailure] { [] }
+    func makeSoftwareSecret() -> SoftwareSecret { .random() }
+    func effaceSoftwareSecret() {}
     func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) {}
 
     func effacement(named identifier: [UInt8]) -> EffacementSecret? {

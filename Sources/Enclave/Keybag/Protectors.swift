@@ -1,27 +1,25 @@
 internal import KeychainCrypto
 internal import KeychainPlatform
 
-/// The opened file `protectors`: the root key and what it was opened with.
+/// The opened file `protectors`: the root key and what the file says.
 struct Protectors: ~Copyable {
     let root: RootKey
     let body: ProtectorsBody
     let file: AuthenticatedFile.Verified
-    /// The secret that opened the root key.
-    let secret: SoftwareSecret
 
-    /// Opens the root key with the secrets there are.
+    /// Opens the root key with what there is.
     ///
     /// Each copy is judged under the root key that it itself wraps; the newest
     /// authentic one wins.
-    static func open(_ files: AuthenticPair, _ secrets: SoftwareSecretFile) throws(KeybagError) -> Protectors {
+    static func open(_ files: AuthenticPair, _ keys: ProtectorKeys) throws(KeybagError) -> Protectors {
         var best: Protectors?
         for (_, file) in files.framed where !file.claimsNewer {
-            guard let opened = open(file, secrets.secrets) else { continue }
+            guard let opened = open(file, keys) else { continue }
             // An authentic file of a newer program is refused, whatever the other says.
             _ = try files.newest(under: opened.root)
             best = newer(consume best, opened)
         }
-        guard let best else { throw failure(files, secrets) }
+        guard let best else { throw failure(files, keys) }
         return best
     }
 
@@ -30,25 +28,22 @@ struct Protectors: ~Copyable {
         return first.file.generation >= second.file.generation ? first : second
     }
 
-    private static func open(
-        _ file: AuthenticatedFile.Unverified, _ secrets: [SoftwareSecret]
-    ) -> Protectors? {
-        guard let body = ProtectorsBody(parsing: file.uncheckedBody) else { return nil }
-        for protector in body.protectors where protector.kind == .softwareFile {
-            for secret in secrets where secret.identifier == protector.identifier {
-                guard let root = secret.open(protector, of: body.store) else { continue }
-                guard let verified = file.verified(by: root) else { continue }
-                return Protectors(root: root, body: body, file: verified, secret: secret)
-            }
-        }
-        return nil
+    private static func open(_ file: AuthenticatedFile.Unverified, _ keys: ProtectorKeys) -> Protectors? {
+        guard let body = ProtectorsBody(parsing: file.uncheckedBody),
+            let root = keys.open(body.protectors, of: body.store), let verified = file.verified(by: root)
+        else { return nil }
+        return Protectors(root: root, body: body, file: verified)
     }
 
-    private static func failure(_ files: AuthenticPair, _ secrets: SoftwareSecretFile) -> KeybagError {
-        if let version = files.claimedNewerVersion ?? secrets.newerVersion { return .newer(version: version) }
+    static func failure(_ files: AuthenticPair, _ keys: ProtectorKeys) -> KeybagError {
+        if let version = files.claimedNewerVersion ?? keys.secrets.newerVersion { return .newer(version: version) }
         if files.isAbsent { return .unreadable(.protectorsMissing) }
         if files.framed.isEmpty { return .unreadable(.protectorsDamaged) }
-        return .unreadable(secrets.secrets.isEmpty ? .secretDamaged : .noProtectorOpens)
+        if let refusal = keys.refusals.first { return .noProtectorOpens(refusal) }
+        let hasSoftware = files.framed.contains {
+            ProtectorsBody(parsing: $0.file.uncheckedBody)?.contains(.softwareFile) == true
+        }
+        return .unreadable(hasSoftware && keys.secrets.secrets.isEmpty ? .secretDamaged : .noProtectorOpens)
     }
 }
 
@@ -59,23 +54,16 @@ extension Protectors {
     /// bytes of the file.
     static func encodeNew(for store: StoreID, secret: SoftwareSecret) -> [UInt8] {
         let root = RootKey.random()
-        let binding = WrapBinding.rootKey(store: store, protector: .softwareFile, secret.identifier)
-        let protector = ProtectorsBody.Protector(
-            kind: .softwareFile, identifier: secret.identifier,
-            wrappedRoot: root.wrapped(by: secret.key, bound: binding))
+        let protector = root.protected(by: .softwareFile, named: secret.identifier, under: secret.key, of: store)
         let body = ProtectorsBody(store: store, protectors: [protector])
         return AuthenticatedFile.encode(.protectors, generation: 1, body: body.encoded, root: root)
     }
 }
 
-extension SoftwareSecret {
-    /// The root key, or nil where this secret is not what wrapped it.
-    fileprivate func open(_ protector: ProtectorsBody.Protector, of store: StoreID) -> RootKey? {
-        let binding = WrapBinding.rootKey(store: store, protector: protector.kind, protector.identifier)
-        do throws(CryptoError) {
-            return RootKey(try key.open(protector.wrappedRoot, bound: binding))
-        } catch {
-            return nil
-        }
-    }
+/// What the file `protectors` says, as a running enclave has it.
+struct HeldProtectors: Sendable {
+    var body: ProtectorsBody
+    var generation: UInt64
+    /// What the software protector's file holds, where there is one.
+    var software: SoftwareSecret?
 }

@@ -1,19 +1,29 @@
 internal import FoundationEssentials
+internal import KeychainCrypto
 internal import KeychainMessages
+internal import KeychainProtocol
 internal import SwiftProtobuf
 
 /// A kind of protector: what the root key is bound to.
 enum ProtectorKind: Hashable, Sendable {
     /// A random secret in a file beside it: binds to nothing.
     case softwareFile
+    /// A random secret that a TPM 2.0 sealed: binds to that TPM.
+    case tpm2
+    /// What a person wrote down: for when the machine is gone.
+    case recoveryCode
     /// Of a newer program: opens nothing here.
     case unknown(String)
 
-    init(name: String) { self = name == "software-file" ? .softwareFile : .unknown(name) }
+    static let known: [ProtectorKind] = [.softwareFile, .recoveryCode, .tpm2]
+
+    init(name: String) { self = Self.known.first { $0.name == name } ?? .unknown(name) }
 
     var name: String {
         switch self {
         case .softwareFile: "software-file"
+        case .tpm2: "tpm2"
+        case .recoveryCode: "recovery-code"
         case .unknown(let name): name
         }
     }
@@ -26,51 +36,83 @@ struct ProtectorsBody: Hashable, Sendable {
         let kind: ProtectorKind
         let identifier: [UInt8]
         let wrappedRoot: [UInt8]
+        /// What `tpm2` was sealed as (``SealedByTPM``); empty otherwise.
+        var parameters: [UInt8] = []
+
+        static let identifierCount = SoftwareSecret.identifierCount
+
+        /// Of `tpm2`.
+        var sealed: SealedByTPM? { kind == .tpm2 ? SealedByTPM(encoded: parameters) : nil }
     }
 
     let store: StoreID
     let protectors: [Protector]
+    /// While the root key is being replaced: the one that comes. It is the root key from
+    /// the moment on at which the keybag is authentic under it.
+    var coming: [Protector] = []
 
     static let mostProtectors = 16
 
-    init(store: StoreID, protectors: [Protector]) {
+    init(store: StoreID, protectors: [Protector], coming: [Protector] = []) {
         self.store = store
         self.protectors = protectors
+        self.coming = coming
     }
 
     /// nil for anything that a program of this version does not write.
     init?(parsing bytes: [UInt8]) {
         guard let message = MessageCoding.decode(Latchkey_ProtectorsBody.self, bytes),
             let store = StoreID(Array(message.storeID)),
-            (1...Self.mostProtectors).contains(message.protectors.count)
+            (1...Self.mostProtectors).contains(message.protectors.count), message.coming.count <= Self.mostProtectors
         else { return nil }
         self.store = store
-        protectors = message.protectors.map {
-            Protector(
-                kind: ProtectorKind(name: $0.kind), identifier: Array($0.identifier),
-                wrappedRoot: Array($0.wrappedRoot))
-        }
-        guard protectors.allSatisfy(\.isWellFormed) else { return nil }
+        protectors = message.protectors.map(Protector.init)
+        coming = message.coming.map(Protector.init)
+        guard (protectors + coming).allSatisfy(\.isWellFormed), Self.areDifferent(protectors), Self.areDifferent(coming)
+        else { return nil }
+    }
+
+    private static func areDifferent(_ protectors: [Protector]) -> Bool {
+        Set(protectors.map(\.identifier)).count == protectors.count
     }
 
     var encoded: [UInt8] {
         var message = Latchkey_ProtectorsBody()
         message.storeID = Data(store.bytes)
-        message.protectors = protectors.map { protector in
-            var one = Latchkey_ProtectorsBody.Protector()
-            one.kind = protector.kind.name
-            one.identifier = Data(protector.identifier)
-            one.wrappedRoot = Data(protector.wrappedRoot)
-            return one
-        }
+        message.protectors = protectors.map(\.message)
+        message.coming = coming.map(\.message)
         return MessageCoding.encode(message)
     }
+
+    func protector(named identifier: [UInt8]) -> Protector? { protectors.first { $0.identifier == identifier } }
+
+    func contains(_ kind: ProtectorKind) -> Bool { protectors.contains { $0.kind == kind } }
 }
 
 extension ProtectorsBody.Protector {
+    fileprivate init(_ message: Latchkey_ProtectorsBody.Protector) {
+        kind = ProtectorKind(name: message.kind)
+        identifier = Array(message.identifier)
+        wrappedRoot = Array(message.wrappedRoot)
+        parameters = Array(message.parameters)
+    }
+
+    fileprivate var message: Latchkey_ProtectorsBody.Protector {
+        var message = Latchkey_ProtectorsBody.Protector()
+        message.kind = kind.name
+        message.identifier = Data(identifier)
+        message.wrappedRoot = Data(wrappedRoot)
+        message.parameters = Data(parameters)
+        return message
+    }
+
     /// What holds for every kind; how long another kind's box is, is its own affair.
     fileprivate var isWellFormed: Bool {
-        let isOfKnownSize = kind != .softwareFile || wrappedRoot.count == WrappedKey.boxByteCount
-        return identifier.count == SoftwareSecret.identifierCount && isOfKnownSize
+        guard identifier.count == Self.identifierCount else { return false }
+        switch kind {
+        case .unknown: return true
+        case .tpm2: return wrappedRoot.count == WrappedKey.boxByteCount && sealed != nil
+        case .softwareFile, .recoveryCode: return wrappedRoot.count == WrappedKey.boxByteCount && parameters.isEmpty
+        }
     }
 }

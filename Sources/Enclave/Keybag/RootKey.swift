@@ -17,6 +17,9 @@ struct RootKey: ~Copyable, Sendable {
 
     static func random() -> RootKey { RootKey(.random(count: SealingKey.byteCount)) }
 
+    func copy() -> RootKey { RootKey(secret.copy()) }
+    func isEqual(to other: borrowing RootKey) -> Bool { secret.isEqual(to: other.secret) }
+
     /// What seals the keys that hang on the root key alone.
     var wrappingKey: SealingKey {
         SealingKey(KeyDerivation.derive(from: secret, purpose: "latchkey root wrapping key 1"))

@@ -69,6 +69,21 @@ struct SoftwareSecretFile: Sendable {
         return failures
     }
 
+    /// Overwrites both copies where they are, then removes them.
+    static func efface(in directory: PrivateDirectory) throws(KeybagError) {
+        let pair = FilePair(directory: directory, name: SoftwareSecret.fileName, sizeLimit: SoftwareSecret.fileCount)
+        let zeros = [UInt8](repeating: 0, count: SoftwareSecret.fileCount)
+        do throws(SystemCallError) {
+            for index in 0..<FilePair.count {
+                let name = pair.fileName(index)
+                guard try directory.readSecret(name, atMost: pair.sizeLimit) != nil else { continue }
+                try directory.overwrite(name, with: zeros, at: 0)
+                _ = try directory.remove(name)
+            }
+            try directory.synchronize()
+        } catch { throw .system(error) }
+    }
+
     private func needsRepair(_ index: Int, _ good: SoftwareSecret) -> Bool {
         switch copies[index] {
         case .missing, .parsed(.damaged): true

@@ -11,9 +11,12 @@ enum PersonRequest: Sendable {
     case changePasscode(from: SharedSecret, to: SharedSecret)
     case resetPasscode(code: SharedSecret, to: SharedSecret)
     case removePasscode(PersonCredential)
-    case makeRecoveryCode(passcode: SharedSecret)
+    /// - Parameter passcode: nil where there is none: the code then opens what the keychain
+    ///   is bound to, and nothing else needs opening.
+    case makeRecoveryCode(passcode: SharedSecret?)
     case confirmRecoveryCode(SharedSecret)
-    case removeRecoveryCode(passcode: SharedSecret)
+    case removeRecoveryCode(passcode: SharedSecret?)
+    case protector(ProtectorRequest)
 
     /// What has to open a slot before anything is done.
     var credential: PersonCredential? {
@@ -21,8 +24,18 @@ enum PersonRequest: Sendable {
         case .unlock(let credential), .removePasscode(let credential): credential
         case .changePasscode(let old, _): .passcode(old)
         case .resetPasscode(let code, _): .recoveryCode(code)
-        case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): .passcode(passcode)
+        case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
+        case .protector(let request): request.passcode.map { .passcode($0) }
         case .lock, .setPasscode, .confirmRecoveryCode: nil
+        }
+    }
+
+    /// Whether it takes the passcode, where there is one.
+    var needsPasscode: Bool {
+        switch self {
+        case .makeRecoveryCode, .removeRecoveryCode: true
+        case .protector(let request): request.needsPasscode
+        default: false
         }
     }
 
@@ -44,6 +57,10 @@ struct PersonDerivation: Sendable {
     fileprivate let recovery: SharedSecret?
     fileprivate let new: SharedSecret?
     private let cost: PasscodeCost
+    /// What devices have to do for it.
+    var work: DeviceWork?
+    /// A recovery code that was brought beside the passcode.
+    var code: SharedSecret?
 
     init(
         passcode: (SharedSecret, PasscodeParameters)?, recovery: SharedSecret?, new: SharedSecret?, cost: PasscodeCost
@@ -72,6 +89,13 @@ struct PersonDerivation: Sendable {
             derived.credential = DerivedSecret(.recovery, SharedSecret(code), parameters: [])
         }
         if let new { derived.new = try newSecret(new) }
+        if let code {
+            guard let parsed = RecoveryCode.parse(code.bytes) else {
+                throw .parameter(.malformed(key: "recovery code"))
+            }
+            derived.code = DerivedSecret(.recovery, SharedSecret(parsed), parameters: [])
+        }
+        if let work { derived.devices = work.done() }
         return derived
     }
 
@@ -112,4 +136,14 @@ struct DerivedSecret: Sendable {
 struct DerivedSecrets: Sendable {
     var credential: DerivedSecret?
     var new: DerivedSecret?
+    var code: DerivedSecret?
+    var devices: DeviceWork.Outcome?
+}
+
+/// What a person is told of a request that was done.
+enum PersonOutcome: Sendable {
+    case done
+    /// To be shown once.
+    case code(SharedSecret)
+    case protectors([ProtectorState])
 }

@@ -11,16 +11,19 @@ package struct EnclaveProcess {
     private let limits: EnclaveServer.Limits
     private let cost: PasscodeCost
     private let ready: ReadySignal?
+    private let helper: String?
 
     /// - Parameters:
     ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
     ///   - runDirectory: absolute path of the folder of the socket.
     ///   - cost: of an attempt at a passcode that is set here.
+    ///   - helper: absolute path of `latchkey-hardware`; nil: there is no hardware.
     ///   - ready: told once that the enclave listens, or why it does not.
     package init(
         dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
-        cost: PasscodeCost = .calibrated, ready: ReadySignal?
+        cost: PasscodeCost = .calibrated, helper: String?, ready: ReadySignal?
     ) {
+        self.helper = helper
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
         self.clock = clock
@@ -37,11 +40,12 @@ package struct EnclaveProcess {
     package func run() throws(KeychainError) {
         do throws(KeybagError) {
             try Self.harden()
+            let hardware = try hardware()
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let socket = try EnclaveSocket(inRun: runDirectory)
             let process = ProcessEnvironment.processID
             try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
-            let server = try server(socket, directory)
+            let server = try server(socket, directory, hardware)
             ready?.say(.listening(process: process))
             _ = try server.serve()
             try socket.remove()
@@ -57,13 +61,27 @@ package struct EnclaveProcess {
         Hardening.ignoreFileSizeSignal()
     }
 
-    private func server(_ socket: EnclaveSocket, _ directory: EnclaveDirectory) throws(KeybagError) -> EnclaveServer {
+    /// Forks what starts the enclave's hands, while there is one thread and no secret;
+    /// where the program is not installed there is nothing to start.
+    private func hardware() throws(KeybagError) -> any HardwareDoor {
+        guard let helper, TrustedPath.isExecutableOfOurs(helper) else { return NoHardware() }
+        do throws(SystemCallError) {
+            let spawner = try ProgramSpawner(of: helper)
+            return HardwareHelper(clock: clock) { descriptor throws(SystemCallError) in
+                try spawner.start(with: descriptor)
+            }
+        } catch { throw .system(error) }
+    }
+
+    private func server(
+        _ socket: EnclaveSocket, _ directory: EnclaveDirectory, _ hardware: any HardwareDoor
+    ) throws(KeybagError) -> EnclaveServer {
         do throws(SystemCallError) {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, EnclaveKeeper(directory, clock: clock, cost: cost), userID: ProcessEnvironment.effectiveUserID,
-                clock: clock, limits: limits, stop: stop)
+                socket, EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware),
+                userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits, stop: stop)
         } catch {
             throw .system(error)
         }

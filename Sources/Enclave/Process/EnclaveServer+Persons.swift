@@ -106,7 +106,10 @@ extension EnclaveServer {
 
     private func perform(_ call: PersonCall, _ request: UInt64, _ person: PersonConnection, _ number: UInt64) {
         guard let device = keeper.device else {
-            return send(PersonAnswer(to: request, .failure(Self.closed)), to: number)
+            guard case .change(.unlock(.recoveryCode(let code))) = call else {
+                return send(PersonAnswer(to: request, .failure(Self.closed)), to: number)
+            }
+            return openKeybag(with: code, call, request, person, number)
         }
         switch call {
         case .state: send(PersonAnswer(to: request, device), to: number)
@@ -119,10 +122,27 @@ extension EnclaveServer {
         case .question(let name): send(PersonAnswer(to: request, question(name)), to: number)
         case .decline(let name, let reason):
             decline(name, reason)
-            send(PersonAnswer(to: request, .success(nil)), to: number)
+            send(PersonAnswer(to: request, .success(.done)), to: number)
         case .agree(let name, let credential): enqueue(.agree(name, credential), request, person, number)
         case .change(let change): enqueue(.change(change), request, person, number)
         }
+    }
+
+    /// No protector opens the root key by itself: the person's code is one.
+    private func openKeybag(
+        with code: SharedSecret, _ call: PersonCall, _ request: UInt64, _ person: PersonConnection, _ number: UInt64
+    ) {
+        do throws(KeychainError) {
+            guard let bytes = RecoveryCode.parse(code.bytes) else {
+                throw .parameter(.malformed(key: "recovery code"))
+            }
+            try keeper.open(nil, code: SharedSecret(bytes))
+        } catch { return send(PersonAnswer(to: request, .failure(error)), to: number) }
+        // What hangs on a slot is opened as ever.
+        guard keeper.device?.hasRecoveryCode == true else {
+            return send(PersonAnswer(to: request, .success(.done)), to: number)
+        }
+        perform(call, request, person, number)
     }
 
     private func enqueue(
@@ -188,7 +208,7 @@ extension EnclaveServer {
 
     private func finish(_ done: PersonDesk.Done) {
         let before = keeper.device?.number
-        let outcome: Result<SharedSecret?, KeychainError>
+        let outcome: Result<PersonOutcome, KeychainError>
         do throws(KeychainError) {
             let derived = try done.derived.get()
             outcome = .success(
@@ -197,7 +217,7 @@ extension EnclaveServer {
                     case .change(let request): return try core.perform(request, with: derived, at: keeper.moment)
                     case .agree(let name, _):
                         try core.agree(to: name, with: derived, at: keeper.moment)
-                        return nil
+                        return .done
                     }
                 })
         } catch { outcome = .failure(error) }
@@ -235,11 +255,11 @@ extension EnclaveServer {
 
     /// A success that closed or destroyed something is told once the daemon has let go
     /// of it too, if there is one that listens.
-    private func tell(_ outcome: Result<SharedSecret?, KeychainError>, to work: PersonDesk.Work, hasChanged: Bool) {
+    private func tell(_ outcome: Result<PersonOutcome, KeychainError>, to work: PersonDesk.Work, hasChanged: Bool) {
         guard hasChanged else { return send(PersonAnswer(to: work.number, outcome), to: work.connection) }
         let mustLetGo = isDaemonListening
         tellOfState()
-        guard mustLetGo, case .success(nil) = outcome, let state = keeper.device?.number else {
+        guard mustLetGo, case .success(.done) = outcome, let state = keeper.device?.number else {
             return send(PersonAnswer(to: work.number, outcome), to: work.connection)
         }
         held.append(
@@ -302,7 +322,7 @@ extension EnclaveServer {
         let released = held.filter(isMeant)
         held.removeAll(where: isMeant)
         for answer in released {
-            send(PersonAnswer(to: answer.number, .success(nil)), to: answer.connection)
+            send(PersonAnswer(to: answer.number, .success(.done)), to: answer.connection)
         }
     }
 }

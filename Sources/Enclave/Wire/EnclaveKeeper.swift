@@ -13,12 +13,17 @@ final class EnclaveKeeper {
     private let directory: EnclaveDirectory
     private let clock: any KeychainClock
     private let cost: PasscodeCost
+    private let hardware: any HardwareDoor
     private var state: State = .closed
 
-    init(_ directory: EnclaveDirectory, clock: any KeychainClock, cost: PasscodeCost = .calibrated) {
+    init(
+        _ directory: EnclaveDirectory, clock: any KeychainClock, cost: PasscodeCost = .calibrated,
+        hardware: any HardwareDoor = NoHardware()
+    ) {
         self.directory = directory
         self.clock = clock
         self.cost = cost
+        self.hardware = hardware
     }
 
     /// Now, by the clock whose time counts for attempts.
@@ -26,14 +31,18 @@ final class EnclaveKeeper {
 
     /// Opens the keybag where it is not open yet, and checks the store.
     ///
+    /// - Parameters:
+    ///   - expected: nil: whichever store is there; none is made.
+    ///   - code: a recovery code's bytes, where a person brought one.
     /// - Throws: `errSecNotAvailable`; the keybag stays closed then, and the next
     ///   attempt reads the files again.
-    func open(_ expected: ExpectedStore) throws(KeychainError) {
+    func open(_ expected: ExpectedStore?, code: SharedSecret? = nil) throws(KeychainError) {
         do throws(KeybagError) {
             if let store {
-                guard expected.accepts(store) else { throw .mismatch }
+                guard expected?.accepts(store) ?? true else { throw .mismatch }
             } else {
-                state = .open(try directory.open(expected, at: moment, cost: cost))
+                state = .open(
+                    try directory.open(expected, at: moment, cost: cost, hardware: hardware, code: code))
             }
         } catch {
             throw error.asKeychainError

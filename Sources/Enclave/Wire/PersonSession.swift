@@ -25,8 +25,14 @@ enum PersonCall: Sendable {
         case (.unlock, let credential?): self = .change(.unlock(credential))
         case (.removePasscode, let credential?): self = .change(.removePasscode(credential))
         case (.agree, let credential?): self = .agree(message.question, credential)
+        case (.listProtectors, _), (.testProtectors, _), (.addProtector, _), (.removeProtector, _),
+            (.resealProtector, _):
+            guard message.recoveryCode == nil, let request = ProtectorRequest(message, passcode) else { return nil }
+            self = .change(.protector(request))
         default:
-            guard let request = PersonRequest(message.operation, passcode, message.recoveryCode, new) else { return nil }
+            guard let request = PersonRequest(message.operation, passcode, message.recoveryCode, new) else {
+                return nil
+            }
             self = .change(request)
         }
     }
@@ -41,9 +47,34 @@ extension PersonRequest {
         case (.setPasscode, nil, nil, let new?): self = .setPasscode(new)
         case (.changePasscode, let old?, nil, let new?): self = .changePasscode(from: old, to: new)
         case (.resetPasscode, nil, let code?, let new?): self = .resetPasscode(code: code, to: new)
-        case (.makeRecoveryCode, let passcode?, nil, nil): self = .makeRecoveryCode(passcode: passcode)
+        case (.makeRecoveryCode, let passcode, nil, nil): self = .makeRecoveryCode(passcode: passcode)
         case (.confirmRecoveryCode, nil, nil, let typed?): self = .confirmRecoveryCode(typed)
-        case (.removeRecoveryCode, let passcode?, nil, nil): self = .removeRecoveryCode(passcode: passcode)
+        case (.removeRecoveryCode, let passcode, nil, nil): self = .removeRecoveryCode(passcode: passcode)
+        default: return nil
+        }
+    }
+}
+
+extension ProtectorRequest {
+    /// nil for what no program of ours sends.
+    fileprivate init?(_ message: PersonMessage, _ passcode: SharedSecret?) {
+        let name = message.protector
+        let isNamed = name.count == ProtectorsBody.Protector.identifierCount
+        guard isNamed || name.isEmpty, message.new == nil || message.operation == .removeProtector else { return nil }
+        switch message.operation {
+        case .listProtectors where name.isEmpty && passcode == nil: self = .list
+        case .testProtectors where passcode == nil: self = .test(pretendingGone: isNamed ? name : nil)
+        case .addProtector where name.isEmpty:
+            guard !message.protectorAddress.isEmpty else {
+                self = .add(.softwareFile, passcode: passcode)
+                return
+            }
+            guard let address = TPMAddress(message.protectorAddress) else { return nil }
+            self = .add(.tpm2(address), passcode: passcode)
+        case .removeProtector where isNamed:
+            let code = message.new.map(CodeOnRemoval.brought) ?? (message.withoutCode ? .goes : .none)
+            self = .remove(name, passcode: passcode, code: code)
+        case .resealProtector where isNamed: self = .reseal(name, passcode: passcode)
         default: return nil
         }
     }
@@ -64,11 +95,15 @@ struct PersonAnswer: ~Copyable {
     let reply: Latchkey_PersonReply
     let tail: SecretBytes
 
-    init(to number: UInt64, _ outcome: Result<SharedSecret?, KeychainError>) {
+    init(to number: UInt64, _ outcome: Result<PersonOutcome, KeychainError>) {
         var reply = Latchkey_PersonReply()
         reply.number = number
         switch outcome {
-        case .success(let code): tail = code?.bytes.copy() ?? SecretBytes(count: 0)
+        case .success(.code(let code)): tail = code.bytes.copy()
+        case .success(.protectors(let protectors)):
+            reply.protectors = protectors.map(Latchkey_PersonReply.Protector.init)
+            tail = SecretBytes(count: 0)
+        case .success(.done): tail = SecretBytes(count: 0)
         case .failure(let error):
             reply.failure = Latchkey_Failure(error)
             tail = SecretBytes(count: 0)

@@ -86,7 +86,7 @@ struct UnlockCommand: Verb {
             "openClasses"}: how the keychain is afterwards.
             """)
 
-    @Flag(help: "Take the recovery code instead of the passcode.")
+    @Flag(help: "Take the recovery code instead of the passcode, or of hardware that is gone.")
     var recovery = false
 
     @OptionGroup var arguments: PersonArguments
@@ -97,6 +97,7 @@ struct UnlockCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
+        if recovery, let reach = try openWithCode(surroundings) { return try report(reach, console) }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
         if recovery, !reach.state.hasRecoveryCode {
@@ -110,6 +111,23 @@ struct UnlockCommand: Verb {
         let last = try input.credential(recovery: recovery)
         try reach.ask { door throws(KeychainError) in try door.unlock(with: last) }
         return try report(reach, console)
+    }
+
+    /// Where no protector opens the keychain at all, the code does; nil: one does.
+    private func openWithCode(_ surroundings: Surroundings) throws(CommandFailure) -> PersonReach? {
+        do throws(CommandFailure) {
+            _ = try PersonReach(store, in: surroundings)
+            return nil
+        } catch {
+            guard error.status == .damaged, let path = PersonReach.ownDirectory(store, surroundings),
+                EnclaveRendezvous.last(inData: path) != nil
+            else { throw error }
+            var input = arguments.input(surroundings.console)
+            let code = try input.credential(recovery: true)
+            let door = try PersonReach.asking { () throws(KeychainError) in try surroundings.personDoor(path).get() }
+            try PersonReach.asking(door) { door throws(KeychainError) in try door.unlock(with: code) }
+            return try PersonReach(store, in: surroundings)
+        }
     }
 
     /// False where it is not right; all else is a failure.

@@ -22,13 +22,28 @@ struct PersonReach {
         self.surroundings = surroundings
     }
 
+    /// The folder of a keychain of one's own; nil for any other.
+    static func ownDirectory(_ store: StoreOptions, _ surroundings: Surroundings) -> String? {
+        let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
+        if case .store(let locations, _) = configuration.target { return locations.dataDirectory }
+        return nil
+    }
+
     /// Where we know it ourselves nobody is asked.
     private static func dataDirectory(
         of keychain: CommandKeychain, _ store: StoreOptions, _ surroundings: Surroundings
     ) throws(CommandFailure) -> String {
-        let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
-        if case .store(let locations, _) = configuration.target { return locations.dataDirectory }
+        if let path = ownDirectory(store, surroundings) { return path }
         return try keychain.status().dataDirectory
+    }
+
+    /// What a recovery code is good for: a passcode that is forgotten, or hardware that is
+    /// gone.
+    func requireSomethingToRecover() throws(CommandFailure) {
+        if state.hasPasscode { return }
+        let door = try remoteDoor()
+        let protectors = try Self.asking { () throws(KeychainError) in try door.protectors() }
+        if !protectors.contains(where: { $0.address != nil }) { try requirePasscode() }
     }
 
     /// Where there is no passcode there is nothing to open, lock or change.
@@ -67,7 +82,7 @@ struct PersonReach {
         try asking { () throws(KeychainError) in try body(door) }
     }
 
-    private static func asking<R>(_ body: () throws(KeychainError) -> R) throws(CommandFailure) -> R {
+    static func asking<R>(_ body: () throws(KeychainError) -> R) throws(CommandFailure) -> R {
         do throws(KeychainError) { return try body() } catch {
             if case .malformed = error.reason { throw notACode }
             throw CommandFailure(error)

@@ -14,7 +14,7 @@ struct RecoveryMakeCommand: Verb {
         commandName: "make", abstract: "Make a recovery code, shown once on the terminal.",
         discussion: """
             The code, of 28 letters and digits, opens the keychain as the passcode does (`latchkey unlock \
-            --recovery`) and replaces a forgotten one (`latchkey passcode reset`). Write it down and keep it \
+            --recovery`), replaces a forgotten one (`latchkey passcode reset`), and opens a keychain whose TPM is gone. Write it down and keep it \
             away from the machine: nothing shows it again, and no file holds it. It is shown on a terminal alone, \
             never to a pipe, and has to be typed back before it opens anything; then it is taken off the screen, and \
             a code from before does not open any more.
@@ -42,9 +42,9 @@ struct RecoveryMakeCommand: Verb {
                 "Run it on a terminal, with neither input nor output redirected.")
         }
         let reach = try PersonReach(store, in: surroundings)
-        try reach.requirePasscode()
+        try reach.requireSomethingToRecover()
         var input = PasscodeInput(console: console)
-        let passcode = SharedSecret(try input.existing())
+        let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
         let door = try reach.door()
         let code = try PersonReach.asking(door) { door throws(KeychainError) in
             try door.makeRecoveryCode(passcode: passcode)

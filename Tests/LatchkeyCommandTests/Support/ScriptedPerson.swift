@@ -95,8 +95,8 @@ final class ScriptedPerson: PersonDoor {
         held.withLock { ($0.passcode, $0.code) = (nil, nil) }
     }
 
-    func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
-        try check(.passcode(passcode), "make")
+    func makeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) -> SharedSecret {
+        if let passcode { try check(.passcode(passcode), "make") }
         held.withLock { $0.pending = Self.code }
         return SharedSecret(SecretBytes(copying: Array(Self.code.utf8)))
     }
@@ -111,8 +111,8 @@ final class ScriptedPerson: PersonDoor {
         }
     }
 
-    func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError) {
-        try check(.passcode(passcode), "remove code")
+    func removeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) {
+        if let passcode { try check(.passcode(passcode), "remove code") }
         held.withLock { $0.code = nil }
     }
 

@@ -55,7 +55,7 @@ final class FakeDoor: PersonDoor {
     func changePasscode(from old: SharedSecret, to new: SharedSecret) throws(KeychainError) { throw Self.unexpected }
     func resetPasscode(with code: SharedSecret, to new: SharedSecret) throws(KeychainError) { throw Self.unexpected }
     func removePasscode(with credential: PersonCredential) throws(KeychainError) { throw Self.unexpected }
-    func makeRecoveryCode(passcode: SharedSecret) throws(KeychainError) -> SharedSecret { throw Self.unexpected }
+    func makeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) -> SharedSecret { throw Self.unexpected }
     func confirmRecoveryCode(_ typed: SharedSecret) throws(KeychainError) { throw Self.unexpected }
-    func removeRecoveryCode(passcode: SharedSecret) throws(KeychainError) { throw Self.unexpected }
+    func removeRecoveryCode(passcode: SharedSecret?) throws(KeychainError) { throw Self.unexpected }
 }

@@ -33,6 +33,7 @@ struct EnclaveProbe {
         try EnclaveProcess(
             dataDirectory: arguments[0], runDirectory: arguments[2], clock: SystemClock(),
             limits: EnclaveServer.Limits(), cost: cost,
+            helper: ProcessEnvironment.executableDirectory.map { "\($0)/\(HardwareHelper.programName)" },
             ready: ReadySignal(descriptor: Descriptor(owning: ready))
         ).run()
     }

@@ -34,6 +34,7 @@
         private static let operations: [Latchkey_PersonRequest.Operation] = [
             .state, .awaitState, .unlock, .lock, .setPasscode, .changePasscode, .resetPasscode, .removePasscode,
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
+            .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
         ]
 
         /// Every operation with no credential, a passcode and a recovery code, with and
@@ -53,6 +54,8 @@
             request.credential = credential
             request.credentialLength = credential == .none ? 0 : 4
             request.question = Data(0..<16)
+            if [.removeProtector, .resealProtector].contains(operation) { request.protector = Data(0..<16) }
+            if operation == .addProtector { request.protectorAddress = "device:/dev/tpmrm0" }
             if operation == .decline {
                 request.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: .userCanceled))
             }

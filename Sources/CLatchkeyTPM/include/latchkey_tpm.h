@@ -1,0 +1,46 @@
+// A secret of 32 bytes sealed by a TPM 2.0, through tpm2-tss (ESAPI).
+//
+// Calls block for as long as the TPM takes: whoever calls them can be killed.
+// Every call returns 0, or a TSS2_RC (TCG "TSS 2.0 Overview and Common Structures",
+// 5.2), and says in `step` which command it was.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#define LK_TPM_SECRET 32
+#define LK_TPM_AREA 512         // more than any public or sensitive area of ours
+
+typedef struct lk_tpm lk_tpm;
+
+typedef struct {
+    uint16_t count;             // at most LK_TPM_AREA
+    uint8_t bytes[LK_TPM_AREA];
+} lk_tpm_area;
+
+typedef struct {
+    lk_tpm_area parent;         // TPM2B_PUBLIC of the storage key above it
+    lk_tpm_area public_area;    // TPM2B_PUBLIC
+    lk_tpm_area private_area;   // TPM2B_PRIVATE, encrypted by the TPM
+} lk_tpm_sealed;
+
+typedef struct {
+    char manufacturer[5];
+    uint32_t firmware_major, firmware_minor;
+    uint32_t in_lockout;        // 1: the machine's owner has to reset it, or time to pass
+    uint32_t failed_tries, most_tries, recovery_seconds;
+} lk_tpm_description;
+
+// What the codes of this file are, beside tpm2-tss's own.
+#define LK_TPM_OTHER_PARENT 0x00090001u  // the storage key is another one: cleared, or another TPM
+#define LK_TPM_ODD_ANSWER 0x00090002u    // an answer that a TPM does not give
+#define LK_TPM_ABSENT 0x00090003u        // no such device or socket
+#define LK_TPM_DENIED 0x00090004u        // there is one, for others
+
+// `tcti`: "device" or "swtpm", the name of a module of tpm2-tss; never a path.
+uint32_t lk_tpm_open(const char *tcti, const char *configuration, lk_tpm **out, const char **step);
+void lk_tpm_close(lk_tpm *tpm);
+uint32_t lk_tpm_describe(lk_tpm *tpm, lk_tpm_description *out, const char **step);
+uint32_t lk_tpm_seal(lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], lk_tpm_sealed *out, const char **step);
+uint32_t lk_tpm_unseal(lk_tpm *tpm, const lk_tpm_sealed *sealed, uint8_t secret[LK_TPM_SECRET], const char **step);
+// Text of a code; static storage.
+const char *lk_tpm_text(uint32_t code);

@@ -1,0 +1,277 @@
+#define _GNU_SOURCE
+#include "latchkey_tpm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tss2/tss2_esys.h>
+#include <tss2/tss2_mu.h>
+#include <tss2/tss2_rc.h>
+#include <tss2/tss2_tctildr.h>
+#include <unistd.h>
+
+struct lk_tpm {
+    TSS2_TCTI_CONTEXT *tcti;
+    ESYS_CONTEXT *esys;
+    ESYS_TR parent;
+    ESYS_TR session;
+};
+
+#define TRY(call)                \
+    do {                         \
+        *step = #call;           \
+        TSS2_RC rc_ = (call);    \
+        if (rc_) return rc_;     \
+    } while (0)
+
+// The name of the command alone: what stands before the parenthesis.
+static const char *name_of(const char *call) {
+    static char name[64];
+    size_t length = strcspn(call, "(");
+    if (length >= sizeof name) length = sizeof name - 1;
+    memcpy(name, call, length);
+    name[length] = 0;
+    return name;
+}
+
+static uint32_t said(uint32_t code, const char **step) {
+    *step = *step ? name_of(*step) : "";
+    return code;
+}
+
+// tpm2-tss says the same of all that keeps it from a device.
+static uint32_t look_at(const char *path) {
+    if (access(path, R_OK | W_OK) == 0) return 0;
+    return errno == EACCES || errno == EPERM ? LK_TPM_DENIED : LK_TPM_ABSENT;
+}
+
+static uint32_t open_tpm(const char *tcti, const char *configuration, lk_tpm *tpm, const char **step) {
+    const char *path = strchr(configuration, '/');
+    uint32_t code = path ? look_at(path) : 0;
+    if (code) return code;
+    TRY(Tss2_TctiLdr_Initialize_Ex(tcti, configuration, &tpm->tcti));
+    TRY(Esys_Initialize(&tpm->esys, tpm->tcti, NULL));
+    return 0;
+}
+
+uint32_t lk_tpm_open(const char *tcti, const char *configuration, lk_tpm **out, const char **step) {
+    // The library prints what it thinks of errors; ours go to whoever asked.
+    setenv("TSS2_LOG", "all+none", 1);
+    *step = NULL;
+    *out = NULL;
+    lk_tpm *tpm = calloc(1, sizeof *tpm);
+    if (!tpm) return said(TSS2_ESYS_RC_MEMORY, step);
+    tpm->parent = tpm->session = ESYS_TR_NONE;
+    uint32_t code = open_tpm(tcti, configuration, tpm, step);
+    if (code) lk_tpm_close(tpm);
+    else *out = tpm;
+    return said(code, step);
+}
+
+void lk_tpm_close(lk_tpm *tpm) {
+    if (!tpm) return;
+    if (tpm->session != ESYS_TR_NONE) Esys_FlushContext(tpm->esys, tpm->session);
+    if (tpm->parent != ESYS_TR_NONE) Esys_FlushContext(tpm->esys, tpm->parent);
+    if (tpm->esys) Esys_Finalize(&tpm->esys);
+    if (tpm->tcti) Tss2_TctiLdr_Finalize(&tpm->tcti);
+    free(tpm);
+}
+
+// MARK: What it is
+
+static uint32_t property(lk_tpm *tpm, uint32_t which, uint32_t *value, const char **step) {
+    TPMS_CAPABILITY_DATA *data = NULL;
+    TPMI_YES_NO more;
+    TRY(Esys_GetCapability(
+        tpm->esys, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, TPM2_CAP_TPM_PROPERTIES, which, 1, &more, &data));
+    // A TPM without the property answers with the next that it has.
+    const TPML_TAGGED_TPM_PROPERTY *list = &data->data.tpmProperties;
+    *value = list->count == 1 && list->tpmProperty[0].property == which ? list->tpmProperty[0].value : 0;
+    Esys_Free(data);
+    return 0;
+}
+
+static uint32_t describe(lk_tpm *tpm, lk_tpm_description *out, const char **step) {
+    uint32_t maker, permanent;
+    uint32_t code;
+    memset(out, 0, sizeof *out);
+    if ((code = property(tpm, TPM2_PT_MANUFACTURER, &maker, step))) return code;
+    if ((code = property(tpm, TPM2_PT_FIRMWARE_VERSION_1, &out->firmware_major, step))) return code;
+    if ((code = property(tpm, TPM2_PT_FIRMWARE_VERSION_2, &out->firmware_minor, step))) return code;
+    if ((code = property(tpm, TPM2_PT_PERMANENT, &permanent, step))) return code;
+    if ((code = property(tpm, TPM2_PT_LOCKOUT_COUNTER, &out->failed_tries, step))) return code;
+    if ((code = property(tpm, TPM2_PT_MAX_AUTH_FAIL, &out->most_tries, step))) return code;
+    if ((code = property(tpm, TPM2_PT_LOCKOUT_INTERVAL, &out->recovery_seconds, step))) return code;
+    for (int i = 0; i < 4; i++) {
+        char c = (char)(maker >> (24 - 8 * i));
+        out->manufacturer[i] = c >= 0x20 && c < 0x7f ? c : ' ';
+    }
+    out->in_lockout = (permanent & TPMA_PERMANENT_INLOCKOUT) != 0;
+    return 0;
+}
+
+uint32_t lk_tpm_describe(lk_tpm *tpm, lk_tpm_description *out, const char **step) {
+    *step = NULL;
+    return said(describe(tpm, out, step), step);
+}
+
+// MARK: The storage key and a session with it
+
+// The template of the storage root key: ECC P-256, AES-128-CFB (TCG "TPM v2.0
+// Provisioning Guidance" 7.5.1). The same seed and template give the same key.
+static const TPM2B_PUBLIC storage_template = {
+    .publicArea = {
+        .type = TPM2_ALG_ECC,
+        .nameAlg = TPM2_ALG_SHA256,
+        .objectAttributes = TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | TPMA_OBJECT_SENSITIVEDATAORIGIN |
+            TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA | TPMA_OBJECT_RESTRICTED | TPMA_OBJECT_DECRYPT,
+        .parameters.eccDetail = {
+            .symmetric = {.algorithm = TPM2_ALG_AES, .keyBits.aes = 128, .mode.aes = TPM2_ALG_CFB},
+            .scheme.scheme = TPM2_ALG_NULL,
+            .curveID = TPM2_ECC_NIST_P256,
+            .kdf.scheme = TPM2_ALG_NULL,
+        },
+    },
+};
+
+// The public area is what the library keeps of the key and encrypts the session's salt
+// to: the one of this answer.
+static uint32_t make_storage_key(lk_tpm *tpm, lk_tpm_area *area, const char **step) {
+    const TPM2B_SENSITIVE_CREATE nothing = {0};
+    const TPM2B_DATA outside = {0};
+    const TPML_PCR_SELECTION none = {0};
+    TPM2B_PUBLIC *public = NULL;
+    size_t end = 0;
+    TRY(Esys_CreatePrimary(
+        tpm->esys, ESYS_TR_RH_OWNER, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, &nothing, &storage_template, &outside,
+        &none, &tpm->parent, &public, NULL, NULL, NULL));
+    *step = "Tss2_MU_TPM2B_PUBLIC_Marshal";
+    uint32_t code = Tss2_MU_TPM2B_PUBLIC_Marshal(public, area->bytes, sizeof area->bytes, &end);
+    area->count = (uint16_t)end;
+    Esys_Free(public);
+    return code;
+}
+
+// A session whose key only that storage key can learn, and which encrypts the first
+// parameter each way (TPM 2.0 Library, Part 1, 19.6.5 and 21): a listener on the bus
+// of a separate chip hears no secret.
+static uint32_t begin_session(lk_tpm *tpm, const char **step) {
+    const TPMT_SYM_DEF cipher = {.algorithm = TPM2_ALG_AES, .keyBits.aes = 128, .mode.aes = TPM2_ALG_CFB};
+    TRY(Esys_StartAuthSession(
+        tpm->esys, tpm->parent, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, NULL, TPM2_SE_HMAC, &cipher,
+        TPM2_ALG_SHA256, &tpm->session));
+    TRY(Esys_TRSess_SetAttributes(
+        tpm->esys, tpm->session, TPMA_SESSION_CONTINUESESSION | TPMA_SESSION_DECRYPT | TPMA_SESSION_ENCRYPT, 0xff));
+    return 0;
+}
+
+// MARK: Sealing
+
+// Bound to this TPM and to this parent; no PCR, no password, no count of tries.
+static const TPM2B_PUBLIC sealed_template = {
+    .publicArea = {
+        .type = TPM2_ALG_KEYEDHASH,
+        .nameAlg = TPM2_ALG_SHA256,
+        .objectAttributes =
+            TPMA_OBJECT_FIXEDTPM | TPMA_OBJECT_FIXEDPARENT | TPMA_OBJECT_USERWITHAUTH | TPMA_OBJECT_NODA,
+        .parameters.keyedHashDetail.scheme.scheme = TPM2_ALG_NULL,
+    },
+};
+
+static uint32_t marshal(
+    const TPM2B_PUBLIC *public, const TPM2B_PRIVATE *private, lk_tpm_sealed *out, const char **step) {
+    size_t end = 0;
+    TRY(Tss2_MU_TPM2B_PUBLIC_Marshal(public, out->public_area.bytes, sizeof out->public_area.bytes, &end));
+    out->public_area.count = (uint16_t)end;
+    end = 0;
+    TRY(Tss2_MU_TPM2B_PRIVATE_Marshal(private, out->private_area.bytes, sizeof out->private_area.bytes, &end));
+    out->private_area.count = (uint16_t)end;
+    return 0;
+}
+
+static uint32_t create(lk_tpm *tpm, TPM2B_SENSITIVE_CREATE *sensitive, lk_tpm_sealed *out, const char **step) {
+    const TPM2B_DATA outside = {0};
+    const TPML_PCR_SELECTION none = {0};
+    TPM2B_PRIVATE *private = NULL;
+    TPM2B_PUBLIC *public = NULL;
+    TRY(Esys_Create(
+        tpm->esys, tpm->parent, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, sensitive, &sealed_template, &outside, &none,
+        &private, &public, NULL, NULL, NULL));
+    uint32_t code = marshal(public, private, out, step);
+    Esys_Free(private);
+    Esys_Free(public);
+    return code;
+}
+
+static uint32_t seal(lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], lk_tpm_sealed *out, const char **step) {
+    uint32_t code;
+    memset(out, 0, sizeof *out);
+    if ((code = make_storage_key(tpm, &out->parent, step))) return code;
+    if ((code = begin_session(tpm, step))) return code;
+    TPM2B_SENSITIVE_CREATE sensitive = {.sensitive.data.size = LK_TPM_SECRET};
+    memcpy(sensitive.sensitive.data.buffer, secret, LK_TPM_SECRET);
+    code = create(tpm, &sensitive, out, step);
+    explicit_bzero(&sensitive, sizeof sensitive);
+    return code;
+}
+
+uint32_t lk_tpm_seal(lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], lk_tpm_sealed *out, const char **step) {
+    *step = NULL;
+    return said(seal(tpm, secret, out, step), step);
+}
+
+static uint32_t find_parent(lk_tpm *tpm, const lk_tpm_area *expected, const char **step) {
+    lk_tpm_area found = {0};
+    uint32_t code = make_storage_key(tpm, &found, step);
+    if (code) return code;
+    // Before anything is encrypted to it: whoever sits between us and the TPM cannot
+    // put a key of his own in its place.
+    *step = "Esys_CreatePrimary";
+    int same = found.count == expected->count && memcmp(found.bytes, expected->bytes, found.count) == 0;
+    return same ? 0 : LK_TPM_OTHER_PARENT;
+}
+
+static uint32_t take(lk_tpm *tpm, ESYS_TR object, uint8_t secret[LK_TPM_SECRET], const char **step) {
+    TPM2B_SENSITIVE_DATA *data = NULL;
+    TRY(Esys_Unseal(tpm->esys, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, &data));
+    int fits = data->size == LK_TPM_SECRET;
+    if (fits) memcpy(secret, data->buffer, LK_TPM_SECRET);
+    explicit_bzero(data, sizeof *data);
+    Esys_Free(data);
+    return fits ? 0 : LK_TPM_ODD_ANSWER;
+}
+
+static uint32_t unseal(
+    lk_tpm *tpm, const lk_tpm_sealed *sealed, uint8_t secret[LK_TPM_SECRET], const char **step) {
+    TPM2B_PUBLIC public = {0};
+    TPM2B_PRIVATE private = {0};
+    ESYS_TR object;
+    size_t end = 0;
+    uint32_t code;
+    TRY(Tss2_MU_TPM2B_PUBLIC_Unmarshal(sealed->public_area.bytes, sealed->public_area.count, &end, &public));
+    end = 0;
+    TRY(Tss2_MU_TPM2B_PRIVATE_Unmarshal(sealed->private_area.bytes, sealed->private_area.count, &end, &private));
+    if ((code = find_parent(tpm, &sealed->parent, step))) return code;
+    if ((code = begin_session(tpm, step))) return code;
+    TRY(Esys_Load(
+        tpm->esys, tpm->parent, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, &private, &public, &object));
+    code = take(tpm, object, secret, step);
+    Esys_FlushContext(tpm->esys, object);
+    return code;
+}
+
+uint32_t lk_tpm_unseal(
+    lk_tpm *tpm, const lk_tpm_sealed *sealed, uint8_t secret[LK_TPM_SECRET], const char **step) {
+    *step = NULL;
+    return said(unseal(tpm, sealed, secret, step), step);
+}
+
+const char *lk_tpm_text(uint32_t code) {
+    switch (code) {
+    case LK_TPM_OTHER_PARENT: return "the TPM was cleared, or it is another one";
+    case LK_TPM_ABSENT: return "there is no such TPM: the machine has none, or it is turned off in the firmware";
+    case LK_TPM_DENIED: return "this user may not use the TPM; on Debian, members of the group tss may";
+    case LK_TPM_ODD_ANSWER: return "the TPM answered what no TPM answers";
+    default: return Tss2_RC_Decode(code);
+    }
+}

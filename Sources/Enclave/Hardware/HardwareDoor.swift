@@ -1,0 +1,119 @@
+package import KeychainPlatform
+package import KeychainProtocol
+
+/// Security hardware, as the enclave reaches it.
+package protocol HardwareDoor: Sendable {
+    /// Asks once and waits for the answer, `patience` at the most: never on the way of an item.
+    ///
+    /// - Throws: where there is nobody to ask, or no answer came in time. What a device
+    ///   refuses is an answer (``HardwareAnswer/failed(_:)``).
+    func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer
+}
+
+/// Why a question to a device has no answer.
+package enum HardwareError: Error, Hashable, Sendable, CustomStringConvertible {
+    case notInstalled
+    case silent(Duration)
+    /// In the words of the system, of the device or of its library.
+    case failed(String)
+
+    package var description: String {
+        switch self {
+        case .notInstalled: "latchkey-hardware is not installed beside the enclave"
+        case .silent(let patience): "it gave no answer within \(patience.components.seconds) seconds"
+        case .failed(let why): why
+        }
+    }
+}
+
+/// For an engine in somebody else's process.
+package struct NoHardware: HardwareDoor {
+    package init() {}
+
+    package func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        throw .notInstalled
+    }
+}
+
+/// The enclave's hands: a process of `latchkey-hardware` for each question, which ends
+/// with it. A device that hangs, and a library that crashes, cost that process alone.
+package final class HardwareHelper: HardwareDoor {
+    private let start: @Sendable (Descriptor) throws(SystemCallError) -> Void
+    private let clock: any KeychainClock
+
+    private static let ended = "latchkey-hardware ended without an answer"
+
+    /// The program's name; it lies beside the enclave.
+    package static let programName = "latchkey-hardware"
+
+    /// - Parameter start: starts the program with that descriptor as its 3.
+    package init(clock: any KeychainClock, start: @escaping @Sendable (Descriptor) throws(SystemCallError) -> Void) {
+        self.clock = clock
+        self.start = start
+    }
+
+    /// For a process that may start programs itself: the program in that folder, where it
+    /// is installed.
+    package static func installed(in folder: String?, clock: any KeychainClock) -> any HardwareDoor {
+        guard let path = folder.map({ "\($0)/\(programName)" }), TrustedPath.isExecutableOfOurs(path) else {
+            return NoHardware()
+        }
+        return HardwareHelper(clock: clock) { descriptor throws(SystemCallError) in
+            try DaemonStarter.start(path, arguments: [], environment: [], keeping: descriptor)
+        }
+    }
+
+    package func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        let deadline = Deadline(after: patience, on: clock)
+        let channel: MessageChannel
+        do throws(SystemCallError) {
+            let (ours, theirs) = try PacketSocket.pair()
+            try start(theirs.descriptor)
+            channel = try MessageChannel(ours)
+        } catch { throw error.isNoSuchFile ? .notInstalled : .failed("\(error)") }
+        do throws(FrameError) {
+            let message = HardwareProtocol.encode(request, number: 1)
+            try channel.send(message.header, message.tail, until: deadline)
+            guard let frame = try channel.receive(until: deadline) else { throw FrameError.closed }
+            guard let (number, answer) = HardwareProtocol.decodeAnswer(header: frame.header, tail: frame.tail),
+                number == 1
+            else { throw FrameError.malformed }
+            return answer
+        } catch {
+            switch error {
+            case .timedOut: throw .silent(patience)
+            case .closed: throw .failed(Self.ended)
+            case .system(let error) where error.isBrokenConnection: throw .failed(Self.ended)
+            default: throw .failed("latchkey-hardware answers what it never says (\(error))")
+            }
+        }
+    }
+}
+
+extension HardwareDoor {
+    func seal(_ secret: SharedSecret, in address: TPMAddress, patience: Duration) throws(HardwareError) -> SealedByTPM {
+        guard case .sealed(let sealed) = try asking(.seal(secret, address), patience), sealed.address == address
+        else { throw .odd }
+        return sealed
+    }
+
+    func unseal(_ sealed: SealedByTPM, patience: Duration) throws(HardwareError) -> SharedSecret {
+        guard case .unsealed(let secret) = try asking(.unseal(sealed), patience) else { throw .odd }
+        return secret
+    }
+
+    func describe(_ address: TPMAddress, patience: Duration) throws(HardwareError) -> TPMDescription {
+        guard case .described(let tpm) = try asking(.describe(address), patience) else { throw .odd }
+        return tpm
+    }
+
+    private func asking(_ request: HardwareRequest, _ patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        let answer = try ask(request, patience: patience)
+        if case .failed(let why) = answer { throw .failed(why) }
+        return answer
+    }
+}
+
+extension HardwareError {
+    fileprivate static let odd = failed("latchkey-hardware answers what was not asked")
+}

@@ -1,0 +1,99 @@
+internal import KeychainCrypto
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// What opens protectors at an opening: the file's secret, a recovery code where a
+/// person brought one, and the devices. Each device is asked once.
+final class ProtectorKeys {
+    /// A TPM takes about a second for what an opening needs; who opens the store waits.
+    static let patience: Duration = .seconds(3)
+
+    let secrets: SoftwareSecretFile
+    private let code: SharedSecret?
+    private let hardware: any HardwareDoor
+    private var answers: [SealedByTPM: Result<SharedSecret, HardwareError>] = [:]
+    /// Why devices did not open what they sealed.
+    private(set) var refusals: [String] = []
+    /// The software protector's secret, where that was what opened.
+    private(set) var softwareSecret: SoftwareSecret?
+
+    /// - Parameter code: a recovery code's bytes.
+    init(_ secrets: SoftwareSecretFile, code: SharedSecret?, hardware: any HardwareDoor) {
+        self.secrets = secrets
+        self.code = code
+        self.hardware = hardware
+    }
+
+    /// The root key, by the cheapest that opens: devices are asked where nothing else does.
+    func open(_ protectors: [ProtectorsBody.Protector], of store: StoreID) -> RootKey? {
+        for kind in ProtectorKind.known {
+            for protector in protectors where protector.kind == kind {
+                if let root = open(protector, of: store) { return root }
+            }
+        }
+        return nil
+    }
+
+    private func open(_ protector: ProtectorsBody.Protector, of store: StoreID) -> RootKey? {
+        switch protector.kind {
+        case .softwareFile:
+            for secret in secrets.secrets where secret.identifier == protector.identifier {
+                guard let root = RootKey(protector, of: store, under: secret.key) else { continue }
+                softwareSecret = secret
+                return root
+            }
+            return nil
+        case .recoveryCode:
+            return code.flatMap { RootKey(protector, of: store, under: .ofRecoveryCode($0.bytes)) }
+        case .tpm2:
+            guard let sealed = protector.sealed, let secret = unseal(sealed) else { return nil }
+            return RootKey(protector, of: store, under: SealingKey(secret.bytes.copy()))
+        case .unknown: return nil
+        }
+    }
+
+    private func unseal(_ sealed: SealedByTPM) -> SharedSecret? {
+        let answer = answers[sealed] ?? ask(sealed)
+        switch answer {
+        case .success(let secret): return secret
+        case .failure: return nil
+        }
+    }
+
+    private func ask(_ sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> {
+        let answer: Result<SharedSecret, HardwareError>
+        do throws(HardwareError) {
+            answer = .success(try hardware.unseal(sealed, patience: Self.patience))
+        } catch {
+            answer = .failure(error)
+            refusals.append("\(sealed.address): \(error)")
+        }
+        answers[sealed] = answer
+        return answer
+    }
+}
+
+extension SealingKey {
+    /// What wraps the root key for a recovery code.
+    static func ofRecoveryCode(_ code: borrowing SecretBytes) -> SealingKey {
+        SealingKey(KeyDerivation.derive(from: code, purpose: "latchkey recovery protector 1"))
+    }
+}
+
+extension RootKey {
+    /// nil where this key is not what wrapped it.
+    init?(_ protector: ProtectorsBody.Protector, of store: StoreID, under key: borrowing SealingKey) {
+        let binding = WrapBinding.rootKey(store: store, protector: protector.kind, protector.identifier)
+        do throws(CryptoError) { self.init(try key.open(protector.wrappedRoot, bound: binding)) } catch { return nil }
+    }
+
+    /// As a protector of that kind keeps it.
+    func protected(
+        by kind: ProtectorKind, named identifier: [UInt8], under key: borrowing SealingKey, of store: StoreID,
+        parameters: [UInt8] = []
+    ) -> ProtectorsBody.Protector {
+        let binding = WrapBinding.rootKey(store: store, protector: kind, identifier)
+        return ProtectorsBody.Protector(
+            kind: kind, identifier: identifier, wrappedRoot: wrapped(by: key, bound: binding), parameters: parameters)
+    }
+}

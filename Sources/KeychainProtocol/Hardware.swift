@@ -1,0 +1,235 @@
+internal import FoundationEssentials
+package import KeychainMessages
+package import KeychainPlatform
+
+/// Where a TPM 2.0 is reached: `device:PATH` for the kernel's device, `swtpm:PATH` for
+/// the socket of a software TPM, which has its control socket at `PATH.ctrl`.
+package enum TPMAddress: Hashable, Sendable, CustomStringConvertible {
+    case device(String)
+    case socket(String)
+
+    /// The kernel's resource manager, which lets several programs use the TPM.
+    package static let machines = TPMAddress.device("/dev/tpmrm0")
+
+    private static let longestPath = 256
+
+    /// nil for anything but one of the two forms with an absolute path. A comma would
+    /// begin another option of tpm2-tss's modules.
+    package init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let path = String(text[text.index(after: colon)...])
+        guard path.hasPrefix("/"), path.utf8.count <= Self.longestPath,
+            path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") })
+        else { return nil }
+        switch text[..<colon] {
+        case "device": self = .device(path)
+        case "swtpm": self = .socket(path)
+        default: return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .device(let path): "device:\(path)"
+        case .socket(let path): "swtpm:\(path)"
+        }
+    }
+}
+
+/// A secret of 32 bytes as a TPM sealed it: only that TPM opens it, and only as long as
+/// it is not cleared. No secret itself.
+package struct SealedByTPM: Hashable, Sendable {
+    package let address: TPMAddress
+    /// The public area of the key above it: what is sent to another TPM in its place is
+    /// encrypted to nobody.
+    package let storageKey: [UInt8]
+    package let publicArea: [UInt8]
+    package let privateArea: [UInt8]
+
+    /// Of each area, in bytes; those of ours have 160 at the most.
+    package static let longestArea = 512
+
+    /// nil for an area that is empty or too long.
+    package init?(address: TPMAddress, storageKey: [UInt8], publicArea: [UInt8], privateArea: [UInt8]) {
+        guard [storageKey, publicArea, privateArea].allSatisfy({ (1...Self.longestArea).contains($0.count) })
+        else { return nil }
+        self.address = address
+        self.storageKey = storageKey
+        self.publicArea = publicArea
+        self.privateArea = privateArea
+    }
+
+    package init?(_ message: Latchkey_SealedByTPM) {
+        guard let address = TPMAddress(message.address) else { return nil }
+        self.init(
+            address: address, storageKey: Array(message.storageKey), publicArea: Array(message.publicArea),
+            privateArea: Array(message.privateArea))
+    }
+
+    package init?(encoded bytes: [UInt8]) {
+        guard let message = decoded(Latchkey_SealedByTPM.self, bytes) else { return nil }
+        self.init(message)
+    }
+
+    package var message: Latchkey_SealedByTPM {
+        var message = Latchkey_SealedByTPM()
+        message.address = address.description
+        message.storageKey = Data(storageKey)
+        message.publicArea = Data(publicArea)
+        message.privateArea = Data(privateArea)
+        return message
+    }
+
+    package var encoded: [UInt8] { message.wireBytes }
+}
+
+/// What a TPM says of itself.
+package struct TPMDescription: Hashable, Sendable {
+    /// Four letters of the TCG's registry of vendors.
+    package var manufacturer: String
+    package var firmwareMajor: UInt32
+    package var firmwareMinor: UInt32
+    /// Too many wrong passwords of other objects: what has a password is refused until
+    /// the machine's owner resets it, or time passes. What we seal has none.
+    package var isInLockout: Bool
+    package var failedTries: UInt32
+    package var mostTries: UInt32
+    package var recoverySeconds: UInt32
+
+    package init(
+        manufacturer: String, firmwareMajor: UInt32, firmwareMinor: UInt32, isInLockout: Bool, failedTries: UInt32,
+        mostTries: UInt32, recoverySeconds: UInt32
+    ) {
+        self.manufacturer = manufacturer
+        self.firmwareMajor = firmwareMajor
+        self.firmwareMinor = firmwareMinor
+        self.isInLockout = isInLockout
+        self.failedTries = failedTries
+        self.mostTries = mostTries
+        self.recoverySeconds = recoverySeconds
+    }
+}
+
+/// What the enclave asks of its hands.
+package enum HardwareRequest: Sendable {
+    case describe(TPMAddress)
+    case seal(SharedSecret, TPMAddress)
+    case unseal(SealedByTPM)
+}
+
+/// What they answer.
+package enum HardwareAnswer: Sendable {
+    case described(TPMDescription)
+    case sealed(SealedByTPM)
+    case unsealed(SharedSecret)
+    /// In the words of the device or of its library; no secret.
+    case failed(String)
+}
+
+/// How both travel: one request, one answer, on a socket pair.
+package enum HardwareProtocol {
+    /// Every secret, in bytes.
+    package static let secretByteCount = 32
+    /// The descriptor under which `latchkey-hardware` finds its end.
+    package static let descriptor: Int32 = 3
+    /// What a device may take before the process that talks to it ends itself. TPMs take
+    /// a few hundred milliseconds a command.
+    package static let longestOperation: Duration = .seconds(20)
+    /// Of a failure's text, in Unicode scalars.
+    private static let longestText = 200
+
+    package static func encode(_ request: HardwareRequest, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_HardwareRequest()
+        message.number = number
+        var tail = SecretBytes(count: 0)
+        switch request {
+        case .describe(let address): message.describeTpm = address.description
+        case .seal(let secret, let address):
+            message.sealInTpm = address.description
+            tail = secret.bytes.copy()
+        case .unseal(let sealed): message.unseal = sealed.message
+        }
+        return EncodedMessage(header: message.wireBytes, tail: tail)
+    }
+
+    /// nil for anything that ``encode(_:number:)`` does not write.
+    package static func decodeRequest(
+        header: [UInt8], tail: borrowing SecretBytes
+    ) -> (number: UInt64, request: HardwareRequest)? {
+        guard let message = decoded(Latchkey_HardwareRequest.self, header) else { return nil }
+        switch message.request {
+        case .describeTpm(let text):
+            guard let address = TPMAddress(text), tail.count == 0 else { return nil }
+            return (message.number, .describe(address))
+        case .sealInTpm(let text):
+            guard let address = TPMAddress(text), tail.count == secretByteCount else { return nil }
+            return (message.number, .seal(SharedSecret(tail.copy()), address))
+        case .unseal(let sealed):
+            guard let sealed = SealedByTPM(sealed), tail.count == 0 else { return nil }
+            return (message.number, .unseal(sealed))
+        case nil: return nil
+        }
+    }
+
+    package static func encode(_ answer: HardwareAnswer, number: UInt64) -> EncodedMessage {
+        var message = Latchkey_HardwareReply()
+        message.number = number
+        var tail = SecretBytes(count: 0)
+        switch answer {
+        case .described(let tpm): message.tpm = Latchkey_HardwareReply.TPMDescription(tpm)
+        case .sealed(let sealed): message.sealed = sealed.message
+        case .unsealed(let secret):
+            message.unsealed = true
+            tail = secret.bytes.copy()
+        case .failed(let text):
+            message.failure = String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText)))
+        }
+        return EncodedMessage(header: message.wireBytes, tail: tail)
+    }
+
+    /// nil for anything that ``encode(_:number:)`` does not write.
+    package static func decodeAnswer(
+        header: [UInt8], tail: borrowing SecretBytes
+    ) -> (number: UInt64, answer: HardwareAnswer)? {
+        guard let message = decoded(Latchkey_HardwareReply.self, header) else { return nil }
+        switch message.reply {
+        case .failure(let text):
+            guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
+            return (message.number, .failed(text))
+        case .tpm(let tpm):
+            guard tail.count == 0, let tpm = TPMDescription(tpm) else { return nil }
+            return (message.number, .described(tpm))
+        case .sealed(let sealed):
+            guard tail.count == 0, let sealed = SealedByTPM(sealed) else { return nil }
+            return (message.number, .sealed(sealed))
+        case .unsealed(true):
+            guard tail.count == secretByteCount else { return nil }
+            return (message.number, .unsealed(SharedSecret(tail.copy())))
+        case .unsealed(false), nil: return nil
+        }
+    }
+}
+
+extension Latchkey_HardwareReply.TPMDescription {
+    fileprivate init(_ tpm: TPMDescription) {
+        self.init()
+        manufacturer = tpm.manufacturer
+        firmwareMajor = tpm.firmwareMajor
+        firmwareMinor = tpm.firmwareMinor
+        inLockout = tpm.isInLockout
+        failedTries = tpm.failedTries
+        mostTries = tpm.mostTries
+        recoverySeconds = tpm.recoverySeconds
+    }
+}
+
+extension TPMDescription {
+    fileprivate init?(_ message: Latchkey_HardwareReply.TPMDescription) {
+        guard message.manufacturer.utf8.count == 4, message.manufacturer.utf8.allSatisfy({ (0x20..<0x7F).contains($0) })
+        else { return nil }
+        self.init(
+            manufacturer: message.manufacturer, firmwareMajor: message.firmwareMajor,
+            firmwareMinor: message.firmwareMinor, isInLockout: message.inLockout, failedTries: message.failedTries,
+            mostTries: message.mostTries, recoverySeconds: message.recoverySeconds)
+    }
+}

@@ -1,0 +1,63 @@
+package import KeychainPlatform
+package import KeychainProtocol
+
+/// What `latchkey-hardware` does: one request of the enclave after the other, until the
+/// enclave lets go of the socket.
+///
+/// It is the only process of ours that loads a device's library. What it is told is the
+/// secret that a device seals, never a key of the keychain; what it says is checked by
+/// the enclave: a secret that is not the right one opens nothing. A device that hangs
+/// ends this process alone (SIGALRM after 20 s).
+package struct HardwareHands {
+    private let socket: PacketSocket
+
+    package init(_ socket: PacketSocket) { self.socket = socket }
+
+    /// The end that the enclave started this process with.
+    ///
+    /// - Throws: where it was started without one.
+    package static func inherited() throws(FrameError) -> HardwareHands {
+        guard let descriptor = Descriptor.inherited(HardwareProtocol.descriptor) else { throw .closed }
+        return HardwareHands(PacketSocket(owning: descriptor))
+    }
+
+    /// - Throws: where the socket or a message on it is broken.
+    package func serve() throws(FrameError) {
+        let channel: MessageChannel
+        do throws(SystemCallError) { channel = try MessageChannel(socket) } catch { throw .system(error) }
+        let clock = SystemClock()
+        while let frame = try Self.next(channel, clock) {
+            guard let (number, request) = HardwareProtocol.decodeRequest(header: frame.header, tail: frame.tail)
+            else { throw .malformed }
+            ProcessAlarm.end(after: HardwareProtocol.longestOperation)
+            let answer = HardwareProtocol.encode(Self.perform(request), number: number)
+            ProcessAlarm.cancel()
+            try channel.send(
+                answer.header, answer.tail, until: Deadline(after: HardwareProtocol.longestOperation, on: clock))
+        }
+    }
+
+    /// However long the enclave wants nothing.
+    private static func next(_ channel: MessageChannel, _ clock: SystemClock) throws(FrameError) -> Frame? {
+        do throws(SystemCallError) { _ = try waitForAny(of: [channel.socket.descriptor]) } catch {
+            throw .system(error)
+        }
+        return try channel.receive(until: Deadline(after: HardwareProtocol.longestOperation, on: clock))
+    }
+
+    private static func perform(_ request: HardwareRequest) -> HardwareAnswer {
+        do throws(TPM.Failure) {
+            switch request {
+            case .describe(let address): return .described(try TPM(address: address).describe())
+            case .seal(let secret, let address):
+                guard let sealed = try TPM(address: address).seal(secret.bytes) else {
+                    return .failed("the TPM answered what no TPM answers")
+                }
+                return .sealed(sealed)
+            case .unseal(let sealed): return .unsealed(try TPM(address: sealed.address).unseal(sealed))
+            }
+        } catch {
+            return .failed(error.description)
+        }
+    }
+}

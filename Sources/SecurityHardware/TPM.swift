@@ -1,0 +1,95 @@
+@_implementationOnly import CLatchkeyTPM
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// A TPM 2.0, through tpm2-tss (ESAPI). Every call is a connection of its own and may
+/// block for as long as the device likes.
+///
+/// What is sealed is bound to this TPM and its owner's seed: no PCR, no password, so
+/// that no update of the firmware and no count of wrong passwords takes it away. The
+/// machine's lockout parameters are read and never changed. The session is salted to
+/// the storage key and encrypts the secret in both directions, because a separate
+/// chip's bus can be listened to.
+struct TPM {
+    let address: TPMAddress
+
+    /// What the device or the library said, and in which step.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+
+        fileprivate init(_ code: UInt32, _ step: UnsafePointer<CChar>?) {
+            let text = unsafe String(cString: lk_tpm_text(code))
+            let name = unsafe step.map { unsafe String(cString: $0) } ?? ""
+            description = name.isEmpty ? text : "\(text) (\(name))"
+        }
+    }
+
+    func describe() throws(Failure) -> TPMDescription {
+        var found = lk_tpm_description()
+        try unsafe withTPM { tpm, step in unsafe lk_tpm_describe(tpm, &found, &step) }
+        let maker = unsafe withUnsafeBytes(of: &found.manufacturer) {
+            unsafe String(decoding: $0.prefix(4), as: UTF8.self)
+        }
+        return TPMDescription(
+            manufacturer: maker, firmwareMajor: found.firmware_major, firmwareMinor: found.firmware_minor,
+            isInLockout: found.in_lockout != 0, failedTries: found.failed_tries, mostTries: found.most_tries,
+            recoverySeconds: found.recovery_seconds)
+    }
+
+    /// - Precondition: 32 bytes.
+    func seal(_ secret: borrowing SecretBytes) throws(Failure) -> SealedByTPM? {
+        precondition(secret.count == HardwareProtocol.secretByteCount)
+        var sealed = lk_tpm_sealed()
+        try unsafe withTPM { tpm, step in
+            unsafe secret.withUnsafeBytes { bytes in
+                unsafe lk_tpm_seal(tpm, bytes.bindMemory(to: UInt8.self).baseAddress, &sealed, &step)
+            }
+        }
+        return SealedByTPM(
+            address: address, storageKey: Self.bytes(sealed.parent), publicArea: Self.bytes(sealed.public_area),
+            privateArea: Self.bytes(sealed.private_area))
+    }
+
+    func unseal(_ sealed: SealedByTPM) throws(Failure) -> SharedSecret {
+        var areas = lk_tpm_sealed()
+        areas.parent = Self.area(sealed.storageKey)
+        areas.public_area = Self.area(sealed.publicArea)
+        areas.private_area = Self.area(sealed.privateArea)
+        var secret = SecretBytes(count: HardwareProtocol.secretByteCount)
+        try unsafe withTPM { tpm, step in
+            unsafe secret.withUnsafeMutableBytes { bytes in
+                unsafe lk_tpm_unseal(tpm, &areas, bytes.bindMemory(to: UInt8.self).baseAddress, &step)
+            }
+        }
+        return SharedSecret(secret)
+    }
+
+    private func withTPM(
+        _ body: (OpaquePointer, inout UnsafePointer<CChar>?) -> UInt32
+    ) throws(Failure) {
+        let (module, configuration) =
+            switch address {
+            case .device(let path): ("device", path)
+            case .socket(let path): ("swtpm", "path=\(path)")
+            }
+        var tpm: OpaquePointer?
+        var step: UnsafePointer<CChar>?
+        var code = unsafe lk_tpm_open(module, configuration, &tpm, &step)
+        guard code == 0, let tpm = unsafe tpm else { throw unsafe Failure(code, step) }
+        defer { unsafe lk_tpm_close(tpm) }
+        code = unsafe body(tpm, &step)
+        guard code == 0 else { throw unsafe Failure(code, step) }
+    }
+
+    private static func bytes(_ area: lk_tpm_area) -> [UInt8] {
+        unsafe withUnsafeBytes(of: area.bytes) { unsafe Array($0.prefix(Int(area.count))) }
+    }
+
+    /// - Precondition: ``SealedByTPM`` has no longer ones.
+    private static func area(_ bytes: [UInt8]) -> lk_tpm_area {
+        var area = lk_tpm_area()
+        unsafe withUnsafeMutableBytes(of: &area.bytes) { place in unsafe place.copyBytes(from: bytes) }
+        area.count = UInt16(bytes.count)
+        return area
+    }
+}

@@ -1,0 +1,372 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Testing
+
+@testable import Enclave
+
+/// What the root key is bound to, on a software TPM and with the real latchkey-hardware.
+@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+struct ProtectorTests {
+    /// A store with one key in it, whose enclave is started again as often as wanted.
+    fileprivate final class Scene {
+        let home: EnclaveHome
+        let tpm: SoftwareTPM
+        private(set) var server: RunningServer
+        private(set) var daemon: (any EnclaveConnection)?
+
+        init() throws {
+            home = try EnclaveHome()
+            tpm = try SoftwareTPM()
+            server = try RunningServer(home: home, hardware: Self.hardware)
+            daemon = try server.connect()
+        }
+
+        private static let products = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+            .deletingLastPathComponent().path
+
+        static var hardware: any HardwareDoor {
+            let path = "\(products)/\(HardwareHelper.programName)"
+            return HardwareHelper(clock: SystemClock()) { descriptor throws(SystemCallError) in
+                try DaemonStarter.start(path, arguments: [], environment: [], keeping: descriptor)
+            }
+        }
+
+        func door() throws -> RemotePersonDoor {
+            try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
+        }
+
+        /// Ends the enclave; nobody has opened the keybag of the next one.
+        func startAgain() throws {
+            daemon = nil
+            server.end()
+            // The thread lets go of its folders a moment after its loop has ended.
+            let soon = Deadline(after: .seconds(20), on: SystemClock())
+            while true {
+                do {
+                    server = try RunningServer(home: home, hardware: Self.hardware)
+                    return
+                } catch KeybagError.inUse where !soon.hasPassed {
+                    sched_yield()
+                }
+            }
+        }
+
+        func open() throws -> any EnclaveConnection {
+            let connection = try server.connect()
+            daemon = connection
+            return connection
+        }
+
+        func opened() throws -> any EnclaveConnection { try daemon ?? open() }
+
+        func refusal() -> KeychainError? {
+            do throws(KeychainError) {
+                _ = try server.connector().connect()
+                return nil
+            } catch { return error }
+        }
+
+        /// The identifier of the one of that kind.
+        func name(_ kind: String) throws -> [UInt8] {
+            try #require(try door().protectors().first { $0.kind == kind }).identifier
+        }
+
+        func addTPM(_ passcode: SharedSecret? = nil) throws {
+            _ = try door().addProtector(TPMAddress(tpm.address), passcode: passcode)
+        }
+
+        func remove(
+            _ kind: String, passcode: SharedSecret? = nil, code: SharedSecret? = nil, withoutCode: Bool = false
+        ) throws {
+            _ = try door().removeProtector(
+                try name(kind), passcode: passcode, code: code, withoutCode: withoutCode)
+        }
+
+        func makeCode(_ passcode: SharedSecret? = nil) throws -> SharedSecret {
+            let door = try door()
+            let code = try door.makeRecoveryCode(passcode: passcode)
+            try door.confirmRecoveryCode(code)
+            return code
+        }
+
+        var kinds: [String] { get throws { try door().protectors().map(\.kind) } }
+        var files: Set<String> { get throws { Set(try home.contents().keys) } }
+    }
+
+    private static let passcode = SharedSecret.text("1234")
+
+    @Test func theTPMOpensWhatTheFileOpenedBefore() throws {
+        let scene = try Scene()
+        let before = try MadeKey(in: scene.opened())
+        let always = try MadeKey(in: scene.opened(), .row(.always))
+        try scene.addTPM()
+        #expect(try scene.kinds == ["software-file", "tpm2"])
+        #expect(try scene.door().testProtectors(pretendingGone: nil).map(\.trial) == [.opens, .opens])
+        try scene.remove("software-file")
+        #expect(try scene.kinds == ["tpm2"])
+        #expect(try scene.files.isDisjoint(with: ["software-secret.0", "software-secret.1"]))
+        let after = try MadeKey(in: scene.opened())
+        #expect(after.wrapped.generation > before.wrapped.generation)
+
+        try scene.startAgain()
+        let again = try scene.open()
+        for key in [before, always, after] { #expect(try key.opens(in: again)) }
+        #expect(try again.describe().protectors == ["tpm2"])
+        #expect(try again.describe().unrepairedFiles == [])
+        #expect(try scene.door().testProtectors(pretendingGone: nil).map(\.trial) == [.opens])
+    }
+
+    @Test func withoutTheTPMNothingOpensAndNothingIsLost() throws {
+        let scene = try Scene()
+        let key = try MadeKey(in: scene.opened())
+        try scene.addTPM()
+        try scene.remove("software-file")
+        let files = try scene.home.contents()
+
+        scene.tpm.stop()
+        try scene.startAgain()
+        let absent = try #require(scene.refusal())
+        #expect(absent.status == .notAvailable && absent.reason == .keybagUnreadable)
+        #expect(absent.underlying?.contains("there is no such TPM") == true)
+
+        try scene.tpm.clear()
+        let cleared = try #require(scene.refusal())
+        #expect(cleared.reason == .keybagUnreadable)
+        #expect(cleared.underlying?.contains("the TPM was cleared, or it is another one") == true)
+        #expect(try scene.home.contents() == files)
+
+        try scene.tpm.undoClearing()
+        #expect(try key.opens(in: scene.open()))
+    }
+
+    /// Set up with TPM and recovery code, the TPM cleared, everything recovered.
+    @Test(arguments: [false, true])
+    func theRecoveryCodeBringsEverythingBack(withPasscode: Bool) throws {
+        let scene = try Scene()
+        let passcode = withPasscode ? Self.passcode : nil
+        let key = try MadeKey(in: scene.opened())
+        if let passcode { try scene.door().setPasscode(passcode) }
+        try scene.addTPM(passcode)
+        let code = try scene.makeCode(passcode)
+        let kept = withPasscode ? try MadeKey(in: scene.opened(), .row(.whenPasscodeSetThisDeviceOnly)) : nil
+        try scene.remove("software-file", passcode: passcode, code: code)
+        #expect(try scene.kinds == ["tpm2", "recovery-code"])
+
+        try scene.tpm.clear()
+        try scene.startAgain()
+        #expect(scene.refusal()?.reason == .keybagUnreadable)
+        expectRefusal(.malformed(key: "recovery code")) { try scene.door().unlock(with: .recoveryCode(.text("AAAA"))) }
+        let other = SharedSecret(RecoveryCode.text(of: SecretBytes.random(count: RecoveryCode.byteCount)))
+        expectRefusal(.keybagUnreadable) { try scene.door().unlock(with: .recoveryCode(other)) }
+        try scene.door().unlock(with: .recoveryCode(code))
+        #expect(try key.opens(in: scene.open()))
+        if let kept { #expect(try kept.opens(in: scene.opened())) }
+        let trials = try scene.door().testProtectors(pretendingGone: nil).map(\.trial)
+        #expect(trials.last == .needsPerson)
+        guard case .failed(let why) = trials.first else { throw Unexpected() }
+        #expect(why.contains("cleared"))
+
+        _ = try scene.door().resealProtector(try scene.name("tpm2"), passcode: passcode)
+        #expect(try scene.door().testProtectors(pretendingGone: nil).map(\.trial) == [.opens, .needsPerson])
+        try scene.startAgain()
+        let again = try scene.open()
+        if let passcode { try scene.door().unlock(with: .passcode(passcode)) }
+        #expect(try key.opens(in: again))
+    }
+
+    private struct Unexpected: Error {}
+
+    /// What was copied with the software file opens what was there then, and nothing of
+    /// what is written from then on.
+    @Test func aCopyFromBeforeDoesNotOpenWhatComesAfter() throws {
+        let scene = try Scene()
+        _ = try MadeKey(in: scene.opened())
+        let stolen = try scene.home.contents()
+        try scene.addTPM()
+        try scene.remove("software-file")
+        let later = try MadeKey(in: scene.opened())
+        let alwaysLater = try MadeKey(in: scene.opened(), .row(.always))
+        let files = try scene.home.contents()
+
+        // All of it, as it was.
+        let thief = try EnclaveHome.made()
+        for name in try thief.contents().keys { try thief.remove(name) }
+        for (name, bytes) in stolen { try thief.write(name, bytes) }
+        let enclave = try thief.open()
+        for key in [later, alwaysLater] { #expect(try !key.opens(in: enclave)) }
+        enclave.close()
+        // With the keybag of now.
+        for copy in 0..<2 { try thief.write("keybag.\(copy)", try #require(files["keybag.\(copy)"])) }
+        #expect(thief.refusal() == .keybagUnreadable)
+        // With its protectors as well: the file's secret opens none of them.
+        for copy in 0..<2 { try thief.write("protectors.\(copy)", try #require(files["protectors.\(copy)"])) }
+        #expect(thief.refusal() == .keybagUnreadable)
+    }
+
+    @Test func whatWouldLoseTheKeychainIsRefused() throws {
+        let scene = try Scene()
+        let key = try MadeKey(in: scene.opened())
+        try scene.door().setPasscode(Self.passcode)
+        let last = "it is the last one that opens without a person"
+        expectRefusal(.protectorRefused(why: last)) { try scene.remove("software-file", passcode: Self.passcode) }
+        try scene.addTPM(Self.passcode)
+        let code = try scene.makeCode(Self.passcode)
+        let before = try scene.home.contents()
+
+        expectRefusal(.authenticationFailed) { try scene.remove("software-file") }
+        expectRefusal(.authenticationFailed) { try scene.remove("software-file", passcode: .text("9999")) }
+        expectRefusal(.protectorRefused(why: "the recovery code is needed, or has to go as well")) {
+            try scene.remove("software-file", passcode: Self.passcode)
+        }
+        let other = SharedSecret(RecoveryCode.text(of: SecretBytes.random(count: RecoveryCode.byteCount)))
+        expectRefusal(.authenticationFailed) { try scene.remove("software-file", passcode: Self.passcode, code: other) }
+        expectRefusal(
+            .protectorRefused(
+                why: "the TPM at \(scene.tpm.address) is one already; `latchkey protector reseal` seals anew")
+        ) {
+            try scene.addTPM(Self.passcode)
+        }
+        expectRefusal(.protectorRefused(why: "there is none of that name")) {
+            _ = try scene.door().removeProtector(
+                Random.bytes(16), passcode: Self.passcode, code: nil, withoutCode: false)
+        }
+        scene.tpm.stop()
+        let broken = "there is no such TPM: the machine has none, or it is turned off in the firmware"
+        expectRefusal(.protectorRefused(why: "the TPM does not work (\(broken)); reseal or remove that first")) {
+            try scene.remove("software-file", passcode: Self.passcode, code: code)
+        }
+        expectRefusal(.deviceFailed(why: broken)) {
+            _ = try scene.door().addProtector(TPMAddress("swtpm:/nowhere/tpm"), passcode: Self.passcode)
+        }
+        var after = try scene.home.contents()
+        // One attempt failed in between, and was forgotten.
+        for copy in 0..<2 { after["attempts.\(copy)"] = before["attempts.\(copy)"] }
+        #expect(after == before)
+        #expect(try key.opens(in: scene.opened()))
+        // The one that does not work can go.
+        try scene.remove("tpm2", passcode: Self.passcode, code: code)
+        #expect(try scene.kinds == ["software-file", "recovery-code"])
+        #expect(try key.opens(in: scene.opened()))
+    }
+
+    @Test func theRecoveryCodeGoesWhereThatIsSaid() throws {
+        let scene = try Scene()
+        try scene.door().setPasscode(Self.passcode)
+        let code = try scene.makeCode(Self.passcode)
+        try scene.addTPM(Self.passcode)
+        try scene.remove("software-file", passcode: Self.passcode, withoutCode: true)
+        #expect(try scene.kinds == ["tpm2"])
+        #expect(try !scene.door().state().hasRecoveryCode)
+        expectRefusal(.authenticationFailed) { try scene.door().unlock(with: .recoveryCode(code)) }
+    }
+
+    /// A crash between any two files: one of the two root keys is it, and the next
+    /// opening finishes what was begun.
+    @Test func aReplacementThatWasCutShortIsFinished() throws {
+        let scene = try Scene()
+        let key = try MadeKey(in: scene.opened())
+        try scene.addTPM()
+        let before = try scene.home.contents()
+        try scene.remove("software-file")
+        let after = try scene.home.contents()
+        try scene.startAgain()
+
+        // Between the two files `protectors` names both keys; such a file is made here.
+        let announced = try scene.announcing(before: before, after: after)
+        for (keybag, kinds) in [(before, ["software-file", "tpm2"]), (after, ["tpm2"])] {
+            for name in try scene.home.contents().keys { try scene.home.remove(name) }
+            for (name, bytes) in before { try scene.home.write(name, bytes) }
+            for copy in 0..<2 {
+                try scene.home.write("protectors.\(copy)", announced)
+                try scene.home.write("keybag.\(copy)", try #require(keybag["keybag.\(copy)"]))
+            }
+            let connection = try scene.open()
+            #expect(try key.opens(in: connection))
+            #expect(try scene.kinds == kinds)
+            #expect(try connection.describe().unrepairedFiles == [])
+            #expect(try scene.files.contains("software-secret.0") == kinds.contains("software-file"))
+            try scene.startAgain()
+            #expect(try key.opens(in: scene.open()))
+            try scene.startAgain()
+        }
+    }
+
+    @Test func aDeviceThatSaysNothingOrEndsIsAClearError() throws {
+        let silent = HardwareHelper(clock: SystemClock()) { _ in }
+        #expect(throws: HardwareError.failed("latchkey-hardware ended without an answer")) {
+            _ = try silent.describe(.machines, patience: .seconds(20))
+        }
+        let held = HeldEnds()
+        let hanging = HardwareHelper(clock: SystemClock()) { descriptor in held.hold(descriptor) }
+        #expect(throws: HardwareError.silent(.milliseconds(50))) {
+            _ = try hanging.describe(.machines, patience: .milliseconds(50))
+        }
+        let missing = HardwareHelper(clock: SystemClock()) { descriptor throws(SystemCallError) in
+            try DaemonStarter.start("/nowhere/latchkey-hardware", arguments: [], environment: [], keeping: descriptor)
+        }
+        #expect(throws: HardwareError.notInstalled) { _ = try missing.describe(.machines, patience: .seconds(20)) }
+    }
+
+    @Test func aDeviceThatLiesBindsNothing() throws {
+        let home = try EnclaveHome()
+        let server = try RunningServer(home: home, hardware: LyingHardware())
+        _ = try server.connect()
+        let door = try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
+        let before = try home.contents()
+        expectRefusal(.deviceFailed(why: "it gives back another secret than it was given")) {
+            _ = try door.addProtector(.machines, passcode: nil)
+        }
+        #expect(try home.contents() == before)
+    }
+
+    /// The real one says what it is, and that somebody may not use it.
+    @Test func theTPMIsDescribed() throws {
+        let tpm = try SoftwareTPM()
+        let address = try #require(TPMAddress(tpm.address))
+        let found = try Scene.hardware.describe(address, patience: .seconds(20))
+        #expect(found.manufacturer == "IBM " && !found.isInLockout && found.failedTries == 0)
+    }
+}
+
+extension ProtectorTests.Scene {
+    /// The file of the moment in which both root keys are there.
+    fileprivate func announcing(before: [String: [UInt8]], after: [String: [UInt8]]) throws -> [UInt8] {
+        let secrets = try #require(before["software-secret.0"])
+        guard case .secret(let secret) = SoftwareSecret.parse(SecretBytes(copying: secrets)),
+            let old = AuthenticatedFile.parse(.protectors, try #require(before["protectors.0"])),
+            let new = AuthenticatedFile.parse(.protectors, try #require(after["protectors.0"])),
+            let body = ProtectorsBody(parsing: old.uncheckedBody),
+            let coming = ProtectorsBody(parsing: new.uncheckedBody),
+            let wrapped = body.protectors.first(where: { $0.kind == .softwareFile }),
+            let root = RootKey(wrapped, of: body.store, under: secret.key)
+        else { throw CocoaError(.fileReadCorruptFile) }
+        let both = ProtectorsBody(store: body.store, protectors: body.protectors, coming: coming.protectors)
+        return AuthenticatedFile.encode(.protectors, generation: old.generation + 1, body: both.encoded, root: root)
+    }
+}
+
+/// Seals whatever it is given as something else.
+private struct LyingHardware: HardwareDoor {
+    func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        switch request {
+        case .describe: throw .failed("no")
+        case .seal(_, let address):
+            guard let sealed = SealedByTPM(address: address, storageKey: [1], publicArea: [2], privateArea: [3]) else {
+                throw .failed("no")
+            }
+            return .sealed(sealed)
+        case .unseal: return .unsealed(SharedSecret(.random(count: HardwareProtocol.secretByteCount)))
+        }
+    }
+}
+
+/// Ends of sockets that nobody reads.
+private final class HeldEnds: @unchecked Sendable {
+    // @unchecked: `lock` guards `ends`.
+    private let lock = NSLock()
+    private var ends: [Descriptor] = []
+    func hold(_ end: Descriptor) { lock.withLock { ends.append(end) } }
+}

@@ -1,0 +1,59 @@
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+extension FuzzTarget {
+    /// What the enclave's hands answer, and what they are asked: header and tail.
+    static let hardware = FuzzTarget("hardware", seeds: { HardwareSeeds.all }) { bytes throws(Finding) in
+        var source = ByteSource(bytes)
+        let (header, tail) = source.message()
+        if let (number, request) = HardwareProtocol.decodeRequest(header: header, tail: SecretBytes(copying: tail)) {
+            let again = HardwareProtocol.encode(request, number: number)
+            let decoded = HardwareProtocol.decodeRequest(header: again.header, tail: again.tail)
+            try claim(decoded?.number == number, "a request that its encoding changes")
+            if case .seal = request {} else { try claim(tail.isEmpty, "a secret that nothing was to be done with") }
+        }
+        if let (number, answer) = HardwareProtocol.decodeAnswer(header: header, tail: SecretBytes(copying: tail)) {
+            let again = HardwareProtocol.encode(answer, number: number)
+            let decoded = HardwareProtocol.decodeAnswer(header: again.header, tail: again.tail)
+            try claim(decoded?.number == number, "an answer that its encoding changes")
+            if case .unsealed = answer {} else { try claim(tail.isEmpty, "a secret that nobody unsealed") }
+        }
+    }
+
+    /// What lies in a protector's parameters.
+    static let sealedByTPM = FuzzTarget("sealed-by-tpm", seeds: { [HardwareSeeds.sealed.encoded] }) {
+        bytes throws(Finding) in
+        guard let sealed = SealedByTPM(encoded: bytes) else { return }
+        try claim(SealedByTPM(encoded: sealed.encoded) == sealed, "what was sealed changes with its encoding")
+        try claim(TPMAddress(sealed.address.description) == sealed.address, "an address that its text changes")
+    }
+}
+
+private enum HardwareSeeds {
+    static let sealed: SealedByTPM = {
+        let area = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
+        guard
+            let sealed = SealedByTPM(
+                address: .machines, storageKey: area(1, 92), publicArea: area(2, 48), privateArea: area(3, 160))
+        else { preconditionFailure("a seed that is none") }
+        return sealed
+    }()
+
+    static let all: [[UInt8]] = {
+        let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        let requests: [HardwareRequest] = [.describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed)]
+        let answers: [HardwareAnswer] = [
+            .sealed(sealed), .unsealed(secret), .failed("tpm:parameter(1):integrity check failed"),
+            .described(
+                TPMDescription(
+                    manufacturer: "IBM ", firmwareMajor: 1, firmwareMinor: 2, isInLockout: true, failedTries: 3,
+                    mostTries: 5, recoverySeconds: 600)),
+        ]
+        return requests.map { seed(HardwareProtocol.encode($0, number: 1)) }
+            + answers.map { seed(HardwareProtocol.encode($0, number: 1)) }
+    }()
+
+    private static func seed(_ message: consuming EncodedMessage) -> [UInt8] {
+        ByteSink.message(message.header, message.tail.insecureArray())
+    }
+}

@@ -1,0 +1,71 @@
+internal import Foundation
+internal import KeychainPlatform
+
+/// A TPM 2.0 of the test's own: swtpm, on a socket, with its state in a folder.
+package final class SoftwareTPM: @unchecked Sendable {
+    // @unchecked: one test uses it from one thread at a time.
+    private let folder: TemporaryDirectory
+    private var process: Process?
+    private var number = 0
+
+    private static let program = "/usr/bin/swtpm"
+    package static var isInstalled: Bool { FileManager.default.isExecutableFile(atPath: program) }
+
+    /// What `TPMAddress` takes.
+    package var address: String { "swtpm:\(socket)" }
+    package var socket: String { folder.path("tpm") }
+
+    package init() throws {
+        folder = try TemporaryDirectory("tpm")
+        try start()
+    }
+
+    deinit { stop() }
+
+    /// It is there no more, as after a board was changed.
+    package func stop() {
+        guard let process else { return }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        self.process = nil
+        for name in ["tpm", "tpm.ctrl"] { _ = unsafe unlink(folder.path(name)) }
+    }
+
+    /// Begins where it was stopped.
+    package func start() throws {
+        let state = folder.path("state-\(number)")
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+        let process = Process()
+        process.executableURL = URL(filePath: Self.program)
+        process.arguments = [
+            "socket", "--tpm2", "--tpmstate", "dir=\(state)", "--server", "type=unixio,path=\(socket)", "--ctrl",
+            "type=unixio,path=\(socket).ctrl", "--flags", "not-need-init,startup-clear",
+        ]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        while !isListening, process.isRunning, !soon.hasPassed { sched_yield() }
+        guard isListening else { throw CocoaError(.fileReadUnknown) }
+    }
+
+    private var isListening: Bool {
+        [socket, socket + ".ctrl"].allSatisfy { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    /// Another seed, as after TPM2_Clear or on another board.
+    package func clear() throws {
+        stop()
+        number += 1
+        try start()
+    }
+
+    /// The one from before ``clear()`` again.
+    package func undoClearing() throws {
+        stop()
+        number -= 1
+        try start()
+    }
+}
