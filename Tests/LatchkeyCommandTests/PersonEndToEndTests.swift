@@ -110,6 +110,28 @@ import Testing
         #expect(try programs.shell("latchkey unlock --passcode-fd 9").status == 2)
     }
 
+    /// As systemd hands it to a unit (systemd.exec(5), LoadCredential=).
+    @Test func aCredentialOfTheUnitUnlocks() throws {
+        try latchkey("passcode", "set", typed: "words words")
+        try latchkey("lock")
+        let folder = programs.home + "/credentials"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try Data("words words\n".utf8).write(to: URL(filePath: folder + "/passcode"))
+        try Data("other\n".utf8).write(to: URL(filePath: folder + "/wrong"))
+        func unlock(_ name: String, in folder: String?) throws -> BuiltPrograms.Outcome {
+            try programs.latchkey("unlock", "--passcode-credential", name, changing: ["CREDENTIALS_DIRECTORY": folder])
+        }
+        #expect(try unlock("passcode", in: nil).status == 2)
+        for name in ["missing", "../credentials/passcode", ".", ""] {
+            let refused = try unlock(name, in: folder)
+            #expect(refused.status == 2 && refused.errors.contains("nothing was changed"), "\(name): \(refused.errors)")
+        }
+        #expect(try unlock("wrong", in: folder).status == 3)
+        #expect(try lock() == "locked")
+        #expect(try unlock("passcode", in: folder).status == 0)
+        #expect(try lock() == "unlocked")
+    }
+
     /// On a terminal: the code is shown once and read back; afterwards it opens, and
     /// a forgotten passcode is replaced with it.
     @Test func aRecoveryCodeIsMadeOnATerminal() throws {

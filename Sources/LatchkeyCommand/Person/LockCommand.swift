@@ -75,7 +75,8 @@ struct UnlockCommand: Verb {
             looked at. On a terminal it asks three times. The status is 3 where the keychain stays locked.
 
             The passcode is typed at a prompt that does not show it or, where standard input is not a terminal, \
-            its first line; --passcode-fd reads it from a descriptor. It is never an argument.
+            its first line; --passcode-fd reads it from a descriptor, and --passcode-credential from a \
+            credential of the systemd unit that runs it. It is never an argument.
 
             EXAMPLES
               latchkey unlock

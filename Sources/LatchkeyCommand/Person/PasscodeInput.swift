@@ -2,7 +2,7 @@ package import KeychainPlatform
 package import KeychainProtocol
 
 /// A passcode as the command line takes one: typed without echo, or a line of what
-/// is piped in or passed on a descriptor; never an argument and never in the
+/// is piped in, passed on a descriptor or a credential of a systemd unit; never an argument and never in the
 /// environment.
 package struct PasscodeInput {
     /// What the enclave takes. Every pinentry takes 2048 (its manual, "Protocol"), so
@@ -13,18 +13,30 @@ package struct PasscodeInput {
     /// How often two that differ may be typed again.
     private static let tries = 3
 
+    /// Where it comes from.
+    package enum Source: Sendable {
+        /// Typed, or piped in.
+        case console
+        case descriptor(Int32)
+        /// The name of a file that systemd put into $CREDENTIALS_DIRECTORY for this unit
+        /// alone (systemd.exec(5), LoadCredential=).
+        case credential(String)
+
+        fileprivate var isConsole: Bool { if case .console = self { true } else { false } }
+    }
+
     private let console: any Console
-    private let descriptor: Int32?
+    private let source: Source
     /// What is left of what was not typed; nil before it was read.
     private var rest: SharedSecret?
 
-    package init(console: any Console, descriptor: Int32? = nil) {
+    package init(console: any Console, from source: Source = .console) {
         self.console = console
-        self.descriptor = descriptor
+        self.source = source
     }
 
     /// Whether a person is there who can type something else.
-    package var canAskAgain: Bool { descriptor == nil && console.inputIsTerminal }
+    package var canAskAgain: Bool { source.isConsole && console.inputIsTerminal }
 
     /// One that exists.
     package mutating func existing(_ prompt: String = "Passcode: ") throws(CommandFailure) -> SecretBytes {
@@ -80,13 +92,14 @@ package struct PasscodeInput {
     }
 
     private func everything() throws(CommandFailure) -> SecretBytes {
-        guard descriptor != nil || console.inputIsPiped else {
+        if case .credential(let name) = source { return try Self.credential(named: name) }
+        guard !source.isConsole || console.inputIsPiped else {
             throw CommandFailure(
                 .locked, "a passcode is needed and nobody can be asked",
                 "Run it on a terminal, or pipe the passcode in.")
         }
         let read: SecretBytes?
-        do throws(SystemCallError) { read = try source() } catch {
+        do throws(SystemCallError) { read = try input() } catch {
             throw CommandFailure(
                 .usage, "the passcode cannot be read (\(error)); nothing was changed",
                 "Pipe it in, or open a descriptor for it: latchkey … --passcode-fd 3 3< FILE")
@@ -96,10 +109,35 @@ package struct PasscodeInput {
     }
 
     /// nil where it is longer than anything that could be meant.
-    private func source() throws(SystemCallError) -> SecretBytes? {
-        let limit = Self.mostLines * (Self.mostBytes + 1)
-        guard let descriptor else { return try console.readSecret(atMost: limit) }
-        return try InheritedSecret.readAll(descriptor: descriptor, atMost: limit)
+    private func input() throws(SystemCallError) -> SecretBytes? {
+        guard case .descriptor(let descriptor) = source else { return try console.readSecret(atMost: Self.most) }
+        return try InheritedSecret.readAll(descriptor: descriptor, atMost: Self.most)
+    }
+
+    /// All lines together, in bytes.
+    private static let most = mostLines * (mostBytes + 1)
+
+    /// - Parameter name: of a file in the folder, as the unit calls it.
+    private static func credential(named name: String) throws(CommandFailure) -> SecretBytes {
+        guard let folder = ProcessEnvironment.variable("CREDENTIALS_DIRECTORY"), folder.hasPrefix("/") else {
+            throw CommandFailure(
+                .usage, "this program was given no credentials; nothing was changed",
+                "Run it in a systemd unit that has LoadCredential=.")
+        }
+        // What systemd takes for a name: no path, and neither of the two folders.
+        guard !name.isEmpty, !name.contains("/"), name != ".", name != "..", name.utf8.count <= 255 else {
+            throw refusal("that is no name of a credential")
+        }
+        do throws(SystemCallError) {
+            guard case .file(let secret) = try NamedSource.read("\(folder)/\(name)", atMost: most) else {
+                throw SystemCallError("read", errno: 21)
+            }
+            return secret
+        } catch {
+            throw CommandFailure(
+                .usage, "the credential cannot be read (\(error)); nothing was changed",
+                "Name it in the unit: LoadCredential=NAME:FILE.")
+        }
     }
 
     private static let tooLong = refusal("the passcode is longer than \(mostBytes) bytes")

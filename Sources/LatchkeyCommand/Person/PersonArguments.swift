@@ -9,10 +9,24 @@ struct PersonArguments: ParsableArguments {
         help: ArgumentHelp("Read what would be typed from this descriptor, a line each.", valueName: "n"))
     var descriptor: Int32?
 
+    @Option(
+        name: .customLong("passcode-credential"),
+        help: ArgumentHelp("Read it from this credential of the systemd unit (LoadCredential=).", valueName: "name"))
+    var credential: String?
+
     @Flag(help: "Write how the keychain is afterwards as JSON.")
     var json = false
 
-    func input(_ console: any Console) -> PasscodeInput { PasscodeInput(console: console, descriptor: descriptor) }
+    func validate() throws {
+        if descriptor != nil, credential != nil {
+            throw ValidationError("--passcode-fd and --passcode-credential name two places; give one")
+        }
+    }
+
+    func input(_ console: any Console) -> PasscodeInput {
+        if let credential { return PasscodeInput(console: console, from: .credential(credential)) }
+        return PasscodeInput(console: console, from: descriptor.map(PasscodeInput.Source.descriptor) ?? .console)
+    }
 
     /// Says what was done: to a person in words, to a program as the new state.
     func report(_ words: String..., of reach: PersonReach, on console: any Console) throws(CommandFailure) {

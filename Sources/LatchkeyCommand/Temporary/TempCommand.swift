@@ -79,7 +79,7 @@ struct TempCommand: Verb {
     /// Standard input is the command's, unless it was named.
     private func chosenPasscode(_ console: any Console) throws(CommandFailure) -> SharedSecret? {
         guard passcode || descriptor != nil else { return nil }
-        var input = PasscodeInput(console: console, descriptor: descriptor)
+        var input = PasscodeInput(console: console, from: descriptor.map(PasscodeInput.Source.descriptor) ?? .console)
         guard descriptor != nil || input.canAskAgain else {
             throw CommandFailure(
                 .locked, "a passcode is needed and nobody can be asked",
