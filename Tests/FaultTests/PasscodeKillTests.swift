@@ -46,31 +46,17 @@ struct PasscodeKillTests {
         #expect(book.counts.inFlightPresent > 0 && book.counts.inFlightAbsent > 0)
     }
 
-    /// One system call: strace counts each kind of call by itself.
-    private struct Call: Hashable, CustomStringConvertible {
-        let name: String
-        let number: Int
-        var description: String { "\(name) \(number)" }
-    }
-
     /// What the enclave's loop calls for a request that nothing disturbs. (What its
     /// other thread calls is derived in memory alone.)
-    private func calls(of kind: PasscodeRequest.Kind, _ book: PasscodeBook) throws -> [Call] {
+    private func calls(of kind: PasscodeRequest.Kind, _ book: PasscodeBook) throws -> [TracedCall] {
         var tracer: Tracer?
-        let loop = "\(book.home.process) "
+        let loop = "\(book.home.process)"
         try book.send(book.prepare(kind), "undisturbed") { process in
             let started = try Tracer(of: process, [], in: book.home.folder.path)
             tracer = started
             return started.detach
         }
-        var numbers: [String: Int] = [:]
-        return try #require(tracer).lines().compactMap { line in
-            guard line.hasPrefix(loop), let end = line.firstIndex(of: "("), !line.contains("resumed>") else { return nil }
-            let name = String(line[..<end].dropFirst(loop.count)).trimmingCharacters(in: .whitespaces)
-            numbers[name, default: 0] += 1
-            // Random bytes change nothing but memory.
-            return name == "getrandom" ? nil : Call(name: name, number: numbers[name, default: 0])
-        }
+        return TracedCall.all(of: loop, in: try #require(tracer).lines())
     }
 
     private func kill(_ program: String, rounds: Int, _ lane: UInt64) throws {
