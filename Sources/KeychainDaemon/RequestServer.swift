@@ -397,7 +397,8 @@ struct AnswerWriter: ~Copyable {
 extension ClientConnection {
     /// Who calls, as a person is told.
     fileprivate var program: CallingProgram {
-        CallingProgram(name: identity.name, strength: identity.strength, process: peer.processID)
+        CallingProgram(
+            name: identity.name, strength: identity.strength, process: peer.processID, record: peer.ownRecord)
     }
 }
 

@@ -41,7 +41,9 @@ final class PersonAtHand: PersonAsker {
         return daemon
     }
 
-    func ask(_ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?) throws(KeychainError) {
+    func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
+    ) throws(KeychainError) {
         let (enclave, answer) = state.withLock { state in
             state.asked.append(shown)
             return (state.enclave, state.answer)
