@@ -176,7 +176,7 @@ let package = Package(
             name: "Puppets", dependencies: ["KeychainPlatform", "KeychainModel", "KeychainProtocol"],
             path: "Tests/Support/Puppets", swiftSettings: house),
         .executableTarget(
-            name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform"],
+            name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
             path: "Tests/Support/enclave-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",

@@ -418,6 +418,12 @@ int64_t lk_monotonic_nanoseconds(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+int64_t lk_boottime_nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 double lk_wall_seconds_since_2001(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);

@@ -117,6 +117,8 @@ package final class Daemon: Sendable {
     var leavesEnclave: Bool { device.mustStay }
     /// Connections that wait for changes.
     package var observerCount: Int { observers.count }
+    /// Calls that wait for a person.
+    package var promptCount: Int { desk.count }
     /// Connections that follow the state of the keychain.
     package var deviceObserverCount: Int { deviceObservers.count }
 
@@ -257,14 +259,8 @@ package final class Daemon: Sendable {
         } catch {
             throw .closed
         }
-        let isTaken = desk.add(call) { [self] connection, ending in takeBack(connection, ending) }
-        guard isTaken else {
-            try server.refuse(
-                call,
-                KeychainError(
-                    .interactionNotAllowed, reason: .nobodyToAsk(why: "several programs wait for a person already")))
-            return try rearm(call.connection)
-        }
+        desk.add(call) { [self] connection, ending in takeBack(connection, ending) }
+        // Its end may have been seen between the two.
         if table[call.connection.number] == nil { desk.forget(call.connection) }
     }
 

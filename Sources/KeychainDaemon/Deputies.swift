@@ -61,7 +61,7 @@ struct Deputies: Sendable {
         if let holder = deputy.holder, grants.cover(holder, at: moment) { return call.authorization.asDeputy }
         try engine.requirePresence(
             for: call.call, of: call.authorization, isReusable: deputy.holder != nil, in: deputy.presence)
-        let agreed = deputy.agreement(at: clock.monotonic)
+        let agreed = deputy.agreement(at: clock.sinceBoot)
         // A lock after the agreement and before the moment would have ended the
         // agreement; one after the moment ends the grant.
         if let holder = deputy.holder { grants.add(holder, at: moment, agreed: agreed) }

@@ -14,9 +14,8 @@ final class DeputyGrants: Sendable {
     }
 
     private struct Grant {
+        /// On the time since boot, which goes on while the machine sleeps.
         let notAfter: Duration
-        /// The wall clock then: it goes on while the machine sleeps.
-        let wallClock: Double
         let moment: DeviceMoment
     }
 
@@ -30,12 +29,10 @@ final class DeputyGrants: Sendable {
 
     /// Whether a person agreed less than five minutes ago and the keychain is as it was then.
     func cover(_ holder: Holder, at moment: DeviceMoment) -> Bool {
-        let now = clock.monotonic
+        let now = clock.sinceBoot
         return grants.withLock { grants in
             guard let grant = grants[holder] else { return false }
-            let elapsed = clock.wallClock - grant.wallClock
-            let isFresh = grant.notAfter > now && elapsed >= 0 && elapsed < Self.life.seconds
-            if isFresh, grant.moment == moment { return true }
+            if grant.notAfter > now, grant.moment == moment { return true }
             grants[holder] = nil
             return false
         }
@@ -43,12 +40,12 @@ final class DeputyGrants: Sendable {
 
     /// - Parameters:
     ///   - moment: as it was after the person had agreed.
-    ///   - agreed: when that was, on the clock's monotonic time.
+    ///   - agreed: when that was, on the clock's time since boot.
     func add(_ holder: Holder, at moment: DeviceMoment, agreed: Duration) {
-        let now = clock.monotonic
+        let now = clock.sinceBoot
         grants.withLock { grants in
             grants = grants.filter { $0.value.notAfter > now && $0.value.moment == moment }
-            grants[holder] = Grant(notAfter: agreed + Self.life, wallClock: clock.wallClock, moment: moment)
+            grants[holder] = Grant(notAfter: agreed + Self.life, moment: moment)
         }
     }
 }

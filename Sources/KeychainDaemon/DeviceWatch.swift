@@ -23,6 +23,8 @@ final class DeviceWatch: Sendable {
 
     /// After a connection that ended; the enclave is started anew with the next call.
     private static let pause: Duration = .milliseconds(200)
+    /// After a renewal that a full disk or a silent enclave ended.
+    private static let pauseOfRenewal: Duration = .seconds(10)
 
     /// - Parameter stop: signalled when the daemon leaves.
     init(
@@ -103,15 +105,25 @@ final class DeviceWatch: Sendable {
     private func renew() {
         // One write wakes one waiter.
         defer { stop.signal() }
+        var again: Deadline?
         while true {
             do throws(SystemCallError) {
-                guard try waitForAny(of: [stop.descriptor, renewal.descriptor]) == 1 else { return }
+                let events = [stop.descriptor, renewal.descriptor]
+                let event: Int?
+                if let again {
+                    event = try waitForAny(of: events, until: again)
+                } else {
+                    event = try waitForAny(of: events)
+                }
+                guard event != 0 else { return }
             } catch { return }
             renewal.drain()
+            again = nil
             do throws(KeychainError) {
                 try engine.renewRows { isStopping.load(ordering: .acquiring) }
             } catch {
                 logger.notice("items wait for new keys", metadata: ["cause": "\(error.reason.explanation)"])
+                again = Deadline(after: Self.pauseOfRenewal, on: clock)
             }
         }
     }

@@ -13,6 +13,8 @@ struct PromptedCall: Sendable {
     let program: CallingProgram
     /// nil: it is made in the program's own name.
     let deputy: DeputyCall?
+    /// What was told before a person had to be asked is not told again.
+    let progress = SearchProgress()
 
     /// In which a person has to agree now: first to the call being made at all, then
     /// to what it uses.
@@ -25,9 +27,7 @@ struct PromptedCall: Sendable {
 /// Where calls wait for a person, one prompt at a time: no worker waits with them.
 final class PromptDesk: Sendable {
     private struct State {
-        var waiting: [PromptedCall] = []
-        /// The connection whose call is before a person.
-        var current: UInt64?
+        var queue = PromptQueue<PromptedCall>()
         var isStopping = false
         var thread: WorkerThread?
     }
@@ -41,10 +41,6 @@ final class PromptDesk: Sendable {
     private let withdrawn: EventSignal
     private let state = Mutex(State())
 
-    /// More than that hear at once that nobody can be asked: a person answers one
-    /// prompt after the other, and none of them waits for ever.
-    private static let longestQueue = 4
-
     /// - Parameter stop: signalled when the daemon leaves.
     init(
         _ engine: KeychainEngine, _ server: RequestServer, asker: any PersonAsker, until stop: EventSignal
@@ -57,34 +53,48 @@ final class PromptDesk: Sendable {
         withdrawn = try EventSignal()
     }
 
-    /// From here on the connection is ours until ``next`` is called.
-    ///
-    /// - Returns: false where too many wait already.
-    func add(
-        _ call: PromptedCall, then next: @escaping @Sendable (ClientConnection, Ending?) -> Void
-    ) -> Bool {
-        let isTaken = state.withLock { state -> Bool in
-            guard state.waiting.count < Self.longestQueue else { return false }
-            state.waiting.append(call)
+    /// How many calls wait for a person, with the one that is before them.
+    var count: Int { state.withLock { $0.queue.count } }
+
+    /// From here on the connection is ours until ``next`` is called. Whoever has to give
+    /// way, this call or another one, hears that nobody can be asked.
+    func add(_ call: PromptedCall, then next: @escaping @Sendable (ClientConnection, Ending?) -> Void) {
+        let place = PromptQueue.Place(
+            connection: call.connection.number, process: call.program.process, program: call.program.name, call: call)
+        let admission = state.withLock { state in
             if state.thread == nil {
                 let thread = WorkerThread { [self] in work(next) }
                 state.thread = thread
                 thread.start()
             }
-            return true
+            return state.queue.add(place)
         }
-        if isTaken { arrivals.signal() }
-        return isTaken
+        switch admission {
+        case .taken: arrivals.signal()
+        case .takenInPlaceOf(let other):
+            arrivals.signal()
+            turnAway(other, "other programs wait for a person as well", next)
+        case .processWaits: turnAway(call, "the program waits for a person already", next)
+        case .full: turnAway(call, "several programs wait for a person already", next)
+        }
+    }
+
+    private func turnAway(
+        _ call: PromptedCall, _ why: String, _ next: (ClientConnection, Ending?) -> Void
+    ) {
+        var ending: Ending?
+        do throws(Ending) {
+            try server.refuse(call, KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: why)))
+        } catch { ending = error }
+        next(call.connection, ending)
     }
 
     /// Nobody waits for the connection's calls any more: a prompt that is open for one
     /// goes away.
     func forget(_ connection: ClientConnection) {
         let gone = state.withLock { state in
-            if state.current == connection.number { withdrawn.signal() }
-            let gone = state.waiting.filter { $0.connection.number == connection.number }
-            state.waiting.removeAll { $0.connection.number == connection.number }
-            return gone
+            if state.queue.current?.connection == connection.number { withdrawn.signal() }
+            return state.queue.remove(connection.number)
         }
         for call in gone { server.forget(call) }
     }
@@ -102,11 +112,12 @@ final class PromptDesk: Sendable {
     /// The next call that is before a person from now on.
     private func takeNext() -> PromptedCall? {
         state.withLock { state in
-            state.current = nil
-            guard !state.isStopping, !state.waiting.isEmpty else { return nil }
-            let call = state.waiting.removeFirst()
-            withdrawn.drain()
-            state.current = call.connection.number
+            guard !state.isStopping else {
+                state.queue.leave()
+                return nil
+            }
+            let call = state.queue.takeNext()
+            if call != nil { withdrawn.drain() }
             return call
         }
     }

@@ -1,7 +1,7 @@
 package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
-internal import KeychainService
+package import KeychainService
 
 /// Has `latchkey-prompt` ask, in the session of the program that calls.
 ///
@@ -25,20 +25,23 @@ package struct PromptProgram: PersonAsker {
     private static let grace: Duration = .seconds(5)
 
     package func ask(
-        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
     ) throws(KeychainError) {
-        let program = programDirectories.map { "\($0)/\(Self.name)" }.first { TrustedPath.isExecutableOfOurs($0) }
-        guard let program else { throw Self.nobody("\(Self.name) is not installed") }
-        guard let enclave = EnclaveRendezvous.last(inData: dataDirectory) else { throw Self.nobody("there is no enclave") }
+        let prompt = programDirectories.map { "\($0)/\(Self.name)" }.first { TrustedPath.isExecutableOfOurs($0) }
+        guard let prompt else { throw Self.nobody("\(Self.name) is not installed") }
+        guard let enclave = EnclaveRendezvous.last(inData: dataDirectory) else {
+            throw Self.nobody("there is no enclave")
+        }
         let name = question.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         do throws(SystemCallError) {
             let unused = try EventSignal()
+            let record = program.record.map { _ in ["--record-descriptor", "3"] } ?? []
             let child = try ChildProcess.start(
-                program,
+                prompt,
                 arguments: [
                     "--run", enclave.runDirectory, "--question", name, "--for", "\(shown.programProcess)",
-                ],
-                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: unused.descriptor,
+                ] + record,
+                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: program.record ?? unused.descriptor,
                 fourth: unused.descriptor)
             let end = Deadline(after: .seconds(shown.secondsLeft) + Self.grace, on: clock)
             guard let withdrawn else { return _ = try child.status(until: end) }

@@ -127,7 +127,7 @@ struct RequestServer: Sendable {
             try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
             return true
         }
-        return try answer(call.call, call.request, call.connection, authorization)
+        return try answer(call, authorization)
     }
 
     /// The same, letting go of what was agreed to for this call alone once it has
@@ -296,34 +296,28 @@ struct RequestServer: Sendable {
         try send(message, to: connection, carriesValue: false, isLast: true)
     }
 
-    private func answer(
-        _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
-    ) throws(Ending) -> Bool {
+    private func answer(_ call: PromptedCall, _ authorization: Authorization) throws(Ending) -> Bool {
+        let (number, connection) = (call.request, call.connection)
         var writer = AnswerWriter(number, connection, self)
         do throws(KeychainError) {
-            try engine.perform(request, for: authorization) { shape throws(KeychainError) in
+            try engine.perform(call.call, for: authorization, from: call.progress) { shape throws(KeychainError) in
                 writer.begin(shape)
             } emit: { row throws(KeychainError) in
                 try writer.add(row)
             }
         } catch {
             if let ending = writer.ending { throw ending }
-            var failure = error
             if error == KeychainEngine.personNeeded {
-                guard writer.hasSent else { return false }
-                failure = Self.toldTooMuch
+                // The next try begins behind what it was given.
+                if call.progress.hasBegun { try writer.finish(more: true) }
+                return false
             }
-            try send(.failure(failure, number: number), to: connection, carriesValue: false, isLast: true)
+            try send(.failure(error, number: number), to: connection, carriesValue: false, isLast: true)
             return true
         }
-        try writer.finish()
+        try writer.finish(more: false)
         return true
     }
-
-    /// Rows that were sent cannot be taken back, and would come again.
-    private static let toldTooMuch = KeychainError(
-        .interactionNotAllowed,
-        reason: .nobodyToAsk(why: "the first of more than 256 items were told already; ask for fewer"))
 
     /// Sends one message; one that carries a value only to a program that is
     /// still what it was when it was greeted.
@@ -356,7 +350,6 @@ struct AnswerWriter: ~Copyable {
     private var carriesValue = false
     /// Why sending failed, where it did.
     private(set) var ending: Ending?
-    private(set) var hasSent = false
 
     init(_ number: UInt64, _ connection: ClientConnection, _ server: RequestServer) {
         self.number = number
@@ -382,25 +375,30 @@ struct AnswerWriter: ~Copyable {
     }
 
     private mutating func send(_ message: consuming EncodedMessage, isLast: Bool) throws(Ending) {
-        hasSent = true
         try server.send(message, to: connection, carriesValue: carriesValue, isLast: isLast)
         carriesValue = false
     }
 
-    mutating func finish() throws(Ending) {
+    /// - Parameter more: whether the rest comes later.
+    mutating func finish(more: Bool) throws(Ending) {
         let message: EncodedMessage
-        do throws(KeychainError) { message = try encoder.take(more: false) } catch {
+        do throws(KeychainError) { message = try encoder.take(more: more) } catch {
+            // The rows that were to be in it are lost: no later message may pass for the rest.
             carriesValue = false
             message = .failure(error, number: number)
+            try send(message, isLast: true)
+            if more { throw .closed }
+            return
         }
-        try send(message, isLast: true)
+        try send(message, isLast: !more)
     }
 }
 
 extension ClientConnection {
     /// Who calls, as a person is told.
     fileprivate var program: CallingProgram {
-        CallingProgram(name: identity.name, strength: identity.strength, process: peer.processID)
+        CallingProgram(
+            name: identity.name, strength: identity.strength, process: peer.processID, record: peer.ownRecord)
     }
 }
 

@@ -2,11 +2,17 @@
 
 /// Time, passed to whoever needs it: a test gives one that it moves by hand.
 ///
-/// Two times are told apart: `monotonic` measures deadlines and never jumps;
-/// `wallClock` dates items and may be set by anybody at any time.
+/// Three times are told apart: `monotonic` measures deadlines and never jumps;
+/// `sinceBoot` measures what a person allowed or has to wait for; `wallClock` dates
+/// items and may be set by anybody at any time.
 package protocol KeychainClock: Sendable {
-    /// Since an arbitrary moment, never backwards.
+    /// Since an arbitrary moment, never backwards; stands while the machine sleeps, so
+    /// that nobody is late because of that.
     var monotonic: Duration { get }
+
+    /// Since an arbitrary moment, never backwards; goes on while the machine sleeps.
+    /// Nobody can set it, and a restart of the machine begins it anew.
+    var sinceBoot: Duration { get }
 
     /// Seconds since 2001-01-01T00:00:00Z, the epoch of Foundation's `Date`.
     var wallClock: Double { get }
@@ -21,6 +27,7 @@ package struct SystemClock: KeychainClock {
     package init() {}
 
     package var monotonic: Duration { .nanoseconds(lk_monotonic_nanoseconds()) }
+    package var sinceBoot: Duration { .nanoseconds(lk_boottime_nanoseconds()) }
     package var wallClock: Double { lk_wall_seconds_since_2001() }
     package var moved: Descriptor? { nil }
 }

@@ -57,11 +57,15 @@ package struct CallingProgram: Sendable {
     package var name: String
     package var strength: IdentityStrength
     package var process: Int32
+    /// `/proc/PID/stat` of the process, open: it tells the terminal also where the
+    /// folder has become invisible. nil where nobody held it open.
+    package var record: Descriptor?
 
-    package init(name: String, strength: IdentityStrength, process: Int32) {
+    package init(name: String, strength: IdentityStrength, process: Int32, record: Descriptor? = nil) {
         self.name = name
         self.strength = strength
         self.process = process
+        self.record = record
     }
 }
 
@@ -71,10 +75,13 @@ package protocol PersonAsker: Sendable {
     ///
     /// - Parameters:
     ///   - question: its name there, 16 bytes.
+    ///   - program: who calls, and with that where a person can be asked.
     ///   - withdrawn: readable once nobody waits for the answer any more: the prompt goes
     ///     away then. nil: the caller waits as long as it takes.
     /// - Throws: `errSecInteractionNotAllowed`, reason `nobodyToAsk`.
-    func ask(_ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?) throws(KeychainError)
+    func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
+    ) throws(KeychainError)
 }
 
 /// Where nobody can be asked.
@@ -82,7 +89,7 @@ package struct NobodyToAsk: PersonAsker {
     package init() {}
 
     package func ask(
-        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
     ) throws(KeychainError) {
         throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "there is no prompt here"))
     }
@@ -116,7 +123,7 @@ extension KeychainEngine {
             try enclave.ask(AuthenticationCase(needed.subject, question: shown), in: session)
         }
         guard let question else { return }
-        try asker.ask(question, shown, until: withdrawn)
+        try asker.ask(question, shown, of: program, until: withdrawn)
         let outcome = try enclave.use { enclave throws(KeychainError) in try enclave.outcome(of: question) }
         switch outcome {
         case .agreed: return

@@ -15,9 +15,8 @@ extension KeychainEngine {
         _ items: [NewItem], for authorization: Authorization
     ) throws(KeychainError) -> [KeychainError?] {
         try refuseIfMalformed()
-        do throws(KeychainError) { return try addTogether(items, authorization) } catch where error == MetadataKeys.renewed {
-            try keys.renew(at: clock.wallClock)
-            return try addTogether(items, authorization)
+        do throws(KeychainError) {
+            return try withNewestKeys { () throws(KeychainError) in try addTogether(items, authorization) }
         } catch {
             noteMalformation(error)
             guard items.count > 1, error.isOneItems else { throw error }

@@ -21,7 +21,7 @@ extension KeychainEngine {
 
     /// SecItemCopyMatching.
     func copy(
-        _ request: KeychainRequest, _ authorization: Authorization,
+        _ request: KeychainRequest, _ authorization: Authorization, _ progress: SearchProgress,
         _ shape: (AnswerShape) throws(KeychainError) -> Void, _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         let query = try QueryParser.parse(request.query, for: .copy, entitlements: authorization.entitlements)
@@ -32,7 +32,7 @@ extension KeychainEngine {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }
         guard query.limit.maximum > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
-        var search = Search(authorized, self, authorization.terms(query))
+        var search = Search(authorized, self, authorization.terms(query), from: progress)
         let outcome: Result<Void, KeychainError> = try store.read { reader throws(KeychainError) in
             do throws(KeychainError) {
                 try search.run(reader, shape, emit)
@@ -191,13 +191,19 @@ struct Search {
     private var matched = 0
     private(set) var found = 0
     private(set) var damage: [DamageReport] = []
+    private let progress: SearchProgress
 
     /// Sealed bytes after which a batch is opened, so that many large values are
     /// not held at once.
     private static let batchLimit = 8 << 20
 
-    init(_ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ terms: ConstraintTerms) {
+    /// - Parameter progress: where it begins, and what it notes there.
+    init(
+        _ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ terms: ConstraintTerms, from progress: SearchProgress
+    ) {
         self.terms = terms
+        self.progress = progress
+        if let point = progress.point { (matched, found) = (point.matched, point.found) }
         self.authorized = authorized
         self.engine = engine
         needsSecrets = authorized.query.returns.contains(.data)
@@ -209,7 +215,8 @@ struct Search {
         _ reader: StoreReader, _ shape: (AnswerShape) throws(KeychainError) -> Void,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
-        let selection = Selection(authorized, blind: engine.blind, withSecrets: needsSecrets)
+        let selection = Selection(
+            authorized, blind: engine.blind, withSecrets: needsSecrets, after: progress.point?.rowid)
         try shape(AnswerShape(returns: query.returns, many: query.limit != .one))
         var failure: KeychainError?
         try reader.forEach(selection, withSecrets: needsSecrets) { row throws(KeychainError) in
@@ -305,10 +312,17 @@ struct Search {
     }
 
     private mutating func flush(_ emit: (AnswerRow) throws(KeychainError) -> Void) throws(KeychainError) {
-        guard !batch.isEmpty, needing.isEmpty else { return }
+        guard let last = batch.last?.row.rowid, needing.isEmpty else { return }
         let candidates = batch
         batch = []
         batchBytes = 0
+        try tell(candidates, emit)
+        progress.reach(SearchProgress.Point(rowid: last, matched: matched, found: found))
+    }
+
+    private mutating func tell(
+        _ candidates: [KeychainEngine.Candidate], _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
         guard needsSecrets else {
             for candidate in candidates { try give(candidate, nil, AttributeMap(), emit) }
             return

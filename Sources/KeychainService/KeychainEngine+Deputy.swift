@@ -38,8 +38,9 @@ extension KeychainEngine {
         let query = try QueryParser.parse(
             request.query, for: request.operation.role, entitlements: deputy.entitlements)
         let purpose: PersonQuestion.Purpose = isReusable ? .deputy : .deputyOnce
+        // To leave out items that ask for a person is no word against being asked for all.
         try require(
-            NeededAgreement(subject: .policy(.deviceOwner), purpose: purpose), mayAsk: query.interaction == .allowed,
+            NeededAgreement(subject: .policy(.deviceOwner), purpose: purpose), mayAsk: query.interaction != .failed,
             in: context)
     }
 }

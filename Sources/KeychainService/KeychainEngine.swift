@@ -152,21 +152,22 @@ package final class KeychainEngine: Sendable {
     // MARK: Calls
 
     /// Answers one request; rows are handed to `emit` as they are opened, in
-    /// rowid order, all from one state of the store.
+    /// rowid order, all from one state of the store; where a person had to agree after
+    /// the first of them, the rest from a later one.
     ///
+    /// - Parameter progress: the same whenever the call is made again for that.
     /// - Throws: the status of the spec; nothing was changed then. An error that
     ///   `emit` throws ends the call.
     package func perform(
-        _ request: KeychainRequest, for authorization: Authorization,
+        _ request: KeychainRequest, for authorization: Authorization, from progress: SearchProgress = SearchProgress(),
         shape: (AnswerShape) throws(KeychainError) -> Void, emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         try refuseIfMalformed()
         do throws(KeychainError) {
-            do throws(KeychainError) { try counted(request, authorization, shape, emit) } catch {
-                // The class keys became others between two steps: nothing was changed or told.
-                guard error == MetadataKeys.renewed else { throw error }
-                try keys.renew(at: clock.wallClock)
-                try counted(request, authorization, shape, emit)
+            try withNewestKeys { () throws(KeychainError) in
+                try calls.during { () throws(KeychainError) in
+                    try execute(request, authorization, progress, shape, emit)
+                }
             }
         } catch {
             noteMalformation(error)
@@ -174,12 +175,19 @@ package final class KeychainEngine: Sendable {
         }
     }
 
-    private func counted(
-        _ request: KeychainRequest, _ authorization: Authorization,
-        _ shape: (AnswerShape) throws(KeychainError) -> Void,
-        _ emit: (AnswerRow) throws(KeychainError) -> Void
-    ) throws(KeychainError) {
-        try calls.during { () throws(KeychainError) in try execute(request, authorization, shape, emit) }
+    /// How often the class keys may become others in one call.
+    private static let mostRenewals = 4
+
+    /// Makes again what met class keys that became others between two of its steps:
+    /// nothing was changed or told then.
+    func withNewestKeys<R>(_ body: () throws(KeychainError) -> R) throws(KeychainError) -> R {
+        for _ in 0..<Self.mostRenewals {
+            do throws(KeychainError) { return try body() } catch {
+                guard error == MetadataKeys.renewed else { throw error }
+                try keys.renew(at: clock.wallClock)
+            }
+        }
+        return try body()
     }
 
     /// Settles what a change of the passcode left to be done at the next opening.
@@ -195,7 +203,7 @@ package final class KeychainEngine: Sendable {
     }
 
     private func execute(
-        _ request: KeychainRequest, _ authorization: Authorization,
+        _ request: KeychainRequest, _ authorization: Authorization, _ progress: SearchProgress,
         _ shape: (AnswerShape) throws(KeychainError) -> Void,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
@@ -208,7 +216,7 @@ package final class KeychainEngine: Sendable {
             try authorization.checkUnparsed(request)
             switch request.operation {
             case .add: try add(request, authorization, shape, emit)
-            case .copy: try copy(request, authorization, shape, emit)
+            case .copy: try copy(request, authorization, progress, shape, emit)
             case .update: try update(request, authorization)
             default: try delete(request, authorization)
             }

@@ -33,6 +33,9 @@ final class MetadataKeys: Sendable {
         var newest: [ProtectionClass: UInt32] = [:]
         /// Classes that the enclave would call locked.
         var closed: Set<ProtectionClass> = []
+        /// Goes up whenever everything is forgotten: what a call asked the enclave for
+        /// before that is not kept after it.
+        var epoch: UInt64 = 0
     }
 
     /// Those that a lock closes and an unlocking opens, and nothing else does.
@@ -60,7 +63,14 @@ final class MetadataKeys: Sendable {
         case effaced
     }
 
-    func forget() { cached.withLock { $0 = Cache() } }
+    func forget() { cached.withLock { $0 = Cache(epoch: $0.epoch + 1) } }
+
+    private var epoch: UInt64 { cached.withLock { $0.epoch } }
+
+    /// Keeps what was asked for in an epoch, as long as that is the present one.
+    private func keep(since epoch: UInt64, _ change: (inout Cache) -> Void) {
+        cached.withLock { if $0.epoch == epoch { change(&$0) } }
+    }
 
     /// The enclave need not be asked for what is closed, until ``forget()`` or
     /// ``assumeNothing()``: for whoever hears of the next state before anybody is told
@@ -88,8 +98,9 @@ final class MetadataKeys: Sendable {
     /// class has no key.
     private func newest(_ protectionClass: ProtectionClass) throws(KeychainError) -> UInt32? {
         if let known = cached.withLock({ $0.newest[protectionClass] }) { return known }
+        let epoch = epoch
         let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
-        cached.withLock { $0.newest = described.generations }
+        keep(since: epoch) { $0.newest = described.generations }
         return described.generations[protectionClass]
     }
 
@@ -105,6 +116,7 @@ final class MetadataKeys: Sendable {
         _ record: MetadataKeyRecord, _ protectionClass: ProtectionClass, keeping: Bool = true
     ) throws(KeychainError) -> Outcome {
         let wrapped = WrappedKey(generation: record.generation, box: record.wrapped)
+        let epoch = epoch
         let outcome = try enclave.use { enclave throws(KeychainError) in
             try enclave.openMetadataKey(wrapped, of: protectionClass)
         }
@@ -113,7 +125,7 @@ final class MetadataKeys: Sendable {
             guard check(secret.bytes, protectionClass) == record.check else { return .damaged }
             return .key(
                 keeping
-                    ? keep(secret, protectionClass, record.generation)
+                    ? keep(secret, protectionClass, record.generation, since: epoch)
                     : MetadataKey(SealingKey(secret.bytes.copy()), generation: record.generation))
         case .locked, .needsAuthentication, .wrongApplicationPassword: return .locked
         case .noClassKey: return .noClassKey
@@ -123,10 +135,10 @@ final class MetadataKeys: Sendable {
     }
 
     private func keep(
-        _ secret: SharedSecret, _ protectionClass: ProtectionClass, _ generation: UInt32
+        _ secret: SharedSecret, _ protectionClass: ProtectionClass, _ generation: UInt32, since epoch: UInt64
     ) -> MetadataKey {
         let key = MetadataKey(SealingKey(secret.bytes.copy()), generation: generation)
-        cached.withLock { $0.keys[protectionClass, default: [:]][generation] = key }
+        keep(since: epoch) { $0.keys[protectionClass, default: [:]][generation] = key }
         return key
     }
 
@@ -184,6 +196,7 @@ final class MetadataKeys: Sendable {
     private func make(
         _ protectionClass: ProtectionClass, at moment: Double, replacingDamaged: Bool
     ) throws(KeychainError) -> MetadataKey {
+        let epoch = epoch
         let outcome = try enclave.use { enclave throws(KeychainError) in
             try enclave.makeMetadataKey(for: protectionClass)
         }
@@ -191,7 +204,7 @@ final class MetadataKeys: Sendable {
             if case .noClassKey = outcome { throw KeychainError(.authFailed, reason: .passcodeNotSet) }
             throw Self.lockedError(protectionClass)
         }
-        cached.withLock { $0.newest[protectionClass] = wrapped.generation }
+        keep(since: epoch) { $0.newest[protectionClass] = wrapped.generation }
         let record = MetadataKeyRecord(
             generation: wrapped.generation, wrapped: wrapped.box, check: check(secret.bytes, protectionClass))
         let isOurs: Bool
@@ -203,7 +216,7 @@ final class MetadataKeys: Sendable {
             if error == DamageBrake.refusal { try brake.remember() }
             throw error
         }
-        if isOurs { return keep(secret, protectionClass, wrapped.generation) }
+        if isOurs { return keep(secret, protectionClass, wrapped.generation, since: epoch) }
         // Another thread was first; its key is the one.
         return try forWriting(protectionClass, at: moment)
     }
@@ -215,7 +228,9 @@ final class MetadataKeys: Sendable {
         let generation = record.generation
         if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
             // Not kept: what this transaction sees may yet be rolled back.
-            guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else { return false }
+            guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else {
+                return false
+            }
             try admit(protectionClass)
             try transaction.setAsideMetadataKey(of: protectionClass, generation: generation, at: moment)
         }

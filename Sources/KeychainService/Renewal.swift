@@ -15,25 +15,44 @@ enum RenewedRow {
 }
 
 extension KeychainEngine {
-    /// The item under `key`, the newest of its class.
+    /// An item without its secret, and the row that holds it.
+    typealias Resting = (candidate: Candidate, draft: ItemDraft)
+
+    /// Items under `key`, the newest of their class, in one exchange with the enclave.
     ///
-    /// The row key is wrapped anew within the enclave, so that no constraint has to
-    /// be met and no value is opened; only a row of format 1, whose value is bound to
+    /// Row keys are wrapped anew within the enclave, so that no constraint has to be
+    /// met and no value is opened; only a row of format 1, whose value is bound to
     /// the old generation, is opened and sealed as a whole.
     ///
-    /// - Parameter draft: the item without its secret.
-    func renewed(
-        _ candidate: Candidate, _ draft: ItemDraft, under key: MetadataKey
+    /// - Throws: ``MetadataKeys/renewed`` where `key` is not the newest any more.
+    func renewed(_ items: [Resting], under key: MetadataKey) throws(KeychainError) -> [RenewedRow] {
+        let wrapped = items.filter { Self.isRewrapped($0.candidate.row, under: key) }
+            .map { (binding: Self.binding($0.candidate), wrapped: Self.wrapped($0.candidate.row)) }
+        var outcomes = ArraySlice(
+            wrapped.isEmpty
+                ? [] : try enclave.use { enclave throws(KeychainError) in try enclave.rewrapRowKeys(wrapped) })
+        return try items.map { item throws(KeychainError) in
+            let isRewrapped = Self.isRewrapped(item.candidate.row, under: key)
+            return try renewed(item, under: key, with: isRewrapped ? outcomes.popFirst() : nil)
+        }
+    }
+
+    /// Whether the row key has to be wrapped anew, and may be alone.
+    private static func isRewrapped(_ row: SealedRow, under key: MetadataKey) -> Bool {
+        row.metadataGeneration != key.generation && row.secret != nil && row.format > 1
+    }
+
+    private func renewed(
+        _ item: Resting, under key: MetadataKey, with outcome: RewrapOutcome?
     ) throws(KeychainError) -> RenewedRow {
+        let (candidate, draft) = item
         var row = candidate.row
-        guard row.metadataGeneration != key.generation, row.secret != nil else {
+        if row.metadataGeneration == key.generation || row.secret == nil {
             if row.secret == nil { row.generation = key.generation }
             return .row(maker.resealMetadata(of: row, sealID: candidate.metadata.sealID, draft, under: key))
         }
         if row.format == 1 { return try reopened(candidate, draft, under: key) }
-        let rows = [(binding: Self.binding(candidate), wrapped: Self.wrapped(row))]
-        let outcome = try enclave.use { enclave throws(KeychainError) in try enclave.rewrapRowKeys(rows) }
-        switch outcome.first {
+        switch outcome {
         case .wrapped(let wrapped):
             guard wrapped.generation == key.generation else { throw MetadataKeys.renewed }
             row.generation = wrapped.generation
@@ -73,75 +92,95 @@ extension KeychainEngine {
     /// nothing that anybody could observe.
     ///
     /// - Parameter isCancelled: looked at before each transaction.
+    /// - Throws: where the enclave or the disk fails; what was renewed until then is.
     package func renewRows(unless isCancelled: () -> Bool = { false }) throws(KeychainError) {
-        let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
-        for (protectionClass, generation) in described.generations.sorted(by: { $0.key.number < $1.key.number })
-        where generation > 1 && described.state.openClasses.contains(protectionClass) {
-            for itemClass in ItemClass.stored {
-                var last: Int64 = 0
-                while !isCancelled(), !isClosing.load(ordering: .acquiring) {
-                    // Counted as a call: what it holds is let go of before a lock is acknowledged.
-                    let next = try calls.during { () throws(KeychainError) in
-                        try renew(itemClass, protectionClass, below: generation, after: last)
-                    }
-                    guard let next else { break }
-                    last = next
+        func mayGoOn() -> Bool { !isCancelled() && !isClosing.load(ordering: .acquiring) }
+        try withNewestKeys { () throws(KeychainError) in
+            let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
+            for (protectionClass, generation) in described.generations.sorted(by: { $0.key.number < $1.key.number })
+            where generation > 1 && described.state.openClasses.contains(protectionClass) {
+                for itemClass in ItemClass.stored {
+                    try renew(itemClass, protectionClass, below: generation, while: mayGoOn)
                 }
             }
         }
     }
 
-    /// - Returns: the last row that was looked at; nil where there is none any more.
+    /// One class of items under one class key. Begins anew where a row was changed
+    /// while it was renewed and is not under the newest key all the same.
+    private func renew(
+        _ itemClass: ItemClass, _ protectionClass: ProtectionClass, below generation: UInt32, while mayGoOn: () -> Bool
+    ) throws(KeychainError) {
+        var last: Int64 = 0
+        var overtaken = 0
+        while mayGoOn() {
+            // Counted as a call: what it holds is let go of before a lock is acknowledged.
+            let step = try calls.during { () throws(KeychainError) in
+                try renew(itemClass, protectionClass, below: generation, after: last)
+            }
+            overtaken += step?.overtaken ?? 0
+            if let step {
+                last = step.last
+            } else {
+                guard overtaken > 0 else { return }
+                (last, overtaken) = (0, 0)
+            }
+        }
+    }
+
+    /// - Returns: the last row that was looked at, and how many were changed by others
+    ///   meanwhile; nil where there is none any more.
     private func renew(
         _ itemClass: ItemClass, _ protectionClass: ProtectionClass, below generation: UInt32, after rowid: Int64
-    ) throws(KeychainError) -> Int64? {
+    ) throws(KeychainError) -> (last: Int64, overtaken: Int)? {
         let rows = try store.read { reader throws(KeychainError) in
             try reader.rows(
                 of: itemClass, in: protectionClass, below: generation, after: rowid,
-                atMost: Self.renewedTogether.rows)
+                atMost: Self.renewedTogether.rows, Self.renewedTogether.bytes)
         }
-        guard !rows.isEmpty else { return nil }
-        var prepared: [(before: SealedRow, after: RowToStore)] = []
-        var bytes = 0
-        var last = rowid
-        for row in rows where bytes < Self.renewedTogether.bytes {
-            last = row.rowid
-            bytes += row.secret?.count ?? 0
-            guard let after = try renewed(row, itemClass, protectionClass) else { continue }
-            prepared.append((row, after))
-        }
-        try write(prepared, itemClass)
-        return last
+        guard let last = rows.last?.rowid else { return nil }
+        return (last, try write(try renewed(rows, itemClass, protectionClass), itemClass))
     }
 
+    /// Those that open now; a reader sees to the others.
     private func renewed(
-        _ row: SealedRow, _ itemClass: ItemClass, _ protectionClass: ProtectionClass
-    ) throws(KeychainError) -> RowToStore? {
-        let opened = try store.read { reader throws(KeychainError) in try opener.open(row, itemClass, reader) }
-        guard case .item(let metadata) = opened else { return nil }
-        let draft = ItemDraft(
-            itemClass: itemClass, uuid: row.uuid, persistref: row.persistref, attributes: metadata.attributes,
-            accessControl: metadata.accessControl, extras: AttributeMap(), value: nil, dataCode: metadata.dataCode)
+        _ rows: [SealedRow], _ itemClass: ItemClass, _ protectionClass: ProtectionClass
+    ) throws(KeychainError) -> [RenewedPair] {
+        let items = try store.read { reader throws(KeychainError) in
+            var items: [Resting] = []
+            for row in rows {
+                guard case .item(let metadata) = try opener.open(row, itemClass, reader) else { continue }
+                items.append(((row, metadata), ItemDraft(of: row, itemClass, metadata)))
+            }
+            return items
+        }
+        guard !items.isEmpty else { return [] }
         let key: MetadataKey
         do throws(KeychainError) { key = try keys.forWriting(protectionClass, at: clock.wallClock) } catch {
-            if error.status == .interactionNotAllowed { return nil }
+            if error.status == .interactionNotAllowed { return [] }
             throw error
         }
-        guard case .row(var stored) = try renewed((row, metadata), draft, under: key) else { return nil }
-        stored.row.rowid = row.rowid
-        return stored
+        var pairs: [RenewedPair] = []
+        for (item, outcome) in zip(items, try renewed(items, under: key)) {
+            guard case .row(var stored) = outcome else { continue }
+            stored.row.rowid = item.candidate.row.rowid
+            pairs.append((item.candidate.row, stored))
+        }
+        return pairs
     }
 
-    private func write(
-        _ prepared: [(before: SealedRow, after: RowToStore)], _ itemClass: ItemClass
-    ) throws(KeychainError) {
-        guard !prepared.isEmpty else { return }
-        try store.write { transaction throws(KeychainError) in
+    private typealias RenewedPair = (before: SealedRow, after: RowToStore)
+
+    /// - Returns: how many were changed meanwhile, and are left as they are now.
+    private func write(_ prepared: [RenewedPair], _ itemClass: ItemClass) throws(KeychainError) -> Int {
+        guard !prepared.isEmpty else { return 0 }
+        return try store.write { transaction throws(KeychainError) in
+            var overtaken = 0
             for (before, after) in prepared {
-                // Changed meanwhile: then it is under the newest key already, or comes again.
-                guard try transaction.reader.row(before.rowid, in: itemClass) == before else { continue }
-                try transaction.renew(after, in: itemClass)
+                let present = try transaction.reader.row(before.rowid, in: itemClass)
+                if present == before { try transaction.renew(after, in: itemClass) } else { overtaken += 1 }
             }
+            return overtaken
         }
     }
 
@@ -163,8 +202,14 @@ extension KeychainEngine {
     /// Forgets class keys and metadata keys that nothing is sealed under any more.
     ///
     /// Only before the first call of an opening: nobody holds one of them then, and
-    /// seals another row with it.
+    /// seals another row with it. As long as rows of a database that was set aside may
+    /// come back, which are under the keys that they were under, none goes.
     func retireOldKeys(_ described: EnclaveDescription) throws(KeychainError) {
+        let mayComeBack = try store.read { reader throws(KeychainError) in
+            if try reader.record(.salvaging) != nil { return true }
+            return try reader.record(.incomplete) != nil
+        }
+        guard !mayComeBack else { return }
         for (protectionClass, generation) in described.generations where generation > 1 {
             let isNeeded = try store.read { reader throws(KeychainError) in
                 try reader.holdsRows(in: protectionClass, below: generation)
@@ -177,5 +222,14 @@ extension KeychainEngine {
                 try enclave.retire(protectionClass, below: generation)
             }
         }
+    }
+}
+
+extension ItemDraft {
+    /// What a row holds, without its secret.
+    init(of row: SealedRow, _ itemClass: ItemClass, _ metadata: ItemMetadata) {
+        self.init(
+            itemClass: itemClass, uuid: row.uuid, persistref: row.persistref, attributes: metadata.attributes,
+            accessControl: metadata.accessControl, extras: AttributeMap(), value: nil, dataCode: metadata.dataCode)
     }
 }

@@ -254,13 +254,10 @@ struct Salvage {
             guard error.status == .interactionNotAllowed || error.status == .authFailed else { throw error }
             return nil
         }
-        let draft = ItemDraft(
-            itemClass: find.itemClass, uuid: find.row.uuid, persistref: find.row.persistref,
-            attributes: find.metadata.attributes, accessControl: find.metadata.accessControl,
-            extras: AttributeMap(), value: nil, dataCode: find.metadata.dataCode)
-        switch try engine.renewed((find.row, find.metadata), draft, under: key) {
+        let draft = ItemDraft(of: find.row, find.itemClass, find.metadata)
+        switch try engine.renewed([((find.row, find.metadata), draft)], under: key).first {
         case .row(let stored): return stored
-        case .locked, .gone: return nil
+        case .locked, .gone, nil: return nil
         }
     }
 

@@ -11,7 +11,8 @@ package struct Selection: Sendable {
     /// The query cannot match any row (a value its column cannot hold).
     package let isImpossible: Bool
 
-    package init(_ authorized: AuthorizedQuery, blind: BlindIndex, withSecrets: Bool) {
+    /// - Parameter rowid: rows up to that one are left out; nil: none.
+    package init(_ authorized: AuthorizedQuery, blind: BlindIndex, withSecrets: Bool, after rowid: Int64? = nil) {
         var builder = ConditionBuilder(authorized.itemClass, blind, withSecrets: withSecrets)
         let query = authorized.query
         builder.add(reference: query.reference)
@@ -19,6 +20,7 @@ package struct Selection: Sendable {
         builder.add(attributes: query.attributes)
         builder.add(synchronizable: query.synchronizable, byReference: query.reference != nil)
         if query.attributes[.tombstone] == nil { builder.condition("tomb = 0") }
+        if let rowid { builder.add(after: rowid) }
         builder.sql += " ORDER BY rowid"
         sql = builder.sql
         arguments = builder.arguments
@@ -73,6 +75,8 @@ private struct ConditionBuilder {
         condition(text)
         arguments.append(argument)
     }
+
+    mutating func add(after rowid: Int64) { add("rowid > ?", .number(rowid)) }
 
     mutating func add(reach: AuthorizedQuery.Reach) {
         guard case .only(let groups) = reach else { return }
@@ -139,7 +143,9 @@ package enum RowIdentifier {
         guard text.utf8.count == 36, digits.count == 32 else { return nil }
         var out: [UInt8] = []
         for index in stride(from: 0, to: 32, by: 2) {
-            guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
+            guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else {
+                return nil
+            }
             out.append(byte)
         }
         return out

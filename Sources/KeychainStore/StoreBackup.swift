@@ -23,17 +23,17 @@ package enum StoreBackup {
 
     /// Copies the database of a folder into a new file; `files` is asked once the
     /// database's moment is past, because a class key is durable before the first
-    /// row that uses it.
+    /// row that uses it, and before it as well, because one goes after the last.
     ///
     /// - Throws: `storeMalformed` where the copy is not sound, `storeNewer`,
-    ///   `storeUnreadable` where there is no database.
+    ///   `storeUnreadable` where there is no database, `busy` where the files never
+    ///   stayed the same meanwhile.
     package static func write(
         _ directory: PrivateDirectory, to path: String, at moment: Double,
         files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
     ) throws(KeychainError) {
         try StoreHeader.refuseNewer(in: directory)
-        let queue = try copy(directory.path + "/" + Store.fileName, to: path, expecting: StoreSchema.applicationID)
-        let contents = try files()
+        let (queue, contents) = try copy(directory, to: path, with: files)
         try translating {
             try queue.write { db in
                 for statement in statements { try db.execute(sql: statement) }
@@ -123,6 +123,33 @@ package enum StoreBackup {
     }
 
     // MARK: Copying
+
+    /// How often the keys may become others while the database is copied.
+    private static let attempts = 4
+
+    /// The database's copy, and the files that were beside it from before the first
+    /// page until after the last: old class keys leave the keybag once nothing in the
+    /// database is under them, which the copy may still be.
+    private static func copy(
+        _ directory: PrivateDirectory, to path: String,
+        with files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
+    ) throws(KeychainError) -> (DatabaseQueue, [(name: String, content: [UInt8])]) {
+        for _ in 0..<attempts {
+            // That there is no database is said before that there are no keys.
+            let before = Result { () throws(KeychainError) in try files() }
+            let queue = try copy(directory.path + "/" + Store.fileName, to: path, expecting: StoreSchema.applicationID)
+            let contents = try files()
+            if case .success(let before) = before, before.elementsEqual(contents, by: ==) { return (queue, contents) }
+            try translating {
+                try queue.close()
+                // Emptied, not removed: it was made for us alone.
+                let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+                try file.truncate(atOffset: 0)
+                try file.close()
+            }
+        }
+        throw KeychainError(.notAvailable, reason: .busy, underlying: "the keys became others while they were copied")
+    }
 
     /// Copies a database whole into a new file, from one snapshot, and leaves it
     /// open, sound and without a write-ahead log.

@@ -5,10 +5,11 @@ package import KeychainModel
 
 extension StoreReader {
     /// Rows whose generation is below the newest of their class, with their secrets,
-    /// in the order of their numbers, from the one after `rowid`.
+    /// in the order of their numbers, from the one after `rowid`: as many as are asked
+    /// for, and none after so many bytes of sealed values.
     package func rows(
         of itemClass: ItemClass, in protectionClass: ProtectionClass, below generation: UInt32, after rowid: Int64,
-        atMost limit: Int
+        atMost limit: Int, _ mostBytes: Int
     ) throws(KeychainError) -> [SealedRow] {
         try translating {
             var statement = try PreparedStatement(
@@ -19,7 +20,12 @@ extension StoreReader {
             try statement.bind(protectionClass.rawValue)
             try statement.bind(Int64(generation))
             var found: [SealedRow] = []
-            while try statement.step() { found.append(Self.decode(statement, true)) }
+            var bytes = 0
+            while bytes < mostBytes, try statement.step() {
+                let row = Self.decode(statement, true)
+                bytes += row.secret?.count ?? 0
+                found.append(row)
+            }
             return found
         }
     }

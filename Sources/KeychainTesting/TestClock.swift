@@ -68,6 +68,7 @@ public final class TestClock: Sendable {
 
 extension TestClock: KeychainClock {
     package var monotonic: Duration { state.withLock { $0.monotonic } }
+    package var sinceBoot: Duration { monotonic }
     package var wallClock: Double { state.withLock { $0.wallClock } }
 
     /// Each reading gives one waiter a descriptor of its own, so that nobody

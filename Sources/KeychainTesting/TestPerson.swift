@@ -64,7 +64,7 @@ struct TestPerson: PersonAsker {
     }
 
     func ask(
-        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
     ) throws(KeychainError) {
         switch behaviour.answer(shown) {
         case .success: try agree(to: question)

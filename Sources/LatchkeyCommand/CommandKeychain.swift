@@ -84,9 +84,15 @@ package struct CommandKeychain: Sendable {
     }
 
     /// A call on items, as far as this reaches.
-    package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+    ///
+    /// - Parameter isOneOfSeveral: what a person agrees to in one of these counts in the
+    ///   others, so that whoever finds an item and then reads it is asked once.
+    package func perform(
+        _ request: KeychainRequest, isOneOfSeveral: Bool = false
+    ) throws(KeychainError) -> KeychainAnswer {
         var request = request
         request.behalf = behalf
+        request.isInContext = isOneOfSeveral
         return try transport.perform(request)
     }
 
@@ -117,11 +123,14 @@ package struct CommandKeychain: Sendable {
         return item
     }
 
-    /// All items of both kinds (of one service), sorted by names.
+    /// All items of both kinds (of one service), sorted by names; without those that
+    /// ask for a person, whom a list is no reason to disturb.
     func list(service: String?) throws(CommandFailure) -> [StoredItem] {
         var found: [StoredItem] = []
         for kind in PasswordKind.allCases {
-            do throws(KeychainError) { found += try items(kind, service: service, account: nil) } catch {
+            do throws(KeychainError) {
+                found += try items(kind, service: service, account: nil, [("u_AuthUI", .string("u_AuthUIS"))])
+            } catch {
                 guard error.status == .itemNotFound else { throw CommandFailure(error) }
             }
         }
@@ -130,10 +139,10 @@ package struct CommandKeychain: Sendable {
 
     /// - Throws: `errSecItemNotFound` where there are none.
     private func items(
-        _ kind: PasswordKind, service: String?, account: String?
+        _ kind: PasswordKind, service: String?, account: String?, _ more: [(String, RawValue)] = []
     ) throws(KeychainError) -> [StoredItem] {
-        let query = search(kind, service: service, account: account) + [("m_Limit", .string("m_LimitAll"))]
-        let answer = try perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+        let query = search(kind, service: service, account: account) + [("m_Limit", .string("m_LimitAll"))] + more
+        let answer = try perform(KeychainRequest(.copy, query: QueryDictionary(query)), isOneOfSeveral: true)
         return answer.rows.map { StoredItem(kind, $0.attributes) }.sorted { $0.account < $1.account }
     }
 
@@ -189,7 +198,7 @@ package struct CommandKeychain: Sendable {
     func value(of item: StoredItem) throws(CommandFailure) -> SharedSecret {
         let query = exactly(item) + [("r_Data", .bool(true))]
         let answer = try asking { () throws(KeychainError) in
-            try perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+            try perform(KeychainRequest(.copy, query: QueryDictionary(query)), isOneOfSeveral: true)
         }
         return answer.rows.first?.value ?? Self.noValue
     }

@@ -34,13 +34,16 @@ package final class PeerProcess: Sendable {
 
     let handle: ProcessHandle
     private let maps: Descriptor?
+    /// `/proc/PID/stat`.
+    private let stat: Descriptor?
     let proc: ProcRoot
 
     /// Whether its control group is a path from the machine's root.
     var seesWholeHierarchy: Bool { proc.hierarchy == .whole }
 
     private init(
-        _ pin: Pin, _ credentials: ProcessCredentials, _ maps: Descriptor?, _ evidence: PeerEvidence?, _ proc: ProcRoot
+        _ pin: Pin, _ credentials: ProcessCredentials, _ maps: Descriptor?, _ stat: Descriptor?,
+        _ evidence: PeerEvidence?, _ proc: ProcRoot
     ) {
         processID = pin.connector.pid
         userID = pin.connector.uid
@@ -48,6 +51,7 @@ package final class PeerProcess: Sendable {
         missingFeatures = KernelFeature.allCases.filter { !pin.features.contains($0) }
         self.credentials = credentials
         self.maps = maps
+        self.stat = stat
         self.evidence = evidence
         self.proc = proc
     }
@@ -57,15 +61,27 @@ package final class PeerProcess: Sendable {
         _ socket: PacketSocket, features: KernelFeatures, proc: ProcRoot
     ) throws(PeerRefusal) -> PeerProcess {
         var pin = try Pin(socket, features, proc)
-        let maps = try pin.folder.openMaps()
-        let status = try pin.folder.status()
+        let maps = try pin.folder?.openMaps()
+        let stat = try pin.folder?.openRecord()
+        let status = try pin.folder?.status()
         let credentials = try pin.credentials(or: status)
         guard credentials.effectiveUser == pin.connector.uid else { throw .credentialsChanged }
-        let evidence = maps == nil ? nil : try PeerEvidence.gather(from: pin.folder, status, proc)
-        let peer = PeerProcess(pin, credentials, maps, evidence, proc)
+        var evidence: PeerEvidence?
+        if let folder = pin.folder, let status, maps != nil { evidence = try .gather(from: folder, status, proc) }
+        let peer = PeerProcess(pin, credentials, maps, stat, evidence, proc)
         guard peer.handle.isAlive else { throw .gone }
         guard peer.hasNotExeced() else { throw .replacedItself }
         return peer
+    }
+
+    /// `/proc/PID/stat`, open, of a process that is its user's through and through; to be
+    /// read by whoever asks a person on its behalf.
+    package var ownRecord: Descriptor? { credentials.realUser == userID ? stat : nil }
+
+    /// What its record says now; nil where it has ended.
+    func record() -> ProcessRecord? {
+        guard let stat else { return nil }
+        do throws(SystemCallError) { return ProcessRecord(try stat.readOnce(atMost: 4 * 1024)) } catch { return nil }
     }
 
     /// Whether the kernel stamped a message with the process that connected, and

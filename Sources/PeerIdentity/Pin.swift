@@ -4,7 +4,8 @@ internal import KeychainPlatform
 struct Pin {
     let connector: SenderCredentials
     let handle: ProcessHandle
-    let folder: ProcessFolder
+    /// nil where the kernel shows nothing of a process that hides (proc(5), "hidepid").
+    let folder: ProcessFolder?
     /// What may be used and the kernel really has.
     private(set) var features: KernelFeatures
 
@@ -15,7 +16,7 @@ struct Pin {
         features = allowed
         if allowed.contains(.peerPidfd), let peer = try Self.peer(of: socket) {
             handle = peer
-            folder = try ProcessFolder(of: connector.pid, in: proc)
+            folder = try Self.visibleFolder(connector.pid, proc)
         } else {
             features = features.without(.peerPidfd)
             (handle, folder) = try Self.byNumber(connector.pid, proc)
@@ -23,6 +24,14 @@ struct Pin {
         if allowed.contains(.pidfs), !handle.isOnPidfs { features = features.without(.pidfs) }
         // The folder was opened by number: alive now means it was the peer's then.
         guard handle.isAlive else { throw .gone }
+    }
+
+    private static func visibleFolder(_ number: Int32, _ proc: ProcRoot) throws(PeerRefusal) -> ProcessFolder? {
+        do throws(PeerRefusal) { return try ProcessFolder(of: number, in: proc) } catch {
+            // One that has ended is told by its pidfd.
+            if case .gone = error { return nil }
+            throw error
+        }
     }
 
     private static func peer(of socket: PacketSocket) throws(PeerRefusal) -> ProcessHandle? {
@@ -53,14 +62,21 @@ struct Pin {
     }
 
     /// The ids of the process now, from the pidfd or from its status file.
-    mutating func credentials(or status: ProcessStatus) throws(PeerRefusal) -> ProcessCredentials {
-        guard features.contains(.pidfdInfo) else { return status.credentials }
+    ///
+    /// - Throws: `gone` for a process that neither tells of.
+    mutating func credentials(or status: ProcessStatus?) throws(PeerRefusal) -> ProcessCredentials {
+        guard features.contains(.pidfdInfo) else { return try Self.credentials(status) }
         do throws(SystemCallError) {
             if let found = try handle.credentials() { return found }
         } catch {
             throw error.isOfEndedProcess ? .gone : .system(error)
         }
         features = features.without(.pidfdInfo)
+        return try Self.credentials(status)
+    }
+
+    private static func credentials(_ status: ProcessStatus?) throws(PeerRefusal) -> ProcessCredentials {
+        guard let status else { throw .gone }
         return status.credentials
     }
 }

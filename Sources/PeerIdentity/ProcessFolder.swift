@@ -40,6 +40,14 @@ struct ProcessFolder {
         }
     }
 
+    /// The record, kept: it is told also once the process hides, where the kernel then
+    /// shows its folder no more (proc(5), "hidepid").
+    func openRecord() throws(PeerRefusal) -> Descriptor? {
+        try Self.looking { () throws(SystemCallError) in
+            try Descriptor.look(at: FilePath("stat"), in: folder, .reading)
+        }
+    }
+
     func namespaces() throws(PeerRefusal) -> Namespaces? {
         try Self.looking { () throws(SystemCallError) in try Namespaces(of: FilePath("."), in: folder) }
     }

@@ -17,9 +17,9 @@ extension PeerProcess {
     /// ended, and where the kernel shows neither of them to us.
     package func terminalSession() -> TerminalSession? {
         do throws(PeerRefusal) {
-            let record = try ProcessFolder(of: processID, in: proc).record()
-            guard record.session > 0, record.terminal != 0 else { return nil }
-            let leader = try ProcessFolder(of: record.session, in: proc).record()
+            guard let record = record(), record.session > 0, record.terminal != 0 else { return nil }
+            let isLeader = record.session == processID
+            let leader = isLeader ? record : try ProcessFolder(of: record.session, in: proc).record()
             // Opened by number: alive now means that it was the peer's.
             guard handle.isAlive, leader.session == record.session, leader.terminal == record.terminal else {
                 return nil

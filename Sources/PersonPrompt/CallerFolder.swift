@@ -3,20 +3,34 @@ internal import KeychainPlatform
 /// `/proc/PID` of the process that somebody is asked for.
 struct CallerFolder {
     let record: ProcessRecord
-    private let folder: Descriptor
+    /// nil where the kernel shows nothing of a process that hides (proc(5), "hidepid").
+    private let folder: Descriptor?
     private let processes: Descriptor
 
+    /// - Parameter held: its `stat`, open, from whoever looked at it before it hid and
+    ///   knows it for our user's.
     /// - Throws: where it has ended, or is another user's.
-    init(of process: Int32, in places: PromptPlaces) throws(NobodyToAsk) {
+    init(of process: Int32, in places: PromptPlaces, held: Descriptor? = nil) throws(NobodyToAsk) {
+        let opened = Self.looking { () throws(SystemCallError) in
+            try Descriptor.look(at: FilePath(places.processes), .folder)
+        }
+        guard let opened else { throw NobodyToAsk("no process can be looked at") }
+        processes = opened
         let looked = Self.looking { () throws(SystemCallError) in
-            let processes = try Descriptor.look(at: FilePath(places.processes), .folder)
-            let folder = try Descriptor.look(at: FilePath("\(process)"), in: processes, .folder)
-            return (processes, folder)
+            try Descriptor.look(at: FilePath("\(process)"), in: opened, .folder)
+        }
+        if let held, looked.map({ Self.read("status", in: $0) == nil }) ?? true {
+            let told = Self.looking { () throws(SystemCallError) in try held.readOnce(atMost: 4 * 1024) }
+            guard let known = told.flatMap(ProcessRecord.init) else {
+                throw NobodyToAsk("the program that asked has ended")
+            }
+            (folder, record) = (nil, known)
+            return
         }
         guard let looked else { throw NobodyToAsk("the program that asked has ended") }
-        (processes, folder) = looked
-        guard let users = Self.read("status", in: folder).flatMap(ProcessUsers.parse),
-            let record = Self.read("stat", in: folder).flatMap(ProcessRecord.init)
+        folder = looked
+        guard let users = Self.read("status", in: looked).flatMap(ProcessUsers.parse),
+            let record = Self.read("stat", in: looked).flatMap(ProcessRecord.init)
         else { throw NobodyToAsk("the program that asked cannot be looked at") }
         let own = ProcessEnvironment.effectiveUserID
         guard users.real == own, users.effective == own else {
@@ -27,7 +41,7 @@ struct CallerFolder {
 
     /// Variables as they were when the program started; nil where it hides them.
     var environment: [[UInt8]]? {
-        Self.read("environ", in: folder, atMost: 256 * 1024)?.split(separator: 0).map(Array.init)
+        folder.flatMap { Self.read("environ", in: $0, atMost: 256 * 1024) }?.split(separator: 0).map(Array.init)
     }
 
     /// Whether the session that the process belongs to sees the files that we see,

@@ -1,4 +1,4 @@
-internal import KeychainPlatform
+package import KeychainPlatform
 
 /// Where a person can be asked on behalf of a process: its own login session, its
 /// own terminal, and nowhere else.
@@ -9,9 +9,12 @@ package struct CallerPlace: Sendable {
     package let noTerminal: NobodyToAsk?
     package let variables: SessionVariables
 
+    /// - Parameter record: its `/proc/PID/stat`, open; nil: nobody held it open.
     /// - Throws: where the process has ended or is another user's.
-    package init(of process: Int32, in places: PromptPlaces) throws(NobodyToAsk) {
-        let folder = try CallerFolder(of: process, in: places)
+    package init(
+        of process: Int32, in places: PromptPlaces, record: Descriptor? = nil
+    ) throws(NobodyToAsk) {
+        let folder = try CallerFolder(of: process, in: places, held: record)
         variables = folder.environment.map(SessionVariables.init) ?? SessionVariables()
         display = GraphicalSession(variables, in: places)
         do throws(NobodyToAsk) {

@@ -7,13 +7,18 @@ package import KeychainProtocol
 package struct PromptProcess {
     private let door: any PersonDoor
     private let caller: Int32
+    private let record: Descriptor?
     private let places: PromptPlaces
     private let clock: any KeychainClock
 
-    /// - Parameter caller: the process that is waiting for the answer.
+    /// - Parameters:
+    ///   - caller: the process that is waiting for the answer.
+    ///   - record: its `/proc/PID/stat`, open.
     package init(
-        door: any PersonDoor, caller: Int32, places: PromptPlaces = PromptPlaces(), clock: any KeychainClock
+        door: any PersonDoor, caller: Int32, record: Descriptor? = nil, places: PromptPlaces = PromptPlaces(),
+        clock: any KeychainClock
     ) {
+        self.record = record
         self.door = door
         self.caller = caller
         self.places = places
@@ -29,7 +34,7 @@ package struct PromptProcess {
         do throws(NobodyToAsk) {
             // The handle comes first: what is read then is of this process or of none.
             let handle = try Self.handle(of: caller)
-            let place = try CallerPlace(of: caller, in: places)
+            let place = try CallerPlace(of: caller, in: places, record: record)
             guard handle.isAlive else { throw NobodyToAsk("the program that asked has ended") }
             ways = try PromptWays(from: place, in: places, calledOffBy: [end, handle.end])
         } catch {

@@ -15,7 +15,8 @@ struct LatchkeyPrompt: ParsableCommand {
             """,
         version: LatchkeyVersion.text)
 
-    @Option(name: .customLong("run"), help: ArgumentHelp("The folder in which the enclave listens.", valueName: "FOLDER"))
+    @Option(
+        name: .customLong("run"), help: ArgumentHelp("The folder in which the enclave listens.", valueName: "FOLDER"))
     var runDirectory: String
 
     @Option(help: ArgumentHelp("What the question is called there.", valueName: "HEX"))
@@ -24,16 +25,23 @@ struct LatchkeyPrompt: ParsableCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("The process that waits for the answer.", valueName: "PID"))
     var caller: Int32
 
+    @Option(help: ArgumentHelp("Its /proc/PID/stat, open.", valueName: "N"))
+    var recordDescriptor: Int32?
+
     func validate() throws {
         guard runDirectory.hasPrefix("/") else { throw ValidationError("--run is an absolute path") }
         guard caller > 0 else { throw ValidationError("--for is the number of a process") }
+        guard recordDescriptor ?? 3 > 2 else { throw ValidationError("--record-descriptor is above 2") }
     }
 
     func run() throws {
         do throws(KeychainError) {
             let end = try PromptProcess.prepare()
             let door = try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock())
-            _ = try PromptProcess(door: door, caller: caller, clock: SystemClock()).run(endedBy: end.descriptor)
+            let process = PromptProcess(
+                door: door, caller: caller, record: recordDescriptor.map { Descriptor(owning: $0) },
+                clock: SystemClock())
+            _ = try process.run(endedBy: end.descriptor)
         } catch {
             StandardError.write("latchkey-prompt: \(error)\n")
             throw ExitCode.failure

@@ -212,7 +212,8 @@ import Testing
         let (asked, other) = (try scene.key(), try scene.key())
         let agreed = try scene.session(agreeingTo: [asked])
         #expect(try scene.fate(other, in: agreed) == .needsAuthentication)
-        #expect(try scene.daemon.permit("od", on: [(other.binding, other.wrapped)], in: agreed) == [.needsAuthentication])
+        #expect(
+            try scene.daemon.permit("od", on: [(other.binding, other.wrapped)], in: agreed) == [.needsAuthentication])
         #expect(try scene.fate(asked, in: agreed) == .key)
         try scene.expectHonestyOpens(other)
     }
@@ -276,23 +277,26 @@ import Testing
         #expect(try scene.fate(key, in: agreed) == .key)
     }
 
-    @Test func anAgreementIsOverAfterItsTime() throws {
+    /// Whether the machine is awake or asleep meanwhile.
+    @Test(arguments: [false, true])
+    func anAgreementIsOverAfterItsTime(asleep: Bool) throws {
         let scene = try HonestScene()
+        let pass = { (time: Duration) in asleep ? scene.clock.sleep(for: time) : scene.clock.advance(by: time) }
         let key = try scene.key()
         let agreed = try scene.session(agreeingTo: [key])
-        scene.clock.advance(by: AuthenticationBook.rowsLife - .seconds(1))
+        pass(AuthenticationBook.rowsLife - .seconds(1))
         #expect(try scene.fate(key, in: agreed) == .key)
-        scene.clock.advance(by: .seconds(1))
+        pass(.seconds(1))
         #expect(try scene.fate(key, in: agreed) == .needsAuthentication)
 
         let context = try scene.daemon.openSession()
         let name = try #require(try scene.ask(.policy(.deviceOwner), in: context))
         try scene.door(name).agree(with: .passcode(.text(HonestScene.passcode)))
-        scene.clock.advance(by: AuthenticationBook.contextLife - .seconds(1))
+        pass(AuthenticationBook.contextLife - .seconds(1))
         #expect(try scene.fate(key, in: context) == .key)
-        scene.clock.advance(by: .seconds(1))
+        pass(.seconds(1))
         #expect(try scene.fate(key, in: context) == .needsAuthentication)
-        scene.clock.advance(by: AuthenticationBook.sessionLife)
+        pass(AuthenticationBook.sessionLife)
         expectRefusal(.contextInvalid) { _ = try scene.ask(about: [key], in: context) }
     }
 

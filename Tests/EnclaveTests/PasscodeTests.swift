@@ -88,7 +88,8 @@ import Testing
         let home = try home()
         let enclave = try home.cheap()
         try enclave.unlock(with: .passcode(.text("1234")))
-        let made = try Self.bagClasses.map { try MadeKey(in: enclave, .row($0)) } + [MadeKey(in: enclave, .row(Self.akpu))]
+        let made =
+            try Self.bagClasses.map { try MadeKey(in: enclave, .row($0)) } + [MadeKey(in: enclave, .row(Self.akpu))]
         try enclave.changePasscode(from: .text("1234"), to: .text("another one"))
         for key in made { #expect(try key.opens(in: enclave)) }
         enclave.close()
@@ -281,6 +282,23 @@ import Testing
         #expect(try home.cheap(clock: clock).state().failedAttempts == 0)
     }
 
+    /// Time that the machine slept through has passed; what anybody may set is no time.
+    @Test func aDelayPassesWhileTheMachineSleepsAndNoSetClockEndsIt() throws {
+        let clock = ManualClock()
+        let enclave = try home().cheap(clock: clock)
+        for number in 1...5 {
+            expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("wrong\(number)"))) }
+        }
+        for jump: Double in [-86_400, 86_400 * 365] {
+            clock.setWallClock(clock.wallClock + jump)
+            expectRefusal(.attemptsDelayed(seconds: 60)) { try enclave.unlock(with: .passcode(.text("1234"))) }
+        }
+        clock.sleep(for: .seconds(59))
+        expectRefusal(.attemptsDelayed(seconds: 1)) { try enclave.unlock(with: .passcode(.text("1234"))) }
+        clock.sleep(for: .seconds(1))
+        try enclave.unlock(with: .passcode(.text("1234")))
+    }
+
     /// A prompt's answers count as attempts do, and one that comes while another is
     /// derived is looked at after it.
     @Test func answersThatComeAtOnceAreLookedAtOneAfterTheOther() throws {
@@ -435,7 +453,8 @@ extension SharedSecret {
     /// As somebody may type it.
     fileprivate var lowercasedWithSpaces: SharedSecret {
         let text = String(decoding: bytes.insecureArray(), as: UTF8.self)
-        return .text(text.lowercased().replacingOccurrences(of: "-", with: " ").replacingOccurrences(of: "0", with: "o"))
+        return .text(
+            text.lowercased().replacingOccurrences(of: "-", with: " ").replacingOccurrences(of: "0", with: "o"))
     }
 }
 

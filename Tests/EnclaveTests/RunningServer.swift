@@ -35,7 +35,7 @@ final class RunningServer: Sendable {
 
     init(
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
-        userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64,
+        userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64, personsOfOneProcess: Int? = nil,
         hardware: any HardwareDoor = NoHardware()
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
@@ -52,6 +52,7 @@ final class RunningServer: Sendable {
             do {
                 var limits = EnclaveServer.Limits()
                 limits.connections = connections
+                if let personsOfOneProcess { limits.personsOfOneProcess = personsOfOneProcess }
                 let server = try EnclaveServer(
                     socket, EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware), userID: userID,
                     clock: clock, limits: limits, stop: stop)

@@ -46,31 +46,55 @@ struct PasscodeKillTests {
         #expect(book.counts.inFlightPresent > 0 && book.counts.inFlightAbsent > 0)
     }
 
-    /// One system call: strace counts each kind of call by itself.
-    private struct Call: Hashable, CustomStringConvertible {
-        let name: String
-        let number: Int
-        var description: String { "\(name) \(number)" }
+    /// Loss of power: a kill leaves what was written in the kernel's hands.
+    @Test(
+        .enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"),
+        arguments: [PasscodeRequest.Kind.set, .change, .reset, .remove, .addCode, .removeCode])
+    func eachFileIsDurableBeforeTheNextAndBeforeTheAnswer(kind: PasscodeRequest.Kind) throws {
+        let book = try PasscodeBook(PasscodeHome.cheap)
+        var tracer: Tracer?
+        try book.send(book.prepare(kind), "watched") { process in
+            let started = try Tracer(
+                of: process, ["-y", "-e", "trace=write,pwrite64,fsync,fdatasync,renameat,renameat2,sendmsg,sendto"],
+                in: book.home.folder.path)
+            tracer = started
+            return started.detach
+        }
+        let order = FlushOrder(of: try #require(tracer).lines(), in: book.home.folder.path("data/enclave"))
+        #expect(order.early == [])
+        // Two copies of the keybag, each written, renamed and flushed.
+        #expect(order.changes >= 4 && order.answers >= 1)
+        #expect(book.counts.isClean)
+    }
+
+    /// The judge must be able to say no.
+    @Test func theOrderOfFlushesIsJudged() {
+        let write = #"7  write(9</d/.keybag.0.new>, "x", 9) = 9"#
+        let flush = "7  fsync(9</d/.keybag.0.new>) = 0"
+        let rename = #"7  renameat(8</d>, ".keybag.0.new", 8</d>, "keybag.0") = 0"#
+        let settle = "7  fsync(8</d>) = 0"
+        let other = #"7  pwrite64(6</d/effacement>, "x", 4096, 0) = 4096"#
+        let answer = "7  sendmsg(5<socket:[77]>, {}, 0) = 30"
+        let right = [write, flush, rename, settle, answer]
+        #expect(FlushOrder(of: right, in: "/d").early == [] && FlushOrder(of: right, in: "/d").changes == 2)
+        for missing in [flush, settle] {
+            #expect(FlushOrder(of: right.filter { $0 != missing }, in: "/d").early.count >= 1)
+        }
+        #expect(FlushOrder(of: [other] + right, in: "/d").early.count == 3)
+        #expect(FlushOrder(of: [write, answer, flush], in: "/d").early.count == 1)
     }
 
     /// What the enclave's loop calls for a request that nothing disturbs. (What its
     /// other thread calls is derived in memory alone.)
-    private func calls(of kind: PasscodeRequest.Kind, _ book: PasscodeBook) throws -> [Call] {
+    private func calls(of kind: PasscodeRequest.Kind, _ book: PasscodeBook) throws -> [TracedCall] {
         var tracer: Tracer?
-        let loop = "\(book.home.process) "
+        let loop = "\(book.home.process)"
         try book.send(book.prepare(kind), "undisturbed") { process in
             let started = try Tracer(of: process, [], in: book.home.folder.path)
             tracer = started
             return started.detach
         }
-        var numbers: [String: Int] = [:]
-        return try #require(tracer).lines().compactMap { line in
-            guard line.hasPrefix(loop), let end = line.firstIndex(of: "("), !line.contains("resumed>") else { return nil }
-            let name = String(line[..<end].dropFirst(loop.count)).trimmingCharacters(in: .whitespaces)
-            numbers[name, default: 0] += 1
-            // Random bytes change nothing but memory.
-            return name == "getrandom" ? nil : Call(name: name, number: numbers[name, default: 0])
-        }
+        return TracedCall.all(of: loop, in: try #require(tracer).lines())
     }
 
     private func kill(_ program: String, rounds: Int, _ lane: UInt64) throws {

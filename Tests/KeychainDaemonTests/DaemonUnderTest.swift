@@ -79,6 +79,7 @@ final class DaemonUnderTest: Sendable {
     var configuration: ClientConfiguration { ClientConfiguration(target: .store(locations, autostart: false)) }
     var connectionCount: Int { daemon.connectionCount }
     var observerCount: Int { daemon.observerCount }
+    var promptCount: Int { daemon.promptCount }
     var deviceObserverCount: Int { daemon.deviceObserverCount }
 
     /// A bare connection, for conversations that no client of ours would hold.

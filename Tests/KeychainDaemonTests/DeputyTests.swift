@@ -231,15 +231,27 @@ import Testing
         let daemon = try person.daemon()
         let shell = try TerminalShell()
         #expect(try shell.run(Self.list(daemon)) == 0)
-        daemon.clock.setWallClock(daemon.clock.wallClock + 299)
+        daemon.clock.sleep(for: .seconds(299))
         #expect(try shell.run(Self.list(daemon)) == 0)
         #expect(person.asked.count == 1)
-        daemon.clock.setWallClock(daemon.clock.wallClock + 2)
+        daemon.clock.sleep(for: .seconds(2))
         #expect(try shell.run(Self.list(daemon)) == 0)
         #expect(person.asked.count == 2)
-        // A wall clock that was put back is no proof of anything.
-        daemon.clock.setWallClock(daemon.clock.wallClock - 3600)
+    }
+
+    /// What anybody may set neither prolongs an agreement nor ends one.
+    @Test func theWallClockHasNoPartInAGrant() throws {
+        let daemon = try person.daemon()
+        let shell = try TerminalShell()
         #expect(try shell.run(Self.list(daemon)) == 0)
-        #expect(person.asked.count == 3)
+        for jump: Double in [-3600, 86_400 * 365] {
+            daemon.clock.setWallClock(daemon.clock.wallClock + jump)
+            #expect(try shell.run(Self.list(daemon)) == 0)
+        }
+        #expect(person.asked.count == 1)
+        daemon.clock.advance(by: .seconds(300))
+        daemon.clock.setWallClock(0)
+        #expect(try shell.run(Self.list(daemon)) == 0)
+        #expect(person.asked.count == 2)
     }
 }

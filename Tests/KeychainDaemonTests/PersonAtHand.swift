@@ -14,6 +14,8 @@ final class PersonAtHand: PersonAsker {
         case cancels
         /// There is no way to ask anybody.
         case isAway
+        /// The prompt stays until that is signalled, or nobody waits any more.
+        case hesitates(EventSignal)
     }
 
     static let passcode = SharedSecret(SecretBytes(copying: Array("1234".utf8)))
@@ -39,15 +41,24 @@ final class PersonAtHand: PersonAsker {
         return daemon
     }
 
-    func ask(_ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?) throws(KeychainError) {
+    func ask(
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
+    ) throws(KeychainError) {
         let (enclave, answer) = state.withLock { state in
             state.asked.append(shown)
             return (state.enclave, state.answer)
         }
-        guard let enclave, answer != .isAway else {
-            throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "the person is away"))
+        let away = KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "the person is away"))
+        guard let enclave else { throw away }
+        switch answer {
+        case .isAway: throw away
+        case .agrees: try enclave.agree(to: question, with: .passcode(Self.passcode))
+        case .cancels: enclave.decline(question, .userCanceled)
+        case .hesitates(let signal):
+            do throws(SystemCallError) {
+                _ = try waitForAny(of: [signal.descriptor] + [withdrawn].compactMap { $0 })
+            } catch { throw away }
+            enclave.decline(question, .userCanceled)
         }
-        guard answer == .agrees else { return enclave.decline(question, .userCanceled) }
-        try enclave.agree(to: question, with: .passcode(Self.passcode))
     }
 }

@@ -175,6 +175,30 @@ import Testing
         try restored.close()
     }
 
+    /// Class keys that go while the database is copied may be those of its rows.
+    @Test func aCopyWhoseKeysWereOthersBeforeItIsMadeAgain() throws {
+        let keychain = try filled()
+        let folder = try PrivateDirectory(keychain.folder.path, creating: false)
+        var asked = 0
+        try StoreBackup.write(folder, to: backup, at: 0) { () throws(KeychainError) in
+            asked += 1
+            return [("keybag.0", asked < 4 ? [UInt8(asked)] : [9])]
+        }
+        // One pair of answers is needed that is the same.
+        #expect(asked == 6)
+        let copy = elsewhere.path + "/copy"
+        let files = try StoreBackup.read(backup, to: copy)
+        #expect(files.map(\.name) == ["keybag.0"] && files.map(\.content) == [[9]])
+        #expect(try EngineUnderTest.number("SELECT count(*) FROM genp WHERE tomb = 0", in: copy) == 5)
+        try FileManager.default.removeItem(atPath: backup)
+        #expect(throws: KeychainError(.notAvailable, reason: .busy)) {
+            try StoreBackup.write(folder, to: backup, at: 0) { () throws(KeychainError) in
+                asked += 1
+                return [("keybag.0", [UInt8(asked)])]
+            }
+        }
+    }
+
     @Test func whatWasThereIsSetAsideWholeAndOpensThere() throws {
         let keychain = try filled()
         try make(keychain)

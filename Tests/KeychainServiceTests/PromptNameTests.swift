@@ -36,7 +36,7 @@ import Testing
         func unlock() throws { try enclave.unlock(with: .passcode(Self.credential)) }
 
         func ask(
-            _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+            _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
         ) throws(KeychainError) {
             if let shown = enclave.question(question) { asked.withLock { $0.append(shown) } }
             try enclave.agree(to: question, with: .passcode(Self.credential))

@@ -51,7 +51,8 @@ import Testing
         }
 
         func add(_ account: String, _ tag: String = "ak", value: String? = "v") throws {
-            try call(.add, [("acct", .string(account)), ("pdmn", .string(tag))], value: value.map { "\($0) \(account)" })
+            try call(
+                .add, [("acct", .string(account)), ("pdmn", .string(tag))], value: value.map { "\($0) \(account)" })
         }
 
         func values() throws -> [String: String] {
@@ -133,6 +134,30 @@ import Testing
         try again.engine.renewRows()
         #expect(try again.number("SELECT count(*) FROM genp WHERE gen = 2") == 600)
         #expect(try again.values().count == 600)
+    }
+
+    /// A database that is set aside while its rows are under older keys: these stay
+    /// until nothing of it can come back any more.
+    @Test func keysThatADatabaseThatWasSetAsideNeedsStay() throws {
+        let device = try Device()
+        for index in 0..<20 { try device.add("\(index)") }
+        let before = try device.values()
+        try device.setPasscode()
+        // Open from the start, under the third generation.
+        try device.enclave.removePasscode(with: .passcode(Self.passcode))
+        try device.engine.deviceChanged()
+        #expect(try device.number("SELECT count(*) FROM genp WHERE gen = 1") == 20)
+        let page = try device.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try device.close()
+        // An index alone: every row is still there.
+        try MalformedTests().overwrite(device.folder.path + "/keychain.db", at: UInt64((page - 1) * 4096), 4096)
+        let malformed = try Device(device.folder)
+        let error = #expect(throws: KeychainError.self) { try malformed.add("new") }
+        #expect(error?.reason == .storeMalformed)
+        try malformed.close()
+        let again = try Device(device.folder)
+        #expect(try again.values() == before)
+        #expect(try again.number("SELECT count(*) FROM genp WHERE gen < 3") == 0)
     }
 
     @Test func changesWhileItemsAreUnderOldKeysAreRight() throws {

@@ -37,6 +37,23 @@ import Testing
         #expect(try keychain.values() == 3)
     }
 
+    /// A lock between the enclave's answer and its use: what was let go of is not
+    /// kept by the call that a lock overtook.
+    @Test func aKeyThatCameBeforeALockIsNotKeptAfterIt() throws {
+        let keychain = try MutableKeychain()
+        try keychain.add("a")
+        try keychain.enclave.setPasscode("1234")
+        keychain.letGo()
+        keychain.enclave.afterOpening.withLock { hook in
+            hook = {
+                do throws(KeychainError) { try keychain.enclave.lock() } catch { Issue.record("\(error)") }
+                keychain.letGo()
+            }
+        }
+        #expect(try keychain.labels() == 1, "it began before the lock")
+        keychain.expectFailure(.locked(class: "ak"), .interactionNotAllowed) { _ = try keychain.labels() }
+    }
+
     /// One that went away is no silent one: the next call brings a new one.
     @Test func anEnclaveThatWentAwayIsAskedAgainAtOnce() throws {
         let keychain = try MutableKeychain()
@@ -114,7 +131,7 @@ import Testing
 }
 
 /// The real engine with a real enclave that can be struck dumb.
-private final class MutableKeychain {
+private final class MutableKeychain: Sendable {
     let clock = ManualClock()
     let enclave: MutableEnclave
     private let folder: TemporaryDirectory?
@@ -180,6 +197,9 @@ private final class MutableKeychain {
         _ = try call(.update, account, changes: [("acct", .string("another"))])
     }
 
+    /// As the daemon does with each state that it hears of.
+    func letGo() { engine.forgetMetadataKeys() }
+
     var isMalformed: Bool { engine.isMalformed }
     func salvage() throws(KeychainError) { _ = try engine.doctor(.salvage) }
 
@@ -210,6 +230,8 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
     enum Fate { case answers, silent, gone }
 
     let fate = Mutex(Fate.answers)
+    /// Done once, after the next metadata key was opened and before it is told.
+    let afterOpening = Mutex<(@Sendable () -> Void)?>(nil)
     /// What is answered to whoever asks to use a row; nil: what is true.
     let permission = Mutex<RewrapOutcome??>(nil)
     private let calls = Mutex(0)
@@ -251,7 +273,13 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
 
     func openMetadataKey(_ wrapped: WrappedKey, of protectionClass: ProtectionClass) throws(KeychainError) -> KeyOutcome
     {
-        try answer { below.openMetadataKey(wrapped, of: protectionClass) }
+        let outcome = try answer { below.openMetadataKey(wrapped, of: protectionClass) }
+        let hook = afterOpening.withLock { hook in
+            defer { hook = nil }
+            return hook
+        }
+        hook?()
+        return outcome
     }
 
     func permit(

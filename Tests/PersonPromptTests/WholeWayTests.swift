@@ -91,6 +91,38 @@ struct WholeWayTests {
         #expect(told.contains("SERVICE") && !told.contains("<Cancel>"), "\(told)")
     }
 
+    /// An item that asks for a person, where the command line looks: a list asks nobody,
+    /// and its value is asked for once.
+    @Test func aListAsksNobodyAndAGetOnce() throws {
+        let access = try #require(AccessControl(protection: "ak", flags: .userPresence))
+        for (account, more) in [("guarded", [("accc", RawValue.accessControl(access))]), ("plain", [])] {
+            let item: [(String, RawValue)] = [
+                ("class", .string("genp")), ("svce", .string("of \(account)")), ("acct", .string(account)),
+                ("agrp", .string("latchkey")), ("v_Data", .secret),
+            ]
+            _ = try keychain.client.perform(
+                KeychainRequest(
+                    .add, query: QueryDictionary(item + more),
+                    value: SharedSecret(SecretBytes(copying: Array("the \(account) value".utf8)))))
+        }
+        let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(locations.dataDirectory)"
+        let caller = try Caller(
+            on: terminal,
+            script: "echo $$ >&3; \(latchkey) list; echo all listed; "
+                + "\(latchkey) get 'of guarded'; \(latchkey) get 'of guarded' guarded; echo all told",
+            ["LANG": "C.UTF-8", "TERM": "xterm"])
+        defer { caller.end() }
+        let listed = try #require(terminal.waits(for: "all listed"), "the list waits")
+        #expect(listed.contains("plain") && !listed.contains("guarded") && !listed.contains("<Cancel>"), "\(listed)")
+        // Without the account it is found first, and then read; with it that is one call.
+        for _ in 0..<2 {
+            _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
+            terminal.type("1234\r")
+        }
+        let told = try #require(terminal.waits(for: "all told"), "another prompt, or none")
+        #expect(told.contains("the guarded value"), "\(told)")
+    }
+
     /// A program that has no person near it.
     @Test func aProgramWithoutATerminalIsNobodysDeputy() throws {
         let run = try ToolRun.run(

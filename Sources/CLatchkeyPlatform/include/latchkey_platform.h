@@ -86,6 +86,8 @@ void *lk_map_secret(size_t count, int32_t *locked);   // anonymous, not dumped, 
 void lk_unmap_secret(void *address, size_t count);
 
 int64_t lk_monotonic_nanoseconds(void);
+/// Goes on while the machine sleeps (clock_gettime(2), CLOCK_BOOTTIME).
+int64_t lk_boottime_nanoseconds(void);
 double lk_wall_seconds_since_2001(void);
 // Waits until fd is ready (events: 1 read, 2 write), wake is readable, or the
 // time is over (nanoseconds < 0: no limit). Bits: 1 fd ready, 2 wake ready, 4 hung up.

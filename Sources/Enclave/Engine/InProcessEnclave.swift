@@ -32,7 +32,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
             try self.init(
-                try directory.open(expected, at: clock.monotonic, cost: passcodeCost, hardware: hardware), directory,
+                try directory.open(expected, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware), directory,
                 clock)
         } catch {
             throw error.asKeychainError
@@ -71,24 +71,24 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func makeRowKeys(
         for rows: [RowBinding], in session: AuthenticationSessionID? = nil
     ) -> [KeyOutcome] {
-        core.withLock { $0.makeRowKeys(for: rows, in: session, at: clock.monotonic) }
+        core.withLock { $0.makeRowKeys(for: rows, in: session, at: clock.sinceBoot) }
     }
 
     package func openRowKeys(
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil
     ) -> [KeyOutcome] {
-        core.withLock { $0.openRowKeys(rows, in: session, at: clock.monotonic) }
+        core.withLock { $0.openRowKeys(rows, in: session, at: clock.sinceBoot) }
     }
 
     package func permit(
         _ operation: String, on rows: [(binding: RowBinding, wrapped: WrappedKey)],
         in session: AuthenticationSessionID?
     ) -> [RewrapOutcome] {
-        core.withLock { $0.permit(operation, on: rows, in: session, at: clock.monotonic) }
+        core.withLock { $0.permit(operation, on: rows, in: session, at: clock.sinceBoot) }
     }
 
     package func openSession() throws(KeychainError) -> AuthenticationSessionID {
-        guard let session = core.withLock({ $0.book.open(at: clock.monotonic) }) else {
+        guard let session = core.withLock({ $0.book.open(at: clock.sinceBoot) }) else {
             throw KeychainError(.notAvailable, reason: .busy, underlying: "too many authentication contexts")
         }
         return session
@@ -105,30 +105,30 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func isMet(
         _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
     ) throws(KeychainError) -> Bool {
-        try resulting { core throws(KeychainError) in try core.isMet(subject, in: session, at: clock.monotonic) }
+        try resulting { core throws(KeychainError) in try core.isMet(subject, in: session, at: clock.sinceBoot) }
     }
 
     package func ask(
         _ question: AuthenticationCase, in session: AuthenticationSessionID
     ) throws(KeychainError) -> [UInt8]? {
-        try resulting { core throws(KeychainError) in try core.ask(question, in: session, at: clock.monotonic) }
+        try resulting { core throws(KeychainError) in try core.ask(question, in: session, at: clock.sinceBoot) }
     }
 
     package func outcome(of question: [UInt8]) -> QuestionOutcome? {
-        core.withLock { $0.book.outcome(of: question, at: clock.monotonic) }
+        core.withLock { $0.book.outcome(of: question, at: clock.sinceBoot) }
     }
 
     // MARK: A person's answers, by the name of the question
 
     package func question(_ name: [UInt8]) -> PersonQuestion? {
-        core.withLock { $0.question(name, at: clock.monotonic) }
+        core.withLock { $0.question(name, at: clock.sinceBoot) }
     }
 
     package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
         try derive { core throws(KeychainError) in
-            try core.derivation(agreeingTo: name, with: credential, at: clock.monotonic)
+            try core.derivation(agreeingTo: name, with: credential, at: clock.sinceBoot)
         } then: { core, derived throws(KeychainError) in
-            try core.agree(to: name, with: derived, at: clock.monotonic)
+            try core.agree(to: name, with: derived, at: clock.sinceBoot)
         }
     }
 
@@ -149,7 +149,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     /// What the source of biometry says that it saw.
     package func agreeByBiometry(to name: [UInt8]) throws(KeychainError) {
-        try resulting { core throws(KeychainError) in try core.agreeByBiometry(to: name, at: clock.monotonic) }
+        try resulting { core throws(KeychainError) in try core.agreeByBiometry(to: name, at: clock.sinceBoot) }
     }
 
     package func decline(_ name: [UInt8], _ reason: Reason) { core.withLock { $0.book.decline(name, reason) } }
@@ -184,7 +184,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     package func describe() -> EnclaveDescription {
-        core.withLock { $0.describe(process: ProcessEnvironment.processID, at: clock.monotonic) }
+        core.withLock { $0.describe(process: ProcessEnvironment.processID, at: clock.sinceBoot) }
     }
 
     package func state(after number: UInt64, orUntil cancelled: EventSignal) -> EnclaveDescription? {
@@ -206,7 +206,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 }
 
 extension InProcessEnclave: PersonDoor {
-    package func state() -> DeviceState { core.withLock { $0.state(at: clock.monotonic) } }
+    package func state() -> DeviceState { core.withLock { $0.state(at: clock.sinceBoot) } }
 
     package func unlock(with credential: PersonCredential) throws(KeychainError) { try perform(.unlock(credential)) }
     package func lock() throws(KeychainError) { try perform(.lock) }
@@ -249,9 +249,9 @@ extension InProcessEnclave: PersonDoor {
     private func perform(_ request: PersonRequest) throws(KeychainError) -> PersonOutcome {
         defer { changed.signal() }
         return try derive { core throws(KeychainError) in
-            try core.derivation(for: request, at: clock.monotonic)
+            try core.derivation(for: request, at: clock.sinceBoot)
         } then: { core, derived throws(KeychainError) in
-            try core.perform(request, with: derived, at: clock.monotonic)
+            try core.perform(request, with: derived, at: clock.sinceBoot)
         }
     }
 }

@@ -3,25 +3,6 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 
-/// One connection of a person, as the loop has it.
-final class PersonConnection {
-    let channel: MessageChannel
-    let peer: SenderCredentials
-    var firstMessageDue: Duration?
-    /// The request that waits for another state.
-    var awaiting: UInt64?
-    /// One thing at a time: what comes meanwhile ends the connection.
-    var isBusy = false
-    /// It was shown a recovery code that it has not typed back yet.
-    var hasPendingCode = false
-
-    init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
-        channel = try MessageChannel(socket)
-        self.peer = peer
-        self.firstMessageDue = firstMessageDue
-    }
-}
-
 /// A lock that comes once the daemon has told its programs of it.
 struct AnnouncedLock {
     let work: PersonDesk.Work
@@ -43,24 +24,33 @@ struct HeldAnswer {
 extension EnclaveServer {
     // MARK: Coming and going
 
-    func acceptPersons() {
-        while true {
-            do throws(SystemCallError) {
-                guard let accepted = try socket.personListener.accept() else { return }
-                try welcome(accepted)
-            } catch {
-                if error.isBrokenConnection || error.isAbortedConnection { continue }
-                // No descriptor for it: whoever waits there is looked at with the next one.
-                return
-            }
+    /// One a turn: who has come is heard before many more come.
+    func acceptPerson() {
+        do throws(SystemCallError) {
+            guard let accepted = try socket.personListener.accept() else { return }
+            try welcome(accepted)
+        } catch {
+            // Gone already, or no descriptor for it: the next turn looks again.
+            return
         }
     }
 
     private func welcome(_ accepted: PacketSocket) throws(SystemCallError) {
         let peer = try accepted.peerCredentials()
-        guard peer.uid == admission.userID, peer.pid > 0, persons.count < limits.persons else { return }
+        guard peer.uid == admission.userID, peer.pid > 0 else { return }
+        var place = PersonAdmission(of: peer.pid, among: persons, limits)
+        if place != .free {
+            // Whoever has gone may still stand in the list.
+            for number in persons.keys { servePerson(number) }
+            place = PersonAdmission(of: peer.pid, among: persons, limits)
+        }
+        switch place {
+        case .free: break
+        case .inPlaceOf(let number): endPerson(number)
+        case .full: return
+        }
         try accepted.stampSenders()
-        let person = try PersonConnection(accepted, peer, firstMessageDue: clock.monotonic + limits.firstMessage)
+        let person = try PersonConnection(accepted, peer, at: clock.monotonic)
         try epoll.add(accepted.descriptor, as: nextNumber, oneShot: false)
         persons[nextNumber] = person
         nextNumber += 1
@@ -96,7 +86,7 @@ extension EnclaveServer {
                     let decoded = PersonMessage.decode(header: frame.header, tail: frame.tail),
                     let call = PersonCall(decoded.message)
                 else { return endPerson(number) }
-                person.firstMessageDue = nil
+                person.isSilent = false
                 perform(call, decoded.number, person, number)
             }
         } catch {
@@ -119,8 +109,12 @@ extension EnclaveServer {
             } else {
                 send(PersonAnswer(to: request, device), to: number)
             }
-        case .question(let name): send(PersonAnswer(to: request, question(name)), to: number)
+        case .question(let name):
+            let asked = question(name)
+            person.hasQuestion = asked != nil
+            send(PersonAnswer(to: request, asked), to: number)
         case .decline(let name, let reason):
+            person.hasQuestion = false
             decline(name, reason)
             send(PersonAnswer(to: request, .success(.done)), to: number)
         case .agree(let name, let credential): enqueue(.agree(name, credential), request, person, number)
@@ -171,6 +165,7 @@ extension EnclaveServer {
     private func send(_ answer: consuming PersonAnswer, to number: UInt64) {
         guard let person = persons[number] else { return }
         person.isBusy = false
+        person.lastActive = clock.monotonic
         do throws(FrameError) {
             try person.channel.send(
                 MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))

@@ -7,7 +7,7 @@ extension EnclaveServer {
     var timeToNextDeadline: Duration? {
         guard moved == nil else { return nil }
         var moments = connections.values.compactMap(\.firstMessageDue)
-        moments += persons.values.compactMap(\.firstMessageDue)
+        moments += persons.values.compactMap { $0.due(limits) }
         moments += held.map(\.due)
         if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
@@ -17,14 +17,15 @@ extension EnclaveServer {
         return moments.min().map { max(.zero, $0 - clock.monotonic) }
     }
 
-    /// Whoever connects and says nothing, goes.
+    /// Whoever connects and says nothing, goes, and so does a person's connection that
+    /// waits for nothing and says nothing more.
     func endSilentConnections() {
         let now = clock.monotonic
         for (number, connection) in connections {
             if let due = connection.firstMessageDue, now >= due { end(number) }
         }
         for (number, person) in persons {
-            if let due = person.firstMessageDue, now >= due { endPerson(number) }
+            if let due = person.due(limits), now >= due { endPerson(number) }
         }
     }
 

@@ -11,8 +11,12 @@ package final class EnclaveServer {
     /// How many and how long.
     package struct Limits: Sendable {
         package var connections = 64
-        /// Of persons.
+        /// Of persons, all together and of one process.
         package var persons = 16
+        package var personsOfOneProcess = 4
+        /// Between an answer to a person and what they say next: longer than a question
+        /// waits for its answer.
+        package var personSilence: Duration = .seconds(90)
         /// How long a lock waits for the daemon to have told its programs.
         package var announcing: Duration = .seconds(3)
         /// How long the answer to a person waits for the daemon to have let go of what
@@ -107,7 +111,7 @@ package final class EnclaveServer {
             case Watched.listener: acceptAll()
             case Watched.clock: try watchClock()
             case Watched.stop: return .stopped
-            case Watched.personListener: acceptPersons()
+            case Watched.personListener: acceptPerson()
             case Watched.desk: finishAtDesk()
             default: persons[number] == nil ? serve(number) : servePerson(number)
             }

@@ -26,8 +26,9 @@ final class EnclaveKeeper {
         self.hardware = hardware
     }
 
-    /// Now, by the clock whose time counts for attempts.
-    var moment: Duration { clock.monotonic }
+    /// Now, by the time that counts for attempts and for what a person agreed to: it
+    /// goes on while the machine sleeps, and nobody can set it.
+    var moment: Duration { clock.sinceBoot }
 
     /// Opens the keybag where it is not open yet, and checks the store.
     ///

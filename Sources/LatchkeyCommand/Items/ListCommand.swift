@@ -9,7 +9,8 @@ struct ListCommand: Verb {
         discussion: """
             On a terminal a table with a heading; elsewhere one line an item, its fields (service, \
             account, kind, modified, label; with --all also group) separated by tabs. Control characters in \
-            names are shown escaped.
+            names are shown escaped. Nobody is asked for a list: items that a person has to agree to (programs \
+            store them, with an access control) are not in it, and `latchkey get` finds them by their names.
 
             EXAMPLES
               latchkey list

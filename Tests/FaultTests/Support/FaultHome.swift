@@ -81,6 +81,14 @@ final class FaultHome: Sendable {
         try waitForEnd(of: process)
     }
 
+    /// Whether it runs: a zombie does not.
+    static func isAlive(_ process: Int32) -> Bool {
+        guard let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            let end = stat.lastIndex(of: ")")
+        else { return false }
+        return !stat[end...].hasPrefix(") Z") && !stat[end...].hasPrefix(") X")
+    }
+
     static func waitForEnd(of process: Int32) throws {
         let deadline = Deadline(after: .seconds(20), on: SystemClock())
         try #require(try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready, "\(process) does not end")

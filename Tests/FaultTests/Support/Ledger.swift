@@ -24,9 +24,19 @@ final class Ledger: Sendable {
     }
 
     let service: String
+    private let protections: [String?]
     private let state = Mutex(State())
 
-    init(_ service: String) { self.service = service }
+    /// - Parameter protections: tags of the classes that new items are of, in turn by
+    ///   their names; nil: that of an item that names none.
+    init(_ service: String, protections: [String?] = [nil]) {
+        self.service = service
+        self.protections = protections
+    }
+
+    private func protection(of account: String) -> String? {
+        protections[account.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % protections.count]
+    }
 
     func item(_ account: String) -> FaultItem { FaultItem(service: service, account: account) }
     subscript(account: String) -> Entry { state.withLock { $0.entries[account] ?? Entry() } }
@@ -66,7 +76,7 @@ final class Ledger: Sendable {
         } else {
             let content = FaultContent(label: version, value: version)
             outcome = .becomes(content)
-            request = item(account).add(content)
+            request = item(account).add(content, protection: protection(of: account))
         }
         return perform(request, account, version, outcome, client)
     }

@@ -191,6 +191,10 @@ final class PasscodeBook {
             counts.readBack += 1
             if fate != .opens { complain("a key of akpu: \(fate)", \.lost, request, note) }
         }
+        guard known.passcode != nil else { return }
+        do { _ = try KeptKey(.whenPasscodeSetThisDeviceOnly, in: home.enclave) } catch is KeptKey.Unmade {
+            complain("no key of akpu can be made beside a passcode", \.lost, request, note)
+        }
     }
 
     private func complain(

@@ -65,3 +65,24 @@ final class Tracer {
         try String(contentsOfFile: place, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 }
+
+/// One system call: strace counts each kind of call by itself.
+struct TracedCall: Hashable, CustomStringConvertible {
+    let name: String
+    let number: Int
+    var description: String { "\(name) \(number)" }
+
+    /// What a thread called, in order; but for random bytes, which change nothing but
+    /// memory.
+    static func all(of thread: String, in lines: [String]) -> [TracedCall] {
+        var numbers: [String: Int] = [:]
+        return lines.compactMap { line in
+            guard line.hasPrefix(thread + " "), let end = line.firstIndex(of: "("), !line.contains("resumed>") else {
+                return nil
+            }
+            let name = String(line[..<end].dropFirst(thread.count)).trimmingCharacters(in: .whitespaces)
+            numbers[name, default: 0] += 1
+            return name == "getrandom" ? nil : TracedCall(name: name, number: numbers[name, default: 0])
+        }
+    }
+}

@@ -10,6 +10,7 @@ internal import Synchronization
 package final class ManualClock: KeychainClock {
     private struct State {
         var monotonic: Duration
+        var asleep: Duration = .zero
         var wallClock: Double
         var waiters: [Waiter] = []
     }
@@ -27,6 +28,7 @@ package final class ManualClock: KeychainClock {
     }
 
     package var monotonic: Duration { state.withLock { $0.monotonic } }
+    package var sinceBoot: Duration { state.withLock { $0.monotonic + $0.asleep } }
     package var wallClock: Double { state.withLock { $0.wallClock } }
 
     package var moved: Descriptor? {
@@ -60,6 +62,15 @@ package final class ManualClock: KeychainClock {
             return state.waiters.compactMap(\.descriptor)
         }
         for descriptor in woken { Self.wake(descriptor) }
+    }
+
+    /// Lets the machine sleep: no deadline comes nearer, and nobody wakes.
+    package func sleep(for duration: Duration) {
+        precondition(duration >= .zero, "no time goes backwards but the wall clock")
+        state.withLock { state in
+            state.asleep += duration
+            state.wallClock += duration.seconds
+        }
     }
 
     /// Sets the wall clock alone, as anybody may at any time.

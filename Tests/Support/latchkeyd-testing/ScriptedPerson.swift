@@ -21,7 +21,7 @@ final class ScriptedPerson: PersonAsker {
     func answer(_ answer: String) { state.withLock { $0.answer = answer } }
 
     func ask(
-        _ question: [UInt8], _ shown: PersonQuestion, until withdrawn: Descriptor?
+        _ question: [UInt8], _ shown: PersonQuestion, of program: CallingProgram, until withdrawn: Descriptor?
     ) throws(KeychainError) {
         let door = try RemotePersonDoor(
             runDirectory: runDirectory, process: nil, asked: question, clock: SystemClock())
