@@ -165,6 +165,10 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        // Displays without a screen, for tests of what people see.
+        .target(
+            name: "Displays", dependencies: ["KeychainPlatform", "KeychainTestSupport"],
+            path: "Tests/Support/Displays", swiftSettings: house),
         .target(
             name: "Puppets", dependencies: ["KeychainPlatform", "KeychainModel", "KeychainProtocol"],
             path: "Tests/Support/Puppets", swiftSettings: house),
@@ -281,7 +285,8 @@ let package = Package(
             "PersonPromptTests",
             [
                 "PersonPrompt", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-                "KeychainTestSupport", "fault-client", "latchkey", "latchkey-prompt", "latchkeyd", "latchkey-enclave",
+                "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkey-prompt", "latchkeyd",
+                "latchkey-enclave",
             ]),
         tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),
@@ -291,7 +296,8 @@ let package = Package(
             [
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
-                "KeychainTestSupport", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
+                "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
+                "latchkey-prompt",
             ],
             resources: [.copy("Fixtures")]),
         tests(
