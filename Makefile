@@ -17,12 +17,14 @@ test: ## everything that must pass, with seconds per stage
 	@scripts/test
 
 .PHONY: test-peers
-test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass; prompts in windows
+test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass; prompts and clipboards on displays
 	@scripts/bootstrap import-peers
 	@scripts/bootstrap display-peers
 	@swift build --build-tests
 	@scripts/test-import-peers
-	@LATCHKEY_TEST_DISPLAY=1 swift test --skip-build --filter '^PersonPromptTests\.GraphicalPromptTests/'
+	@LATCHKEY_TEST_DISPLAY=1 swift test --skip-build --no-parallel \
+		--filter '^PersonPromptTests\.(GraphicalPromptTests|GnomePromptTests|WaylandPromptTests)/' \
+		--filter '^LatchkeyCommandTests\.RealClipboardTests/'
 
 .PHONY: newcomer
 newcomer: ## the README's commands in a bare Debian, from clone to a fetched secret; writes docs/newcomer-transcript.md

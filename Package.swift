@@ -172,6 +172,10 @@ let package = Package(
         .target(
             name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        // Displays without a screen, for tests of what people see.
+        .target(
+            name: "Displays", dependencies: ["KeychainPlatform", "KeychainTestSupport"],
+            path: "Tests/Support/Displays", swiftSettings: house),
         .target(
             name: "Puppets", dependencies: ["KeychainPlatform", "KeychainModel", "KeychainProtocol"],
             path: "Tests/Support/Puppets", swiftSettings: house),
@@ -292,7 +296,8 @@ let package = Package(
             "PersonPromptTests",
             [
                 "PersonPrompt", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-                "KeychainTestSupport", "fault-client", "latchkey", "latchkey-prompt", "latchkeyd", "latchkey-enclave",
+                "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkey-prompt", "latchkeyd",
+                "latchkey-enclave",
             ]),
         tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),
@@ -302,8 +307,8 @@ let package = Package(
             [
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
-                "KeychainTestSupport", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
-                "latchkey-hardware",
+                "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
+                "latchkey-prompt", "latchkey-hardware",
             ],
             resources: [.copy("Fixtures")]),
         tests(

@@ -10,6 +10,8 @@ internal import KeychainPlatform
 package struct GraphicalSession: Hashable, Sendable {
     /// NAME=value for the program that asks, and nothing more.
     package let environment: [String]
+    /// Whether a Wayland compositor is the only display.
+    package let isWaylandAlone: Bool
 
     /// Nil where there is none.
     package init?(_ variables: SessionVariables, in places: PromptPlaces) {
@@ -33,6 +35,7 @@ package struct GraphicalSession: Hashable, Sendable {
         }
         guard hasDisplay else { return nil }
         self.environment = environment
+        isWaylandAlone = !environment.contains { $0.hasPrefix("DISPLAY=") }
     }
 
     /// Programs try the name without a file first (libxcb, _xcb_open), which anybody

@@ -7,8 +7,10 @@ extension Pinentry.Program {
     /// For a login session with a display. It is given no terminal: a program that
     /// finds no display must not take another one.
     package static func graphical(_ path: String, on session: GraphicalSession) -> Pinentry.Program {
-        Pinentry.Program(
-            path: path, environment: baseEnvironment + ["LANG=C.UTF-8"] + session.environment,
+        // Qt 5 takes X where nothing is said (QGuiApplication), and ends where there is none.
+        let platform = session.isWaylandAlone ? ["QT_QPA_PLATFORM=wayland"] : []
+        return Pinentry.Program(
+            path: path, environment: baseEnvironment + ["LANG=C.UTF-8"] + session.environment + platform,
             // pinentry's manual: nobody else gets the keys while it is shown.
             options: [("grab", nil), ("lc-ctype", "C.UTF-8")], repertoire: .unicode, width: .window)
     }

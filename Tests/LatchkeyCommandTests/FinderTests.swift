@@ -51,6 +51,30 @@ import Testing
         #expect(finder.handle(.timeUp) == .nothing)
     }
 
+    @Test func linesAreCutByColumnsAndNoCharacterIs() {
+        var finder = finder("銀行口座/日本太郎の口座", "mail/e\u{301}e\u{301}e\u{301}", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "ab銀行口座/日本太郎の口座")
+        _ = finder.handle(.resized(columns: 20, rows: 8))
+        // 18 columns beside the mark: nine of two; an odd one stays empty.
+        #expect(
+            finder.screen.dropFirst().dropLast() == [
+                "> 銀行口座/日本太郎", "  mail/e\u{301}e\u{301}e\u{301}", "  👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "  ab銀行口座/日本太",
+            ])
+        for line in finder.screen { #expect(TextColumns.count(line) <= 20) }
+    }
+
+    @Test func theCursorStandsBehindWhatIsTypedAndItsEndIsSeen() {
+        var finder = finder("a", typing: "日本")
+        _ = finder.handle(.resized(columns: 20, rows: 4))
+        #expect(finder.screen[0] == "find: 日本" && finder.cursorColumn == 11)
+        for character in "語0123456789" { _ = finder.handle(.key(.text(String(character)))) }
+        // 13 columns: ten digits and one letter of two.
+        #expect(finder.screen[0] == "find: 語0123456789" && finder.cursorColumn == 19)
+        _ = finder.handle(.key(.text("語")))
+        #expect(finder.screen[0] == "find: 0123456789語" && finder.cursorColumn == 19)
+        _ = finder.handle(.key(.text("x")))
+        #expect(finder.screen[0] == "find: 0123456789語x" && finder.cursorColumn == 20)
+    }
+
     @Test func eachKeyLooksOnlyAtWhatMatchedBefore() {
         var finder = Finder((0..<10_000).map { "service-\($0)/account-\($0 % 7)" })
         var found = finder.found.count
@@ -98,10 +122,10 @@ import Testing
         }
     }
 
-    private func start() throws -> Process {
+    private func start(of count: Int = 2) throws -> Process {
         let process = try terminal.start(
             programs, arguments: [], changing: ["TERM": "xterm", "SSH_TTY": "/dev/pts/x"])
-        #expect(terminal.shows("2 of 2"))
+        #expect(terminal.shows("\(count) of \(count)"))
         return process
     }
 
@@ -121,7 +145,7 @@ import Testing
         #expect(terminal.shows("hunter2-bob"))
         #expect(!terminal.shown.contains("hunter2-alice"))
         terminal.type(" ")
-        #expect(BuiltPrograms.eventually { terminal.shows("hunter2-bob\u{1b}[Hfind: bo\u{1b}[K") })
+        #expect(BuiltPrograms.eventually { terminal.shows("hunter2-bob\u{1b}[?7l\u{1b}[Hfind: bo\u{1b}[K") })
         terminal.type("\u{1b}")
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
@@ -156,6 +180,68 @@ import Testing
         process.waitUntilExit()
         #expect(process.terminationStatus > 128)
         expectRestored()
+    }
+
+    @Test func wideNamesAreCutAtTheEdgeAndTheCursorStandsBehindWhatIsTyped() throws {
+        let narrow = try PseudoTerminal(columns: 20, rows: 8)
+        try programs.latchkey("set", "銀行口座", "日本太郎の口座", input: Data("hunter2".utf8))
+        try programs.latchkey("set", "銀", "👩‍👩‍👧‍👦e\u{301}", input: Data("hunter2".utf8))
+        let process = try narrow.start(programs, arguments: [], changing: ["TERM": "xterm"])
+        #expect(narrow.shows("  銀/👩‍👩‍👧‍👦e\u{301}\u{1b}[K"))
+        #expect(narrow.shows("  銀行口座/日本太郎\u{1b}[K") || narrow.shows("> 銀行口座/日本太郎\u{1b}[K"))
+        #expect(narrow.shows("\u{1b}[J\u{1b}[1;7H"))
+        // A letter in three pieces.
+        for byte in Array("銀".utf8) { narrow.type([byte]) }
+        #expect(narrow.shows("find: 銀\u{1b}[K") && narrow.shows("2 of 4"))
+        #expect(narrow.shows("\u{1b}[J\u{1b}[1;9H"))
+        narrow.type("\u{7f}")
+        #expect(narrow.shows("\u{1b}[J\u{1b}[1;7H", times: 2))
+        narrow.type("\u{1b}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && !narrow.shown.contains("太郎の"))
+    }
+
+    /// What a program chose as a name reaches the terminal as letters alone.
+    @Test func aNameDisturbsNothing() throws {
+        let evil =
+            "x\u{1b}[2J\u{9b}31m\u{202e}txt\u{2066}\u{200b}\u{200d}\r\n\u{7}" + String(repeating: "\u{301}", count: 40)
+        try programs.latchkey("set", evil, "\u{301}bob", input: Data("hunter2".utf8))
+        let process = try start(of: 3)
+        terminal.type("txt")
+        #expect(terminal.shows("1 of 3"))
+        terminal.type("\r")
+        #expect(terminal.shows("hunter2"))
+        terminal.type("\u{1b}\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let shown = "x\\u{1b}[2J\\u{9b}31m\\u{202e}txt\\u{2066}\\u{200b}\\u{200d}\\u{d}\\u{a}\\u{7}\\u{301}"
+        #expect(terminal.shown.contains(shown))
+        // Escapes are the finder's own.
+        let own = ["[?1049h", "[?7l", "[?7h", "[H", "[J", "[K", "[1;", "[?1049l"]
+        for part in terminal.shown.components(separatedBy: "\u{1b}").dropFirst() {
+            #expect(own.contains { part.hasPrefix($0) }, "\(part.prefix(8).debugDescription)")
+        }
+        for scalar in terminal.shown.unicodeScalars where !"\u{1b}\r\n".unicodeScalars.contains(scalar) {
+            #expect(![.control, .format].contains(scalar.properties.generalCategory), "\(scalar.value)")
+        }
+    }
+
+    /// A long token is no use where its end lies over the edge.
+    @Test func aSecretIsShownToItsEnd() throws {
+        let narrow = try PseudoTerminal(columns: 20, rows: 8)
+        try programs.latchkey("set", "token", input: Data(String(repeating: "0123456789", count: 9).utf8))
+        let process = try narrow.start(programs, arguments: [], changing: ["TERM": "xterm"])
+        #expect(narrow.shows("3 of 3"))
+        narrow.type("tok")
+        #expect(narrow.shows("1 of 3"))
+        narrow.type("\r")
+        // With the terminal's own breaking of lines, so that it is copied as one.
+        #expect(narrow.shows("\u{1b}[?7htoken  (any key hides it) " + " " + String(repeating: "0123456789", count: 9)))
+        narrow.type("x")
+        #expect(narrow.shows("0123456789\u{1b}[?7l\u{1b}[Hfind: tok"))
+        narrow.type("\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
     }
 
     @Test func onAnythingElseItIsTheHelp() throws {

@@ -22,22 +22,7 @@ import Testing
         self.places = places
     }
 
-    /// A socket file, as a compositor or an X server leaves one.
-    private func socket(_ path: String) throws {
-        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { space in
-            for (index, byte) in path.utf8.enumerated() { unsafe space[index] = byte }
-        }
-        let bound = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(bound == 0)
-    }
+    private func socket(_ path: String) throws { try UnixSocketFile.make(at: path) }
 
     private func variables(_ values: [String: String]) -> SessionVariables {
         SessionVariables(values.map { Array("\($0.key)=\($0.value)".utf8) })
@@ -135,6 +120,21 @@ import Testing
         let outcome = try withExtendedLifetime(caller) { try process.run(endedBy: end.descriptor) }
         #expect(outcome == .agreed)
         #expect(!fake.heard.contains { $0.contains("ttyname") } && terminal.shown().isEmpty)
+    }
+
+    /// Qt 5 would look for an X server, and end.
+    @Test func qtIsToldOfWaylandWhereThereIsNothingElse() throws {
+        for path in ["runtime/wayland-0", "displays/X1"] { try socket(folder.path(path)) }
+        let wayland = ["XDG_RUNTIME_DIR": places.runtimeFolder, "WAYLAND_DISPLAY": "wayland-0"]
+        for (values, expected) in [
+            (wayland, true), (["DISPLAY": ":1"], false), (wayland.merging(["DISPLAY": ":1"]) { $1 }, false),
+            // Nobody is there.
+            (wayland.merging(["DISPLAY": ":2", "QT_QPA_PLATFORM": "offscreen"]) { $1 }, true),
+        ] {
+            let session = try #require(GraphicalSession(variables(values), in: places))
+            let environment = Pinentry.Program.graphical("/usr/bin/pinentry-qt", on: session).environment
+            #expect(environment.filter { $0.hasPrefix("QT_") } == (expected ? ["QT_QPA_PLATFORM=wayland"] : []))
+        }
     }
 
     // MARK: Languages

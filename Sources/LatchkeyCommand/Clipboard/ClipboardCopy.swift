@@ -15,6 +15,11 @@ struct ClipboardCopy {
                 .usage, "the secret is longer than \(Self.longest) bytes, too long for a clipboard",
                 "Use `latchkey get` without --clip.")
         }
+        if case .display(let display) = clipboard, !display.carries(secret.bytes) {
+            throw CommandFailure(
+                .usage, "the secret has a byte 0 in it, which \(display.rawValue) cannot copy",
+                "Install xclip, or use `latchkey get` without --clip.")
+        }
         do throws(SystemCallError) {
             switch clipboard {
             case .terminal(let terminal):

@@ -15,6 +15,12 @@ enum DisplayClipboard: String, Sendable, CaseIterable {
         return names.compactMap { name in ProcessEnvironment.variable(name).map { "\(name)=\($0)" } }
     }
 
+    /// xsel keeps what it is given as C's text, which a byte 0 ends.
+    func carries(_ secret: borrowing SecretBytes) -> Bool {
+        let hasZero = unsafe secret.withUnsafeBytes { unsafe $0.contains(0) }
+        return self != .xsel || !hasZero
+    }
+
     func write(_ secret: borrowing SecretBytes) throws(SystemCallError) { try feed(writer, secret) }
 
     func clear() throws(SystemCallError) { try feed(clearer, SecretBytes(count: 0)) }

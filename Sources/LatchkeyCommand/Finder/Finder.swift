@@ -130,6 +130,18 @@ package struct Finder: Sendable {
         let help =
             message.isEmpty
             ? "\(found.count) of \(entries.count)  Enter shows, Ctrl-Y copies, Esc leaves" : message
-        return ([PrintableText.escaped("find: \(query)")] + shown + empty + [help]).map { String($0.prefix(columns)) }
+        return [searchLine]
+            + (shown + empty + [help]).map { TextColumns.beginning(of: $0, columns: columns) }
+    }
+
+    /// The column behind what was typed, from 1 on, where the cursor stands.
+    package var cursorColumn: Int { min(TextColumns.count(searchLine) + 1, columns) }
+
+    /// Of what is too long the end is seen, where the next letter goes.
+    private var searchLine: String {
+        let label = "find: "
+        // One column is the cursor's.
+        let room = columns - label.utf8.count - 1
+        return label + TextColumns.end(of: PrintableText.escaped(query), columns: room)
     }
 }

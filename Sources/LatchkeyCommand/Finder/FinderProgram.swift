@@ -97,16 +97,18 @@ struct FinderProgram {
     // MARK: Drawing
 
     private func draw(_ finder: Finder, _ terminal: borrowing RawTerminal) throws(SystemCallError) {
-        // Home, each line and what was behind it, then everything below.
+        // Home, each line and what was behind it, then everything below; back to what is
+        // typed. What is counted too narrow must not go on in the next line.
         let lines = finder.screen.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n")
-        try terminal.write("\u{1b}[H\(lines)\u{1b}[J")
+        try terminal.write("\u{1b}[?7l\u{1b}[H\(lines)\u{1b}[J\u{1b}[1;\(finder.cursorColumn)H")
     }
 
     private func show(
         _ item: StoredItem, _ secret: SharedSecret, _ terminal: borrowing RawTerminal
     ) throws(CommandFailure) {
         try printing { () throws(SystemCallError) in
-            try terminal.write("\u{1b}[H\u{1b}[J\(item.displayName)  (any key hides it)\r\n\r\n")
+            // A secret is shown to its end, however long its lines are.
+            try terminal.write("\u{1b}[H\u{1b}[J\u{1b}[?7h\(item.displayName)  (any key hides it)\r\n\r\n")
             try terminal.write(ShownSecret.text(of: secret.bytes))
         }
     }

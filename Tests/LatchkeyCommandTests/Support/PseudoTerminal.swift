@@ -7,9 +7,11 @@ final class PseudoTerminal {
     private let master: Int32
     private(set) var shown = ""
 
-    init() throws {
+    /// - Parameters: 0 where it does not say.
+    init(columns: UInt16 = 0, rows: UInt16 = 0) throws {
         var ends: (Int32, Int32) = (-1, -1)
-        guard unsafe openpty(&ends.0, &ends.1, nil, nil, nil) == 0 else { throw CocoaError(.fileNoSuchFile) }
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard unsafe openpty(&ends.0, &ends.1, nil, nil, &size) == 0 else { throw CocoaError(.fileNoSuchFile) }
         master = ends.0
         _ = fcntl(master, F_SETFL, O_NONBLOCK)
         _ = fcntl(master, F_SETFD, FD_CLOEXEC)
@@ -38,8 +40,10 @@ final class PseudoTerminal {
         return process
     }
 
-    func type(_ text: String) {
-        _ = unsafe Array(text.utf8).withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
+    func type(_ text: String) { type(Array(text.utf8)) }
+
+    func type(_ bytes: [UInt8]) {
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(master, $0.baseAddress, $0.count) }
     }
 
     var echoes: Bool {

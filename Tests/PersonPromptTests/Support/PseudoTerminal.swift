@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import PersonPrompt
 
 /// A pseudo-terminal: one side for programs, the other for the test.

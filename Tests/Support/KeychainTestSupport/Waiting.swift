@@ -1,10 +1,9 @@
-import Foundation
-import KeychainPlatform
-import KeychainTestSupport
+internal import Foundation
+internal import KeychainPlatform
 
-enum Waiting {
+package enum Waiting {
     /// Whether something comes true; other processes tell nobody when they are ready.
-    static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
+    package static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
         let deadline = Deadline(after: .seconds(60), on: SystemClock())
         while !deadline.hasPassed {
             if try condition() { return true }
@@ -15,12 +14,12 @@ enum Waiting {
     }
 
     /// Beside the test: what a person does while it asks.
-    static func meanwhile(_ body: @escaping @Sendable () -> Void) { TestThread.start(body) }
+    package static func meanwhile(_ body: @escaping @Sendable () -> Void) { TestThread.start(body) }
 }
 
 extension ManualClock {
     /// Moves on once something waits and `condition` holds.
-    func advanceLater(by duration: Duration, once condition: @escaping @Sendable () -> Bool = { true }) {
+    package func advanceLater(by duration: Duration, once condition: @escaping @Sendable () -> Bool = { true }) {
         Waiting.meanwhile {
             _ = Waiting.eventually { self.waiterCount > 0 && condition() }
             self.advance(by: duration)
