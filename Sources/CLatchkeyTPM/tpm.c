@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tss2/tss2_esys.h>
 #include <tss2/tss2_mu.h>
 #include <tss2/tss2_rc.h>
@@ -40,14 +41,18 @@ static uint32_t said(uint32_t code, const char **step) {
 }
 
 // tpm2-tss says the same of all that keeps it from a device.
-static uint32_t look_at(const char *path) {
+static uint32_t look_at(const char *tcti, const char *path) {
+    struct stat status;
+    // Nothing but a device or a socket is written to.
+    if (stat(path, &status) < 0) return errno == EACCES ? LK_TPM_DENIED : LK_TPM_ABSENT;
+    if (!(strcmp(tcti, "device") == 0 ? S_ISCHR(status.st_mode) : S_ISSOCK(status.st_mode))) return LK_TPM_ABSENT;
     if (access(path, R_OK | W_OK) == 0) return 0;
     return errno == EACCES || errno == EPERM ? LK_TPM_DENIED : LK_TPM_ABSENT;
 }
 
 static uint32_t open_tpm(const char *tcti, const char *configuration, lk_tpm *tpm, const char **step) {
     const char *path = strchr(configuration, '/');
-    uint32_t code = path ? look_at(path) : 0;
+    uint32_t code = path ? look_at(tcti, path) : 0;
     if (code) return code;
     TRY(Tss2_TctiLdr_Initialize_Ex(tcti, configuration, &tpm->tcti));
     TRY(Esys_Initialize(&tpm->esys, tpm->tcti, NULL));

@@ -9,6 +9,8 @@ internal import Synchronization
 /// whoever holds this.
 package final class ProgramSpawner: Sendable {
     private let socket: PacketSocket
+    /// A program is started in a few milliseconds.
+    private static let patience: Duration = .seconds(2)
     /// One question at a time.
     private let turn = Mutex(())
 
@@ -17,6 +19,7 @@ package final class ProgramSpawner: Sendable {
     package init(of path: String) throws(SystemCallError) {
         let result = unsafe path.withCString { unsafe lk_start_spawner($0) }
         socket = PacketSocket(owning: Descriptor(owning: try checked("fork", result)))
+        try socket.waitInReceive(atMost: Self.patience)
     }
 
     /// Starts the program with `descriptor` as its descriptor 3: no other, no arguments,

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 package import KeychainMessages
 package import KeychainPlatform
 
-/// Where a TPM 2.0 is reached: `device:PATH` for the kernel's device, `swtpm:PATH` for
+/// Where a TPM 2.0 is reached: `device:/dev/tpm…` for the kernel's device, `swtpm:PATH` for
 /// the socket of a software TPM, which has its control socket at `PATH.ctrl`.
 package enum TPMAddress: Hashable, Sendable, CustomStringConvertible {
     case device(String)
@@ -22,7 +22,10 @@ package enum TPMAddress: Hashable, Sendable, CustomStringConvertible {
             path.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ",") })
         else { return nil }
         switch text[..<colon] {
-        case "device": self = .device(path)
+        // Whoever opens it writes to it before anything is authenticated.
+        case "device":
+            guard path.hasPrefix("/dev/tpm"), !path.dropFirst("/dev/".count).contains("/") else { return nil }
+            self = .device(path)
         case "swtpm": self = .socket(path)
         default: return nil
         }

@@ -160,7 +160,7 @@ struct ProtectorTests {
         #expect(scene.refusal()?.reason == .keybagUnreadable)
         expectRefusal(.malformed(key: "recovery code")) { try scene.door().unlock(with: .recoveryCode(.text("AAAA"))) }
         let other = SharedSecret(RecoveryCode.text(of: SecretBytes.random(count: RecoveryCode.byteCount)))
-        expectRefusal(.keybagUnreadable) { try scene.door().unlock(with: .recoveryCode(other)) }
+        expectRefusal(.authenticationFailed) { try scene.door().unlock(with: .recoveryCode(other)) }
         try scene.door().unlock(with: .recoveryCode(code))
         #expect(try key.opens(in: scene.open()))
         if let kept { #expect(try kept.opens(in: scene.opened())) }
@@ -294,6 +294,72 @@ struct ProtectorTests {
         }
     }
 
+    /// What was to come and does not open takes nothing away from what does.
+    @Test func anUnfinishedReplacementDoesNotNeedWhatWasToCome() throws {
+        let scene = try Scene()
+        let key = try MadeKey(in: scene.opened())
+        try scene.addTPM()
+        let before = try scene.home.contents()
+        try scene.remove("software-file")
+        let announced = try scene.announcing(before: before, after: try scene.home.contents())
+        try scene.startAgain()
+        try scene.replaceFiles(before, protectors: announced)
+
+        scene.tpm.stop()
+        let files = try scene.home.contents()
+        #expect(try key.opens(in: scene.open()))
+        // Nobody can tell yet whether the key that was to come has to stay.
+        #expect(try scene.home.contents() == files)
+        expectRefusal(
+            .protectorRefused(
+                why: "a change of them was cut short; `latchkey lock --stop`, or a new start, finishes it")
+        ) { _ = try scene.kinds }
+        try scene.tpm.start()
+        try scene.startAgain()
+        #expect(try key.opens(in: scene.open()))
+        #expect(try scene.kinds == ["software-file", "tpm2"])
+    }
+
+    /// The keybag is of the key that came, and nothing opens the one from before.
+    @Test func whatOnlyCameOpensWhereTheKeybagIsOfIt() throws {
+        let scene = try Scene()
+        let key = try MadeKey(in: scene.opened())
+        try scene.addTPM()
+        let before = try scene.home.contents()
+        try scene.remove("software-file")
+        let after = try scene.home.contents()
+        let announced = try scene.announcing(before: before, after: after) { $0.kind == .softwareFile }
+        try scene.startAgain()
+        for second in [after, before] {
+            try scene.replaceFiles(after, protectors: announced)
+            // One copy of the keybag may be from before.
+            try scene.home.write("keybag.1", try #require(second["keybag.1"]))
+            #expect(try scene.files.isDisjoint(with: ["software-secret.0", "software-secret.1"]))
+            let connection = try scene.open()
+            #expect(try key.opens(in: connection))
+            #expect(try connection.describe().unrepairedFiles == [])
+            #expect(try scene.kinds == ["tpm2"])
+            try scene.startAgain()
+            #expect(try key.opens(in: scene.open()))
+            try scene.startAgain()
+        }
+    }
+
+    /// A file that is lost while the enclave runs opens nothing; it is written again before
+    /// anything is bound to it alone.
+    @Test func aSecretThatIsLostMeanwhileIsWrittenAgainBeforeItIsNeeded() throws {
+        let scene = try Scene()
+        let key = try MadeKey(in: scene.opened())
+        try scene.addTPM()
+        for copy in 0..<2 { try scene.home.remove("software-secret.\(copy)") }
+        let trials = try scene.door().testProtectors(pretendingGone: nil).map(\.trial)
+        #expect(trials == [.failed("its file is gone, or is not the one that it was made with"), .opens])
+        try scene.remove("tpm2")
+        scene.tpm.stop()
+        try scene.startAgain()
+        #expect(try key.opens(in: scene.open()))
+    }
+
     @Test func aDeviceThatSaysNothingOrEndsIsAClearError() throws {
         let silent = HardwareHelper(clock: SystemClock()) { _ in }
         #expect(throws: HardwareError.failed("latchkey-hardware ended without an answer")) {
@@ -322,7 +388,7 @@ struct ProtectorTests {
         #expect(try home.contents() == before)
     }
 
-    /// The real one says what it is, and that somebody may not use it.
+    /// The real one says what it is.
     @Test func theTPMIsDescribed() throws {
         let tpm = try SoftwareTPM()
         let address = try #require(TPMAddress(tpm.address))
@@ -332,8 +398,18 @@ struct ProtectorTests {
 }
 
 extension ProtectorTests.Scene {
+    /// The files of a moment, but for both copies of `protectors`.
+    fileprivate func replaceFiles(_ files: [String: [UInt8]], protectors: [UInt8]) throws {
+        for name in try home.contents().keys { try home.remove(name) }
+        for (name, bytes) in files { try home.write(name, bytes) }
+        for copy in 0..<2 { try home.write("protectors.\(copy)", protectors) }
+    }
+
     /// The file of the moment in which both root keys are there.
-    fileprivate func announcing(before: [String: [UInt8]], after: [String: [UInt8]]) throws -> [UInt8] {
+    fileprivate func announcing(
+        before: [String: [UInt8]], after: [String: [UInt8]],
+        keeping isKept: (ProtectorsBody.Protector) -> Bool = { _ in true }
+    ) throws -> [UInt8] {
         let secrets = try #require(before["software-secret.0"])
         guard case .secret(let secret) = SoftwareSecret.parse(SecretBytes(copying: secrets)),
             let old = AuthenticatedFile.parse(.protectors, try #require(before["protectors.0"])),
@@ -343,7 +419,8 @@ extension ProtectorTests.Scene {
             let wrapped = body.protectors.first(where: { $0.kind == .softwareFile }),
             let root = RootKey(wrapped, of: body.store, under: secret.key)
         else { throw CocoaError(.fileReadCorruptFile) }
-        let both = ProtectorsBody(store: body.store, protectors: body.protectors, coming: coming.protectors)
+        let both = ProtectorsBody(
+            store: body.store, protectors: body.protectors.filter(isKept), coming: coming.protectors)
         return AuthenticatedFile.encode(.protectors, generation: old.generation + 1, body: both.encoded, root: root)
     }
 }

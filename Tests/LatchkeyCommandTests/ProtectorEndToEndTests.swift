@@ -114,7 +114,7 @@ struct ProtectorEndToEndTests {
         ] {
             #expect(try programs.run(BuiltPrograms.latchkey, ["protector"] + arguments).status == 2, "\(arguments)")
         }
-        let nowhere = try latchkey("protector", "add", "tpm", "--at", "device:/nowhere/tpm0")
+        let nowhere = try latchkey("protector", "add", "tpm", "--at", "device:/dev/tpm99")
         #expect(nowhere.status == 69 && nowhere.errors.contains("there is no such TPM"))
         #expect(try latchkey("protector", "reseal", "tpm").status == 1)
         let last = try latchkey("protector", "remove", "software")

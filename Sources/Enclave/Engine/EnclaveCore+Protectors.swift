@@ -15,6 +15,7 @@ extension EnclaveCore {
         switch request {
         case .protector(let request): jobs = try self.jobs(for: request)
         // Either may replace the root key.
+        case .confirmRecoveryCode where pendingCode == nil: return nil
         case .confirmRecoveryCode, .removeRecoveryCode: jobs = try resealing { $0.kind == .recoveryCode }
         default: return nil
         }
@@ -35,7 +36,9 @@ extension EnclaveCore {
             }
             return []
         case .add(.tpm2(let address), _):
-            guard present.count < ProtectorsBody.mostProtectors else { throw .protector("there are too many") }
+            guard present.count(where: { $0.sealed != nil }) < DeviceWork.mostDevices else {
+                throw .protector("it is bound to \(DeviceWork.mostDevices) devices already, which is all there may be")
+            }
             guard !present.contains(where: { $0.sealed?.address == address }) else {
                 throw .protector("the TPM at \(address) is one already; `latchkey protector reseal` seals anew")
             }
@@ -59,6 +62,9 @@ extension EnclaveCore {
 
     private func held() throws(KeychainError) -> HeldProtectors {
         guard let protectors else { throw .protector("a keychain in memory is bound to nothing but its process") }
+        guard protectors.body.coming.isEmpty else {
+            throw .protector("a change of them was cut short; `latchkey lock --stop`, or a new start, finishes it")
+        }
         return protectors
     }
 
@@ -105,10 +111,12 @@ extension EnclaveCore {
         case .recoveryCode: return .needsPerson
         case .unknown: return .failed("it is of a newer version of Latchkey")
         case .softwareFile:
-            guard let secret = protectors?.software, opens(protector, secret.key) else {
-                return .failed("its file is not the one that it was made with")
-            }
-            return .opens
+            do throws(KeybagError) {
+                guard let secret = protectors?.software, opens(protector, secret.key), try storage.holds(secret) else {
+                    return .failed("its file is gone, or is not the one that it was made with")
+                }
+                return .opens
+            } catch { return .failed("its file cannot be read") }
         case .tpm2:
             if let refusal = devices.refusals[protector.identifier] { return .failed("\(refusal)") }
             guard let secret = devices.unsealed[protector.identifier],
@@ -224,29 +232,43 @@ extension EnclaveCore {
         let new = NewRoot()
         let coming = try wraps(of: new.key, for: held.body.protectors.filter { !gone($0) }, code, devices)
         let announced = ProtectorsBody(store: store, protectors: held.body.protectors, coming: coming)
-        let unwritten = try storage.write(announced, generation: held.generation + 1, root: keybag.root)
-        protectors?.generation += 1
-        // With one copy alone that says so, the loss of that copy would lose the root key.
-        if let failure = unwritten.first { throw failure.error }
-        protectors?.body = announced
-        try change(.rolled, slots, movingTo: new)
-        finishRoot(ProtectorsBody(store: store, protectors: coming))
-    }
-
-    /// Nothing here can lose anything: the next opening does what fails now.
-    private mutating func finishRoot(_ body: ProtectorsBody) {
-        rememberAttempts()
         do throws(KeybagError) {
             protectors?.generation += 1
-            protectors?.body = body
-            let unwritten = try storage.write(body, generation: protectors?.generation ?? 0, root: keybag.root)
-            unrepaired += unwritten
-            guard unwritten.isEmpty, !body.contains(.softwareFile) else { return }
-            protectors?.software = nil
-            try storage.effaceSoftwareSecret()
+            let unwritten = try storage.write(announced, generation: held.generation + 1, root: keybag.root)
+            // With one copy alone that says so, the loss of that copy would lose the root key.
+            if let failure = unwritten.first { throw failure.error }
+            try change(.rolled, slots, movingTo: new)
         } catch {
-            unrepaired.append(RepairFailure(fileName: AuthenticatedFile.Kind.protectors.fileName, error: error))
+            // The keybag is as it was: nothing comes any more. Where that cannot be
+            // written either, the next opening finds the keybag under the present key.
+            try write(held.body.protectors)
+            throw error
         }
+        try finishRoot(ProtectorsBody(store: store, protectors: coming), announced)
+    }
+
+    /// Until both copies of both files are written, both root keys stay announced: the
+    /// next opening goes on, with whatever of either opens.
+    ///
+    /// - Throws: what kept that from being finished. The new key is the root key all the
+    ///   same.
+    private mutating func finishRoot(
+        _ body: ProtectorsBody, _ announced: ProtectorsBody
+    ) throws(KeybagError) {
+        stateNumber += 1
+        protectors?.body = announced
+        let generation = keybag.generation
+        if let failure = try storage.write(keybag.body, generation: generation, root: keybag.root).first {
+            throw failure.error
+        }
+        rememberAttempts()
+        protectors?.generation += 1
+        let unwritten = try storage.write(body, generation: protectors?.generation ?? 0, root: keybag.root)
+        if let failure = unwritten.first { throw failure.error }
+        protectors?.body = body
+        guard !body.contains(.softwareFile) else { return }
+        protectors?.software = nil
+        try storage.effaceSoftwareSecret()
     }
 
     private func wraps(
@@ -258,6 +280,7 @@ extension EnclaveCore {
             switch protector.kind {
             case .softwareFile:
                 guard let secret = protectors?.software else { throw .unreadable(.secretDamaged) }
+                try storage.keepSoftwareSecret(secret)
                 wraps.append(root.protected(by: .softwareFile, named: secret.identifier, under: secret.key, of: store))
             case .tpm2:
                 guard let sealed = devices?.sealed[protector.identifier] else { throw Self.failure(of: devices) }
@@ -285,9 +308,10 @@ extension EnclaveCore {
 
     private mutating func write(_ protectors: [ProtectorsBody.Protector]) throws(KeybagError) {
         guard let held = self.protectors else { return }
+        guard protectors.count <= ProtectorsBody.mostProtectors else { throw .device(.failed("there are too many")) }
         let body = ProtectorsBody(store: store, protectors: protectors)
-        unrepaired += try storage.write(body, generation: held.generation + 1, root: keybag.root)
         self.protectors?.generation += 1
+        unrepaired += try storage.write(body, generation: held.generation + 1, root: keybag.root)
         self.protectors?.body = body
     }
 

@@ -140,7 +140,10 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     ) throws(KeychainError) -> R {
         let outcome = person.withLock { _ -> Result<R, KeychainError> in
             do throws(KeychainError) {
-                let derived = try resulting(begin).derive()
+                let derivation = try resulting(begin)
+                var derived = try derivation.derive()
+                // There are none here, and a device that is asked says so at once.
+                derived.devices = derivation.work?.done()
                 return .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
             } catch { return .failure(error) }
         }

@@ -20,6 +20,15 @@ struct AuthenticPair: Sendable {
 
     var isAbsent: Bool { copies.isAbsent }
 
+    /// Whether the disk gives what it has of each copy.
+    var areReadable: Bool { copies.allSatisfy { if case .unreadable = $0 { false } else { true } } }
+
+    func areBoth(authenticUnder root: borrowing RootKey) -> Bool {
+        var good = 0
+        for (_, file) in framed where file.verified(by: root) != nil { good += 1 }
+        return good == FilePair.count
+    }
+
     /// The version of a copy that says that it was written by a newer program.
     var claimedNewerVersion: UInt32? { framed.first { $0.file.claimsNewer }?.file.version }
 

@@ -58,20 +58,18 @@ extension EnclaveDirectory {
         }
         let keys = ProtectorKeys(try SoftwareSecretFile(in: directory), code: code, hardware: hardware)
         let protectorFiles = try protectorFiles()
-        let found = try Protectors.open(protectorFiles, keys)
-        guard expected?.accepts(found.body.store) ?? true else { throw .mismatch }
-        var held = HeldProtectors(body: found.body, generation: found.file.generation, software: nil)
-        let isSettled = found.body.coming.isEmpty
-        // They may still be written under the key from before.
-        let formerAttempts = try isSettled ? nil : failedAttempts(root: found.root)
-        let protectors = try isSettled ? found : settled(found, keybag, protectorFiles, keys)
-        held.body = protectors.body
+        let settled = try settled(protectorFiles, keybag, keys)
+        let store = settled.protectors.body.store
+        guard expected?.accepts(store) ?? true else { throw .mismatch }
+        var held = HeldProtectors(body: settled.protectors.body, generation: settled.generation, software: nil)
         held.software = held.body.contains(.softwareFile) ? keys.softwareSecret : nil
+        let (state, formerAttempts) = (settled.state, settled.formerAttempts)
+        let protectors = settled.takeProtectors()
         let file = try newest(of: keybag, protectors)
         let body = try Self.body(of: file, protectors)
 
         var repairs = keybag.repairs(to: file)
-        if isSettled { repairs += protectorFiles.repairs(to: protectors.file) }
+        if state == .settled, let file = protectors.file { repairs += protectorFiles.repairs(to: file) }
         let opened = try Keybag(body, generation: file.generation, root: protectors.takeRoot())
         let failed = try failedAttempts(root: opened.root) ?? formerAttempts ?? AttemptsBody.unbelievable
         var core = try EnclaveCore(
@@ -79,29 +77,81 @@ extension EnclaveDirectory {
             attempts: AttemptCounter(failed: failed, at: moment), cost: cost)
         // Everything has opened: from here on files are written.
         core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)
-        if !isSettled { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
+        if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
         // Before both copies say so, the file's secret may still be needed.
         let name = AuthenticatedFile.Kind.protectors.fileName
-        let areWritten = !core.unrepaired.contains { $0.fileName.hasPrefix(name) }
-        if areWritten { core.unrepaired += settleSoftwareSecret(of: held, keys) }
+        let areWritten = state != .undecided && !core.unrepaired.contains { $0.fileName.hasPrefix(name) }
+        if areWritten, try pair(.protectors).areBoth(authenticUnder: core.keybag.root) {
+            core.unrepaired += settleSoftwareSecret(of: held, keys)
+        }
         core.protectors = held
         return core
     }
 
-    /// A replacement of the root key was cut short: the keybag says which of the two
-    /// it is. What the file is to say then, with that root key.
-    ///
-    /// - Throws: where the key that comes does not open. The keybag may be its.
-    private func settled(
-        _ found: consuming Protectors, _ keybag: AuthenticPair, _ files: AuthenticPair, _ keys: ProtectorKeys
-    ) throws(KeybagError) -> Protectors {
-        let (store, file, coming) = (found.body.store, found.file, found.body.coming)
-        guard let root = keys.open(coming, of: store) else { throw Protectors.failure(files, keys) }
-        if try keybag.newest(under: root) != nil {
-            return Protectors(root: root, body: ProtectorsBody(store: store, protectors: coming), file: file)
+    /// What the files `protectors` come to, beside the keybag.
+    private struct Settled: ~Copyable {
+        enum State {
+            /// They speak of one root key.
+            case settled
+            /// A replacement of it was cut short; what is said here is to be written.
+            case toBeWritten
+            /// As before, but nobody can tell yet whether the other key has to stay:
+            /// nothing is written.
+            case undecided
         }
-        let body = ProtectorsBody(store: store, protectors: found.body.protectors)
-        return Protectors(root: found.takeRoot(), body: body, file: file)
+
+        let protectors: Protectors
+        let generation: UInt64
+        let state: State
+        /// Attempts that are still written under the key from before.
+        let formerAttempts: Int?
+
+        consuming func takeProtectors() -> Protectors { protectors }
+    }
+
+    /// Where a replacement of the root key was cut short, the keybag says which of the
+    /// two it is: the one that comes, if a copy is authentic under it; the one from before,
+    /// if every copy is. Nothing is decided by what cannot be read or does not open.
+    private func settled(
+        _ files: AuthenticPair, _ keybag: AuthenticPair, _ keys: ProtectorKeys
+    ) throws(KeybagError) -> Settled {
+        if let (coming, announced) = try Protectors.comingRoot(files, keybag, keys) {
+            return try settledOnComing(coming, announced, files, keys)
+        }
+        let found = try Protectors.open(files, keys)
+        let generation = found.file?.generation ?? 0
+        guard !found.body.coming.isEmpty else {
+            return Settled(protectors: found, generation: generation, state: .settled, formerAttempts: nil)
+        }
+        let (store, old, coming) = (found.body.store, found.body.protectors, found.body.coming)
+        // A copy that is of neither key that opens is of the one that does not.
+        var areOld = true
+        for (_, file) in keybag.framed where file.verified(by: found.root) == nil { areOld = false }
+        guard areOld else { throw Protectors.failure(files, keys) }
+        let isDecided = keys.open(coming, of: store) != nil && keybag.areReadable && files.areReadable
+        let body = ProtectorsBody(store: store, protectors: old, coming: isDecided ? [] : coming)
+        return Settled(
+            protectors: Protectors(root: found.takeRoot(), body: body, file: nil), generation: generation,
+            state: isDecided ? .toBeWritten : .undecided, formerAttempts: nil)
+    }
+
+    private func settledOnComing(
+        _ coming: NewRoot, _ announced: ProtectorsBody, _ files: AuthenticPair, _ keys: ProtectorKeys
+    ) throws(KeybagError) -> Settled {
+        // Written already, in one copy: that says more than what announced it.
+        if let written = try files.newest(under: coming.key), let said = ProtectorsBody(parsing: written.body) {
+            return Settled(
+                protectors: Protectors(root: coming.key.copy(), body: said, file: written),
+                generation: written.generation, state: .settled, formerAttempts: nil)
+        }
+        var attempts: Int?
+        if let former = keys.open(announced.protectors, of: announced.store) {
+            attempts = try failedAttempts(root: former)
+        }
+        let body = ProtectorsBody(store: announced.store, protectors: announced.coming)
+        return Settled(
+            protectors: Protectors(root: coming.key.copy(), body: body, file: nil),
+            generation: files.framed.map(\.file.generation).max() ?? 0, state: .toBeWritten, formerAttempts: attempts)
     }
 
     /// Has the files say what was settled; the protectors last, which alone know of it.

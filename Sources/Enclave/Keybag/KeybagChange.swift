@@ -59,6 +59,7 @@ struct KeybagChange: ~Copyable {
             next.slots = kept + slots.wrapped(under: keybag.root, made, store: old.store)
             move = nil
         }
+        guard next.classKeys.count <= KeybagBody.mostClassKeys else { throw .tooManyKeys }
         body = next
         generation = keybag.generation + 1
         self.effacement = fresh
@@ -69,7 +70,9 @@ struct KeybagChange: ~Copyable {
 /// A root key that is to be. (A reference, because an optional parameter cannot lend a
 /// noncopyable value.)
 final class NewRoot: Sendable {
-    let key = RootKey.random()
+    let key: RootKey
+
+    init(_ key: consuming RootKey = .random()) { self.key = key }
 }
 
 /// What hangs on the root key alone, under another one: the index key as it is, and a

@@ -9,6 +9,8 @@ enum KeybagError: Error, Hashable, Sendable {
     /// No protector opens the root key; a device was asked and said so.
     case noProtectorOpens(String)
     case device(HardwareError)
+    /// Older class keys are still needed, as many as a keybag holds.
+    case tooManyKeys
     /// Written by a program that knows more than this one.
     case newer(version: UInt32)
     /// The keybag, its protectors and the database are not of one store.
@@ -41,6 +43,8 @@ extension KeybagError {
         case .noProtectorOpens(let why):
             .init(
                 .notAvailable, reason: .keybagUnreadable, underlying: "\(Cause.noProtectorOpens.rawValue): \(why)")
+        case .tooManyKeys:
+            .init(.notAvailable, reason: .busy, underlying: "items are still being moved to new keys")
         case .device(let error): .init(.notAvailable, reason: .deviceFailed(why: "\(error)"))
         case .newer(let version): .init(.notAvailable, reason: .storeNewer(version: Int(version)))
         case .mismatch: .init(.notAvailable, reason: .storeMismatch)
@@ -56,5 +60,13 @@ extension KeybagError {
     private static func reason(of error: SystemCallError) -> Reason {
         if error.isDiskFull { return .diskFull }
         return error.isPermissionDenied ? .keybagUnreadable : .inputOutput
+    }
+
+    /// Whether what is missing is something that opens the root key.
+    var isOfProtectors: Bool {
+        switch self {
+        case .noProtectorOpens, .unreadable(.noProtectorOpens), .unreadable(.secretDamaged): true
+        default: false
+        }
     }
 }

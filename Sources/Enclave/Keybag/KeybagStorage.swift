@@ -14,6 +14,12 @@ protocol KeybagStorage: Sendable {
     ) throws(KeybagError) -> [RepairFailure]
     /// A new secret of the software protector, in both copies of its file.
     func makeSoftwareSecret() throws(KeybagError) -> SoftwareSecret
+    /// What both copies hold now, each written again from `secret` where it does not.
+    ///
+    /// - Throws: where one cannot be written or read: nothing is bound to it then.
+    func keepSoftwareSecret(_ secret: SoftwareSecret) throws(KeybagError)
+    /// Whether a copy holds it now.
+    func holds(_ secret: SoftwareSecret) throws(KeybagError) -> Bool
     /// Overwrites both copies, then removes them.
     func effaceSoftwareSecret() throws(KeybagError)
 
@@ -61,7 +67,19 @@ extension EnclaveDirectory: KeybagStorage {
     }
 
     func makeSoftwareSecret() throws(KeybagError) -> SoftwareSecret {
-        try SoftwareSecretFile(in: directory).secretForNewProtector()
+        // A copy that was to go is no new secret.
+        try SoftwareSecretFile.efface(in: directory)
+        return try SoftwareSecretFile(in: directory).secretForNewProtector()
+    }
+
+    func keepSoftwareSecret(_ secret: SoftwareSecret) throws(KeybagError) {
+        if let failure = try SoftwareSecretFile(in: directory).repair(with: secret).first { throw failure.error }
+        let present = try SoftwareSecretFile(in: directory)
+        guard present.copiesHolding(secret) == FilePair.count else { throw .unreadable(.secretDamaged) }
+    }
+
+    func holds(_ secret: SoftwareSecret) throws(KeybagError) -> Bool {
+        try SoftwareSecretFile(in: directory).copiesHolding(secret) > 0
     }
 
     func effaceSoftwareSecret() throws(KeybagError) { try SoftwareSecretFile.efface(in: directory) }
@@ -104,6 +122,8 @@ final class EphemeralStorage: KeybagStorage {
     func write(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) -> [RepairFailure] { [] }
     func write(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) -> [RepairFailure] { [] }
     func makeSoftwareSecret() -> SoftwareSecret { .random() }
+    func keepSoftwareSecret(_ secret: SoftwareSecret) {}
+    func holds(_ secret: SoftwareSecret) -> Bool { true }
     func effaceSoftwareSecret() {}
     func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) {}
 

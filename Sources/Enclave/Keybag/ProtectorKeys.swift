@@ -6,12 +6,15 @@ internal import KeychainProtocol
 /// person brought one, and the devices. Each device is asked once.
 final class ProtectorKeys {
     /// A TPM takes about a second for what an opening needs; who opens the store waits.
+    /// A device that took longer is not asked again, and no other after it. One that
+    /// takes longer is not accepted as a protector either.
     static let patience: Duration = .seconds(3)
 
     let secrets: SoftwareSecretFile
     private let code: SharedSecret?
     private let hardware: any HardwareDoor
     private var answers: [SealedByTPM: Result<SharedSecret, HardwareError>] = [:]
+    private var isSilent = false
     /// Why devices did not open what they sealed.
     private(set) var refusals: [String] = []
     /// The software protector's secret, where that was what opened.
@@ -62,10 +65,12 @@ final class ProtectorKeys {
 
     private func ask(_ sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> {
         let answer: Result<SharedSecret, HardwareError>
+        if isSilent { return .failure(.silent(Self.patience)) }
         do throws(HardwareError) {
             answer = .success(try hardware.unseal(sealed, patience: Self.patience))
         } catch {
             answer = .failure(error)
+            if case .silent = error { isSilent = true }
             refusals.append("\(sealed.address): \(error)")
         }
         answers[sealed] = answer

@@ -5,12 +5,14 @@ internal import KeychainPlatform
 struct Protectors: ~Copyable {
     let root: RootKey
     let body: ProtectorsBody
-    let file: AuthenticatedFile.Verified
+    /// The copy that says so; nil where a replacement of the root key has to be finished.
+    let file: AuthenticatedFile.Verified?
 
     /// Opens the root key with what there is.
     ///
     /// Each copy is judged under the root key that it itself wraps; the newest
-    /// authentic one wins.
+    /// authentic one wins. (A key that only comes is looked for by
+    /// ``comingRoot(_:_:_:)``.)
     static func open(_ files: AuthenticPair, _ keys: ProtectorKeys) throws(KeybagError) -> Protectors {
         var best: Protectors?
         for (_, file) in files.framed where !file.claimsNewer {
@@ -25,7 +27,7 @@ struct Protectors: ~Copyable {
 
     private static func newer(_ first: consuming Protectors?, _ second: consuming Protectors) -> Protectors {
         guard let first else { return second }
-        return first.file.generation >= second.file.generation ? first : second
+        return first.file?.generation ?? 0 >= second.file?.generation ?? 0 ? first : second
     }
 
     private static func open(_ file: AuthenticatedFile.Unverified, _ keys: ProtectorKeys) -> Protectors? {
@@ -33,6 +35,23 @@ struct Protectors: ~Copyable {
             let root = keys.open(body.protectors, of: body.store), let verified = file.verified(by: root)
         else { return nil }
         return Protectors(root: root, body: body, file: verified)
+    }
+
+    /// The root key that was to come, where a copy speaks of one that opens and a copy of
+    /// the keybag is authentic under it.
+    ///
+    /// That copy is authentic under the key from before, which may not open any more: what
+    /// makes this key the root key is a keybag that is authentic under it, and nothing else.
+    static func comingRoot(
+        _ files: AuthenticPair, _ keybag: AuthenticPair, _ keys: ProtectorKeys
+    ) throws(KeybagError) -> (root: NewRoot, announced: ProtectorsBody)? {
+        for (_, file) in files.framed where !file.claimsNewer {
+            guard let body = ProtectorsBody(parsing: file.uncheckedBody), !body.coming.isEmpty,
+                let root = keys.open(body.coming, of: body.store), try keybag.newest(under: root) != nil
+            else { continue }
+            return (NewRoot(root), body)
+        }
+        return nil
     }
 
     static func failure(_ files: AuthenticPair, _ keys: ProtectorKeys) -> KeybagError {

@@ -69,19 +69,29 @@ struct SoftwareSecretFile: Sendable {
         return failures
     }
 
-    /// Overwrites both copies where they are, then removes them.
+    func copiesHolding(_ secret: SoftwareSecret) -> Int {
+        secrets.count { $0.identifier == secret.identifier && $0.hasSameKey(as: secret) }
+    }
+
+    /// Overwrites both copies where they are, then removes them; the other also where one
+    /// cannot be.
     static func efface(in directory: PrivateDirectory) throws(KeybagError) {
         let pair = FilePair(directory: directory, name: SoftwareSecret.fileName, sizeLimit: SoftwareSecret.fileCount)
-        let zeros = [UInt8](repeating: 0, count: SoftwareSecret.fileCount)
+        var failure: SystemCallError?
+        for index in 0..<FilePair.count {
+            do throws(SystemCallError) { try efface(pair.fileName(index), in: directory) } catch { failure = error }
+        }
+        if let failure { throw .system(failure) }
+        do throws(SystemCallError) { try directory.synchronize() } catch { throw .system(error) }
+    }
+
+    private static func efface(_ name: String, in directory: PrivateDirectory) throws(SystemCallError) {
+        guard try directory.holds(name) else { return }
+        // What is no file of ours cannot be overwritten, and holds no secret of ours.
         do throws(SystemCallError) {
-            for index in 0..<FilePair.count {
-                let name = pair.fileName(index)
-                guard try directory.readSecret(name, atMost: pair.sizeLimit) != nil else { continue }
-                try directory.overwrite(name, with: zeros, at: 0)
-                _ = try directory.remove(name)
-            }
-            try directory.synchronize()
-        } catch { throw .system(error) }
+            try directory.overwrite(name, with: [UInt8](repeating: 0, count: SoftwareSecret.fileCount), at: 0)
+        } catch { guard error.isNotAFileOfOurs else { throw error } }
+        _ = try directory.remove(name)
     }
 
     private func needsRepair(_ index: Int, _ good: SoftwareSecret) -> Bool {

@@ -57,7 +57,7 @@ struct PersonDerivation: Sendable {
     fileprivate let recovery: SharedSecret?
     fileprivate let new: SharedSecret?
     private let cost: PasscodeCost
-    /// What devices have to do for it.
+    /// What devices have to do for it, once what was brought is known to be right.
     var work: DeviceWork?
     /// A recovery code that was brought beside the passcode.
     var code: SharedSecret?
@@ -95,7 +95,6 @@ struct PersonDerivation: Sendable {
             }
             derived.code = DerivedSecret(.recovery, SharedSecret(parsed), parameters: [])
         }
-        if let work { derived.devices = work.done() }
         return derived
     }
 

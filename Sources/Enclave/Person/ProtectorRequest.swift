@@ -54,8 +54,11 @@ struct DeviceWork: Sendable {
 
     let jobs: [Job]
     let hardware: any HardwareDoor
-    /// Sealing takes a TPM several commands.
-    static let patience: Duration = .seconds(8)
+    /// Of a sealing; what comes back has to come within the patience of an opening.
+    static let patience: Duration = .seconds(5)
+    /// How many devices a keychain may be bound to, so that all answer within a person's
+    /// patience.
+    static let mostDevices = 2
 
     /// What came of it, by the protector's identifier.
     struct Outcome: Sendable {
@@ -74,7 +77,7 @@ struct DeviceWork: Sendable {
                 }
             case .unseal(let name, let sealed):
                 do throws(HardwareError) {
-                    outcome.unsealed[name] = try hardware.unseal(sealed, patience: Self.patience)
+                    outcome.unsealed[name] = try hardware.unseal(sealed, patience: ProtectorKeys.patience)
                 } catch { outcome.refusals[name] = error }
             }
         }
@@ -85,7 +88,7 @@ struct DeviceWork: Sendable {
     private func seal(at address: TPMAddress) throws(HardwareError) -> (key: SharedSecret, sealed: SealedByTPM) {
         let key = SharedSecret(.random(count: HardwareProtocol.secretByteCount))
         let sealed = try hardware.seal(key, in: address, patience: Self.patience)
-        guard try hardware.unseal(sealed, patience: Self.patience).bytes.isEqual(to: key.bytes) else {
+        guard try hardware.unseal(sealed, patience: ProtectorKeys.patience).bytes.isEqual(to: key.bytes) else {
             throw .failed("it gives back another secret than it was given")
         }
         return (key, sealed)

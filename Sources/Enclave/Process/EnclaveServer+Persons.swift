@@ -197,8 +197,27 @@ extension EnclaveServer {
     }
 
     func finishAtDesk() {
-        guard let done = desk.take(), !announces(done) else { return }
+        guard let done = desk.take(), !announces(done), !asksDevices(done) else { return }
         finish(done)
+    }
+
+    /// Devices are asked for nobody whose credential is not right.
+    private func asksDevices(_ done: PersonDesk.Done) -> Bool {
+        guard let devices = done.devices, case .success(let derived) = done.derived,
+            case .change(let request) = done.work.request
+        else { return false }
+        do throws(KeychainError) {
+            if request.credential != nil {
+                try withCore { core throws(KeychainError) in try core.check(derived.credential, at: keeper.moment) }
+            }
+            do throws(SystemCallError) { try desk.begin(done.work, devices, after: derived) } catch {
+                throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+            }
+        } catch {
+            send(PersonAnswer(to: done.work.number, .failure(error)), to: done.work.connection)
+            beginAtDesk()
+        }
+        return true
     }
 
     private func finish(_ done: PersonDesk.Done) {
@@ -245,7 +264,7 @@ extension EnclaveServer {
     func lockAsAnnounced() {
         guard let lock = announced else { return }
         announced = nil
-        finish(PersonDesk.Done(work: lock.work, derived: .success(lock.derived)))
+        finish(PersonDesk.Done(work: lock.work, derived: .success(lock.derived), devices: nil))
     }
 
     /// A success that closed or destroyed something is told once the daemon has let go

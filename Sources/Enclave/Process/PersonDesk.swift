@@ -22,6 +22,8 @@ final class PersonDesk: Sendable {
     struct Done: Sendable {
         let work: Work
         let derived: Result<DerivedSecrets, KeychainError>
+        /// What is still to be done by devices.
+        let devices: DeviceWork?
     }
 
     private struct State {
@@ -40,19 +42,39 @@ final class PersonDesk: Sendable {
     /// - Precondition: nothing is under way.
     /// - Throws: where there is no thread for it.
     func begin(_ work: Work, _ derivation: PersonDerivation) throws(SystemCallError) {
-        state.withLock { $0.isBusy = true }
-        do throws(SystemCallError) { try start(work, derivation) } catch {
-            state.withLock { $0.isBusy = false }
-            throw error
+        try start { () throws(KeychainError) in
+            Done(work: work, derived: .success(try derivation.derive()), devices: derivation.work)
+        } orElse: {
+            Done(work: work, derived: .failure($0), devices: nil)
         }
     }
 
-    private func start(_ work: Work, _ derivation: PersonDerivation) throws(SystemCallError) {
-        try BackgroundThread.start { [self] in
-            let derived: Result<DerivedSecrets, KeychainError>
-            do throws(KeychainError) { derived = .success(try derivation.derive()) } catch { derived = .failure(error) }
-            state.withLock { $0.done = Done(work: work, derived: derived) }
-            signal.signal()
+    /// As ``begin(_:_:)``, with what devices do.
+    func begin(_ work: Work, _ devices: DeviceWork, after derived: DerivedSecrets) throws(SystemCallError) {
+        try start {
+            var derived = derived
+            derived.devices = devices.done()
+            return Done(work: work, derived: .success(derived), devices: nil)
+        } orElse: {
+            Done(work: work, derived: .failure($0), devices: nil)
+        }
+    }
+
+    private func start(
+        _ slow: @escaping @Sendable () throws(KeychainError) -> Done,
+        orElse failed: @escaping @Sendable (KeychainError) -> Done
+    ) throws(SystemCallError) {
+        state.withLock { $0.isBusy = true }
+        do throws(SystemCallError) {
+            try BackgroundThread.start { [self] in
+                let done: Done
+                do throws(KeychainError) { done = try slow() } catch { done = failed(error) }
+                state.withLock { $0.done = done }
+                signal.signal()
+            }
+        } catch {
+            state.withLock { $0.isBusy = false }
+            throw error
         }
     }
 

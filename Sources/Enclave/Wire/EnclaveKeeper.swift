@@ -46,6 +46,8 @@ final class EnclaveKeeper {
                     try directory.open(expected, at: moment, cost: cost, hardware: hardware, code: code))
             }
         } catch {
+            // Nothing else opens it, and the code neither.
+            if code != nil, error.isOfProtectors { throw EnclaveCore.wrong }
             throw error.asKeychainError
         }
     }

@@ -120,13 +120,17 @@ struct UnlockCommand: Verb {
             _ = try PersonReach(store, in: surroundings)
             return nil
         } catch {
-            guard error.status == .damaged, let path = PersonReach.ownDirectory(store, surroundings),
-                EnclaveRendezvous.last(inData: path) != nil
+            // Damaged: nothing opens it; unavailable: a device says nothing.
+            guard error.status == .damaged || error.status == .unavailable,
+                let path = PersonReach.ownDirectory(store, surroundings), EnclaveRendezvous.last(inData: path) != nil
             else { throw error }
             var input = arguments.input(surroundings.console)
             let code = try input.credential(recovery: true)
             let door = try PersonReach.asking { () throws(KeychainError) in try surroundings.personDoor(path).get() }
             try PersonReach.asking(door) { door throws(KeychainError) in try door.unlock(with: code) }
+            surroundings.console.note(
+                "Opened with the recovery code, because nothing else did. `latchkey protector test` shows what does "
+                    + "not work; `latchkey protector reseal` or `add software` mends it, before the next start.")
             return try PersonReach(store, in: surroundings)
         }
     }

@@ -60,7 +60,8 @@ struct PasscodeSetCommand: Verb {
         try reach.ask { door throws(KeychainError) in try door.setPasscode(new) }
         try arguments.report(
             "The passcode is set, and the keychain is unlocked.",
-            "`latchkey recovery make` makes a code that opens the keychain if you forget it.", of: reach, on: console)
+            "`latchkey recovery make` makes a code that opens the keychain if you forget it (one from before does not).",
+            of: reach, on: console)
         return .done
     }
 }

@@ -41,10 +41,11 @@ struct PersonReach {
     /// gone.
     func requireSomethingToRecover() throws(CommandFailure) {
         if state.hasPasscode { return }
-        let door = try remoteDoor()
-        let protectors = try Self.asking { () throws(KeychainError) in try door.protectors() }
-        if !protectors.contains(where: { $0.address != nil }) { try requirePasscode() }
+        if try Set(keychain.status().protectors).isDisjoint(with: ["tpm2", "recovery-code"]) { try requirePasscode() }
     }
+
+    /// Whether a recovery code opens what the keychain is bound to, passcode or not.
+    func codeIsProtector() throws(CommandFailure) -> Bool { try keychain.status().protectors.contains("recovery-code") }
 
     /// Where there is no passcode there is nothing to open, lock or change.
     func requirePasscode() throws(CommandFailure) {

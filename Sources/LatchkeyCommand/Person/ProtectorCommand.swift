@@ -238,7 +238,8 @@ struct ProtectorResealCommand: Verb {
         commandName: "reseal", abstract: "Seal anew for a TPM that was cleared or replaced.",
         discussion: """
             The keychain has to be open by another protector: `latchkey unlock --recovery` opens it with the \
-            recovery code where nothing else does. Takes the passcode where there is one.
+            recovery code where nothing else does. Takes the passcode where there is one. The root key stays: if the \
+            old TPM went to somebody else, remove the protector and add it again instead.
 
             EXAMPLE
               latchkey protector reseal tpm

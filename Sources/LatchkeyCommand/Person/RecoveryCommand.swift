@@ -118,12 +118,14 @@ struct RecoveryRemoveCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let reach = try PersonReach(store, in: surroundings)
-        try reach.requirePasscode()
-        guard reach.state.hasRecoveryCode else {
+        try reach.requireSomethingToRecover()
+        var hasCode = reach.state.hasRecoveryCode
+        if !reach.state.hasPasscode { hasCode = try reach.codeIsProtector() }
+        guard hasCode else {
             throw CommandFailure(.noMatch, "there is no recovery code", "`latchkey recovery make` makes one.")
         }
         var input = arguments.input(surroundings.console)
-        let passcode = SharedSecret(try input.existing())
+        let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
         try reach.ask { door throws(KeychainError) in try door.removeRecoveryCode(passcode: passcode) }
         try arguments.report("The recovery code is removed.", of: reach, on: surroundings.console)
         return .done
