@@ -573,7 +573,19 @@ static void serve_spawner(int fd, const char *path) {
     }
 }
 
-int lk_start_spawner(const char *path) {
+// A name of its own in the list of processes, where that of the program stood.
+static void rename_process(char *const *argv, int32_t argc) {
+    static const char name[] = "latchkey-spawner";
+    prctl(PR_SET_NAME, name, 0, 0, 0);
+    if (argc < 1) return;
+    char *end = argv[0] + strlen(argv[0]) + 1;
+    for (int32_t i = 1; i < argc && argv[i] == end; i++) end += strlen(argv[i]) + 1;
+    size_t room = (size_t)(end - argv[0]);
+    memset(argv[0], 0, room);
+    memcpy(argv[0], name, room < sizeof name ? room - 1 : sizeof name);
+}
+
+int lk_start_spawner(const char *path, char *const *argv, int32_t argc) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return err();
     pid_t child = fork();
@@ -599,6 +611,7 @@ int lk_start_spawner(const char *path) {
     if (syscall(SYS_close_range, 4U, ~0U, 0) != 0) {
         for (int fd = 4; fd < 4096; fd++) close(fd);
     }
+    rename_process(argv, argc);
     serve_spawner(3, path);
     _exit(0);
 }

@@ -17,7 +17,7 @@ package final class ProgramSpawner: Sendable {
     /// - Parameter path: absolute.
     /// - Precondition: this process has one thread.
     package init(of path: String) throws(SystemCallError) {
-        let result = unsafe path.withCString { unsafe lk_start_spawner($0) }
+        let result = unsafe path.withCString { unsafe lk_start_spawner($0, CommandLine.unsafeArgv, CommandLine.argc) }
         socket = PacketSocket(owning: Descriptor(owning: try checked("fork", result)))
         try socket.waitInReceive(atMost: Self.patience)
     }

@@ -120,7 +120,8 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
 // descriptor that it is sent with one byte, and answers with that call's result (4
 // bytes). It ends when nobody holds the other end. Our end, close-on-exec, or -errno.
 // To be called while this process has one thread and no secret.
-int lk_start_spawner(const char *path);
+// `argv` is this process's own, which its list of processes shows.
+int lk_start_spawner(const char *path, char *const *argv, int32_t argc);
 
 // SIGALRM ends this process after so many seconds; 0: no longer.
 void lk_end_after(uint32_t seconds);
