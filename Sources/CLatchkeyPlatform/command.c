@@ -181,7 +181,7 @@ static int wait_handing_on(pid_t child, const sigset_t *watched) {
     }
 }
 
-int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome) {
+int lk_run_command(char *const argv[], char *const envp[], int32_t input, int32_t *outcome) {
     static const int handed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD};
     sigset_t watched, before;
     sigemptyset(&watched);
@@ -195,8 +195,15 @@ int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome) {
         sigprocmask(SIG_SETMASK, &before, NULL);
         prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
         if (getppid() != parent) _exit(128 + SIGTERM);
-        execvpe(argv[0], argv, envp);
-        int failure = errno;
+        int failure = 0, r;
+        if (input >= 0) {
+            RETRY(r, dup2(input, 0));
+            if (r < 0) failure = errno;
+        }
+        if (!failure) {
+            execvpe(argv[0], argv, envp);
+            failure = errno;
+        }
         (void)!write(report[1], &failure, sizeof failure);
         _exit(127);
     }

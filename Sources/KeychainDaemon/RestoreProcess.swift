@@ -1,6 +1,6 @@
 internal import Enclave
 package import KeychainModel
-internal import KeychainPlatform
+package import KeychainPlatform
 internal import KeychainProtocol
 package import KeychainService
 internal import KeychainStore
@@ -19,7 +19,10 @@ package struct RestoreProcess {
         case keychain(KeychainError)
     }
 
-    package func run(from backup: String, replacing: Bool) throws(Failure) -> Restoration.Outcome {
+    /// - Parameter recoveryCode: as it was typed, for a backup that nothing else opens.
+    package func run(
+        from backup: String, replacing: Bool, recoveryCode: SharedSecret?
+    ) throws(Failure) -> Restoration.Outcome {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) {
             data = try PrivateDirectory(configuration.locations.dataDirectory, creating: true)
@@ -34,7 +37,9 @@ package struct RestoreProcess {
         let outcome = try keychain { () throws(KeychainError) in
             let hardware = HardwareHelper.installed(
                 in: ProcessEnvironment.executableDirectory, clock: configuration.clock)
-            return try Restoration(into: data, clock: configuration.clock, hardware: hardware).run(from: backup)
+            return try Restoration(
+                into: data, clock: configuration.clock, hardware: hardware, recoveryCode: recoveryCode
+            ).run(from: backup)
         }
         taken.release()
         return outcome

@@ -54,10 +54,16 @@ package enum ForegroundCommand {
     /// signals sent to us are handed on. The status as a shell shows it.
     ///
     /// On return those signals are blocked, so that tidying up is not cut short.
-    package static func run(_ arguments: [String], environment: [String]) throws(SystemCallError) -> Int32 {
+    ///
+    /// - Parameter input: its standard input; nil: ours.
+    package static func run(
+        _ arguments: [String], environment: [String], input: Descriptor? = nil
+    ) throws(SystemCallError) -> Int32 {
         var outcome: Int32 = 0
         let result = unsafe withCStrings(arguments) { argv in
-            unsafe withCStrings(environment) { envp in unsafe lk_run_command(argv, envp, &outcome) }
+            unsafe withCStrings(environment) { envp in
+                unsafe lk_run_command(argv, envp, input?.raw ?? -1, &outcome)
+            }
         }
         _ = try checked("start", result)
         return outcome

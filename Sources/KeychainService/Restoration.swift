@@ -10,12 +10,19 @@ package struct Restoration {
     private let data: PrivateDirectory
     private let clock: any KeychainClock
     private let hardware: any HardwareDoor
+    private let recoveryCode: SharedSecret?
 
-    /// - Parameter hardware: what opens a backup that is bound to it.
-    package init(into data: PrivateDirectory, clock: any KeychainClock, hardware: any HardwareDoor = NoHardware()) {
+    /// - Parameters:
+    ///   - hardware: what opens a backup that is bound to it.
+    ///   - recoveryCode: as it was typed, for a backup that nothing else opens.
+    package init(
+        into data: PrivateDirectory, clock: any KeychainClock, hardware: any HardwareDoor = NoHardware(),
+        recoveryCode: SharedSecret? = nil
+    ) {
         self.data = data
         self.clock = clock
         self.hardware = hardware
+        self.recoveryCode = recoveryCode
     }
 
     /// What a restore did.
@@ -57,7 +64,7 @@ package struct Restoration {
         for (name, content) in files {
             try translatingFiles { () throws(SystemCallError) in try keybag.replace(name, with: content) }
         }
-        let inspection = try Self.inspect(staging.path, clock, hardware)
+        let inspection = try inspect(staging.path)
         try translatingFiles { () throws(SystemCallError) in
             for name in [Store.fileName + "-wal", Store.fileName + "-shm"] where try staging.holds(name) {
                 throw SystemCallError("the new store did not close", errno: 0)
@@ -75,11 +82,10 @@ package struct Restoration {
     package func commit() throws(KeychainError) { try RestoreSwitch.commit(in: data) }
 
     /// Opens the new store with its own keybag, migrates it, and looks at every row.
-    private static func inspect(
-        _ path: String, _ clock: any KeychainClock, _ hardware: any HardwareDoor
-    ) throws(KeychainError) -> InspectionCounts {
+    private func inspect(_ path: String) throws(KeychainError) -> InspectionCounts {
         let engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
-            try InProcessEnclave(dataDirectory: path, expecting: expected, hardware: hardware)
+            try InProcessEnclave(
+                dataDirectory: path, expecting: expected, hardware: hardware, recoveryCode: recoveryCode)
         }
         let report: Result<DoctorReport, KeychainError>
         do throws(KeychainError) {

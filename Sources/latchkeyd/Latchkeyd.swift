@@ -46,6 +46,9 @@ struct Latchkeyd: ParsableCommand {
     @Option(help: "Restore the store from this backup and leave; `latchkey restore` is the way to ask for it.")
     var restore: String?
 
+    @Flag(help: "With --restore: the first line of standard input is the recovery code.")
+    var recovery = false
+
     @Flag(help: "Delete the store and leave; `latchkey uninstall --delete-keychain` asks first.")
     var erase = false
 
@@ -129,11 +132,12 @@ struct Latchkeyd: ParsableCommand {
         guard tasks == 1, !temporary, !report else {
             throw ValidationError("--backup, --restore, --erase and --stop stand alone")
         }
+        guard !recovery || restore != nil else { throw ValidationError("--recovery goes with --restore") }
         let upkeep = Upkeep(configuration: try daemonConfiguration(), replacing: replace, json: json)
         if erase { return upkeep.erase() }
         if stop { return upkeep.stop() }
         if let backup { return upkeep.backup(to: backup) }
-        return restore.map { upkeep.restore(from: $0) }
+        return restore.map { upkeep.restore(from: $0, takesCode: recovery) }
     }
 
     private func daemonConfiguration() throws -> DaemonConfiguration {

@@ -32,17 +32,28 @@ struct Upkeep {
             "{\"file\":\(JSONText.quoted(path))}")
     }
 
-    func restore(from path: String) -> Int32 {
+    /// - Parameter takesCode: the first line of standard input is the recovery code.
+    func restore(from path: String, takesCode: Bool) -> Int32 {
+        var code: SharedSecret?
+        if takesCode {
+            do throws(SystemCallError) {
+                if let line = try InheritedSecret.readLine(descriptor: 0, atMost: PersonProtocol.longestSecret) {
+                    code = SharedSecret(line)
+                }
+            } catch { return fail(2, "the recovery code cannot be read (\(error))", "The keychain is as it was.") }
+            guard code != nil else { return fail(2, "that is no recovery code", "The keychain is as it was.") }
+        }
         let outcome: Restoration.Outcome
         do throws(RestoreProcess.Failure) {
-            outcome = try RestoreProcess(configuration).run(from: path, replacing: replacing)
+            outcome = try RestoreProcess(configuration).run(from: path, replacing: replacing, recoveryCode: code)
         } catch {
             switch error {
             case .wouldReplaceItems:
                 return fail(
                     2, "the keychain in \(configuration.locations.dataDirectory) has items",
                     "Add --replace to set it aside, whole, and restore: nothing is deleted.")
-            case .keychain(let error): return fail(error, "The keychain is as it was.")
+            case .keychain(let error):
+                return fail(error, "The keychain is as it was." + (takesCode ? "" : Self.hint(at: error)))
             }
         }
         let counts = outcome.inspection
@@ -84,6 +95,12 @@ struct Upkeep {
 
     // MARK: Saying
 
+    /// What a person may have who cannot open a backup.
+    private static func hint(at error: KeychainError) -> String {
+        error.reason == .keybagUnreadable
+            ? " Where hardware that it was bound to is gone, add --recovery and give the recovery code." : ""
+    }
+
     private func say(_ text: String, _ object: String) -> Int32 {
         do throws(SystemCallError) {
             try StandardStream.output.write(Array(((json ? object : text) + "\n").utf8))
@@ -94,6 +111,8 @@ struct Upkeep {
     private func fail(_ error: KeychainError, _ fate: String) -> Int32 {
         let below = error.underlying.map { " (\($0))" } ?? ""
         switch error.reason {
+        case .authenticationFailed, .malformed:
+            return fail(3, "the recovery code does not open the backup", fate + " Check the code and the file.")
         case .storeMalformed, .storeMismatch, .keybagUnreadable, .storeUnreadable:
             return fail(5, error.reason.explanation + below, fate + " `latchkey doctor` looks at the keychain.")
         default: return fail(69, error.reason.explanation + below, fate + " Mend that and try again.")

@@ -187,7 +187,7 @@ import Testing
         #expect(try shell.run(Self.list(daemon)) == 3)
         // While it is locked nobody is asked.
         #expect(person.asked.count == 1)
-        try daemon.enclave.unlock(with: .passcode(PersonAtHand.passcode))
+        try person.unlock(daemon)
         #expect(try shell.run(Self.list(daemon)) == 0)
         #expect(person.asked.count == 2)
     }

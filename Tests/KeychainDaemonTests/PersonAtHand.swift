@@ -1,4 +1,5 @@
 import Enclave
+import KeychainClient
 import KeychainDaemon
 import KeychainModel
 import KeychainPlatform
@@ -39,6 +40,14 @@ final class PersonAtHand: PersonAsker {
         state.withLock { $0.enclave = daemon.enclave }
         try daemon.enclave.setPasscode(Self.passcode)
         return daemon
+    }
+
+    /// Unlocks, and waits until the daemon has heard: this enclave, in the daemon's
+    /// process, tells whoever unlocked first.
+    func unlock(_ daemon: DaemonUnderTest) throws {
+        try daemon.enclave.unlock(with: .passcode(Self.passcode))
+        let (states, never) = (daemon.client().deviceStates(), try EventSignal())
+        while try states.next(orUntil: never)?.lock != .unlocked {}
     }
 
     func ask(

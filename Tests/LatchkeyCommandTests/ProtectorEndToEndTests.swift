@@ -107,6 +107,36 @@ struct ProtectorEndToEndTests {
         #expect(try latchkey("--data-dir", other, "get", "mail", "alice").text == "CANARY")
     }
 
+    @Test func aBackupWhoseTPMIsGoneIsRestoredWithTheRecoveryCode() throws {
+        try bind()
+        let data = try #require(try programs.status()["dataDirectory"] as? String)
+        let door = try RemotePersonDoor.present(inData: data, clock: SystemClock())
+        let code = try door.makeRecoveryCode(passcode: nil)
+        try door.confirmRecoveryCode(code)
+        let typed = String(decoding: code.bytes.insecureArray(), as: UTF8.self)
+        #expect(try latchkey("protector", "remove", "software", typed: "\(typed)\n").status == 0)
+        let file = programs.home + "/keychain.backup"
+        #expect(try latchkey("backup", file).status == 0)
+        let other = programs.home + "/other"
+        tpm.stop()
+
+        let refused = try latchkey("--data-dir", other, "restore", file)
+        #expect(refused.status == 5 && refused.errors.contains("add --recovery"))
+        let wrong = try latchkey(
+            "--data-dir", other, "restore", "--recovery", file, typed: String(typed.reversed()))
+        #expect(wrong.status == 3 && wrong.errors.contains("does not open the backup"))
+        #expect(try latchkey("restore", "--passcode-fd", "0", file).status == 2)
+        #expect(!FileManager.default.fileExists(atPath: other + "/keychain.db"))
+
+        #expect(try latchkey("--data-dir", other, "restore", "--recovery", file, typed: typed).status == 0)
+        #expect(try latchkey("--data-dir", other, "get", "mail", "alice").status == 5)
+        #expect(try latchkey("--data-dir", other, "unlock", "--recovery", typed: typed).status == 0)
+        #expect(try latchkey("--data-dir", other, "get", "mail", "alice").text == "CANARY")
+        #expect(try latchkey("--data-dir", other, "protector", "add", "software").status == 0)
+        killAll()
+        #expect(try latchkey("--data-dir", other, "get", "mail", "alice").text == "CANARY")
+    }
+
     @Test func whatIsNotThereIsRefusedInWords() throws {
         #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
         for arguments in [

@@ -136,8 +136,9 @@ int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int
 // makes reach the command by themselves. Where this process is killed the command
 // gets SIGTERM. On return those signals stay blocked, so that nothing cuts the
 // caller's tidying short. *outcome is the exit status as a shell shows it; the
-// result is 0, or -errno of the exec that failed.
-int lk_run_command(char *const argv[], char *const envp[], int32_t *outcome);
+// result is 0, or -errno of the exec that failed. `input` becomes its standard
+// input; -1: it keeps ours.
+int lk_run_command(char *const argv[], char *const envp[], int32_t input, int32_t *outcome);
 
 // Starts a program by its path: `in`, `out` and `log` become descriptors 0, 1 and 2,
 // all others are closed. In our session and terminal or, where `apart` is not 0, in a

@@ -138,8 +138,8 @@ extension EnclaveCore {
                 let secret = try storage.makeSoftwareSecret()
                 let made = keybag.root.protected(
                     by: .softwareFile, named: secret.identifier, under: secret.key, of: store)
-                protectors?.software = secret
                 try write(held.body.protectors + [made])
+                protectors?.software = secret
             case .tpm2:
                 guard let (name, sealed) = devices.sealed.first else { throw Self.failure(of: devices) }
                 try write(held.body.protectors + [tpm(named: name, sealed, under: keybag.root)])

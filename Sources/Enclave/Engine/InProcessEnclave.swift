@@ -23,20 +23,25 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     /// Opens the keybag in `enclave` under the data folder, making it where
     /// `expected` allows.
     ///
+    /// - Parameter recoveryCode: as a person typed it, for a keybag that nothing else
+    ///   opens; none is made then.
     /// - Throws: `errSecNotAvailable` with reason `keybagUnreadable`,
-    ///   `storeMismatch`, `storeNewer`, `storeInUse`, `diskFull` or `inputOutput`.
+    ///   `storeMismatch`, `storeNewer`, `storeInUse`, `diskFull` or `inputOutput`;
+    ///   `errSecAuthFailed` where the code does not open it either.
     package convenience init(
         dataDirectory: String, expecting expected: ExpectedStore, clock: any KeychainClock = SystemClock(),
-        passcodeCost: PasscodeCost = .calibrated, hardware: any HardwareDoor = NoHardware()
+        passcodeCost: PasscodeCost = .calibrated, hardware: any HardwareDoor = NoHardware(),
+        recoveryCode: SharedSecret? = nil
     ) throws(KeychainError) {
+        let daemon = KeybagOpener.daemon(expected)
+        let opener = try recoveryCode.map { code throws(KeychainError) in try KeybagOpener.person(typing: code) }
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
-            try self.init(
-                try directory.open(expected, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware), directory,
-                clock)
-        } catch {
-            throw error.asKeychainError
-        }
+            let core = try directory.open(
+                for: opener ?? daemon, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware)
+            guard daemon.accepts(core.store) else { throw .mismatch }
+            try self.init(core, directory, clock)
+        } catch { throw (opener ?? daemon).refusal(by: error) }
     }
 
     private init(

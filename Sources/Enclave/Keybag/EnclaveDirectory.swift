@@ -36,31 +36,28 @@ struct EnclaveDirectory: Sendable {
 }
 
 extension EnclaveDirectory {
-    /// Opens the keybag, making it first where `expected` allows and nothing of
-    /// one is there.
+    /// Opens the keybag, making it first where it is opened for a new store and nothing
+    /// of one is there.
     ///
     /// Nothing is written before everything has opened; then each damaged or
     /// older copy is written again from the good one.
     ///
     /// - Parameters:
-    ///   - expected: nil: whichever store is there; none is made.
     ///   - moment: now, by the clock whose time counts for attempts.
-    ///   - code: a recovery code's bytes, where a person brought one.
     func open(
-        _ expected: ExpectedStore?, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware(),
-        code: SharedSecret? = nil
+        for opener: KeybagOpener, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware()
     ) throws(KeybagError) -> EnclaveCore {
         var keybag = try keybagFiles()
         if keybag.isAbsent {
-            guard expected == .anyOrNew else { throw .unreadable(.missing) }
+            guard opener.makesStore else { throw .unreadable(.missing) }
             try make()
             keybag = try keybagFiles()
         }
-        let keys = ProtectorKeys(try SoftwareSecretFile(in: directory), code: code, hardware: hardware)
+        let keys = ProtectorKeys(try SoftwareSecretFile(in: directory), code: opener.code, hardware: hardware)
         let protectorFiles = try protectorFiles()
         let settled = try settled(protectorFiles, keybag, keys)
         let store = settled.protectors.body.store
-        guard expected?.accepts(store) ?? true else { throw .mismatch }
+        guard opener.accepts(store) else { throw .mismatch }
         var held = HeldProtectors(body: settled.protectors.body, generation: settled.generation, software: nil)
         held.software = held.body.contains(.softwareFile) ? keys.softwareSecret : nil
         let (state, formerAttempts) = (settled.state, settled.formerAttempts)
@@ -240,14 +237,5 @@ extension EnclaveDirectory {
         let body = KeybagBody.new(for: protectors.body.store, root: protectors.root)
         let bytes = AuthenticatedFile.encode(.keybag, generation: 1, body: body.encoded, root: protectors.root)
         try keybagFiles().pair.write(bytes)
-    }
-}
-
-extension ExpectedStore {
-    func accepts(_ store: StoreID) -> Bool {
-        switch self {
-        case .anyOrNew: true
-        case .named(let bytes): bytes == store.bytes
-        }
     }
 }

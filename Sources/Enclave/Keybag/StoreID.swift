@@ -25,4 +25,11 @@ package enum ExpectedStore: Hashable, Sendable {
     case anyOrNew
     /// The database names its store (16 bytes); a keybag is never made for it.
     case named([UInt8])
+
+    func accepts(_ store: StoreID) -> Bool {
+        switch self {
+        case .anyOrNew: true
+        case .named(let bytes): bytes == store.bytes
+        }
+    }
 }

@@ -127,10 +127,7 @@ extension EnclaveServer {
         with code: SharedSecret, _ call: PersonCall, _ request: UInt64, _ person: PersonConnection, _ number: UInt64
     ) {
         do throws(KeychainError) {
-            guard let bytes = RecoveryCode.parse(code.bytes) else {
-                throw .parameter(.malformed(key: "recovery code"))
-            }
-            try keeper.open(nil, code: SharedSecret(bytes))
+            try keeper.open(for: .person(typing: code))
         } catch { return send(PersonAnswer(to: request, .failure(error)), to: number) }
         // What hangs on a slot is opened as ever.
         guard keeper.device?.hasRecoveryCode == true else {

@@ -32,24 +32,17 @@ final class EnclaveKeeper {
 
     /// Opens the keybag where it is not open yet, and checks the store.
     ///
-    /// - Parameters:
-    ///   - expected: nil: whichever store is there; none is made.
-    ///   - code: a recovery code's bytes, where a person brought one.
     /// - Throws: `errSecNotAvailable`; the keybag stays closed then, and the next
     ///   attempt reads the files again.
-    func open(_ expected: ExpectedStore?, code: SharedSecret? = nil) throws(KeychainError) {
+    func open(for opener: KeybagOpener) throws(KeychainError) {
         do throws(KeybagError) {
             if let store {
-                guard expected?.accepts(store) ?? true else { throw .mismatch }
+                guard opener.accepts(store) else { throw .mismatch }
             } else {
                 state = .open(
-                    try directory.open(expected, at: moment, cost: cost, hardware: hardware, code: code))
+                    try directory.open(for: opener, at: moment, cost: cost, hardware: hardware))
             }
-        } catch {
-            // Nothing else opens it, and the code neither.
-            if code != nil, error.isOfProtectors { throw EnclaveCore.wrong }
-            throw error.asKeychainError
-        }
+        } catch { throw opener.refusal(by: error) }
     }
 
     private var store: StoreID? {

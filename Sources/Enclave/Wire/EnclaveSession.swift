@@ -64,7 +64,7 @@ struct EnclaveSession {
         }
         let expected = try ExpectedStore(open.storeID)
         do throws(KeychainError) {
-            try keeper.open(expected)
+            try keeper.open(for: .daemon(expected))
         } catch {
             return .failure(error, to: number)
         }

@@ -124,9 +124,9 @@ struct UnlockCommand: Verb {
             guard error.status == .damaged || error.status == .unavailable,
                 let path = PersonReach.ownDirectory(store, surroundings), EnclaveRendezvous.last(inData: path) != nil
             else { throw error }
+            let door = try PersonReach.asking { () throws(KeychainError) in try surroundings.personDoor(path).get() }
             var input = arguments.input(surroundings.console)
             let code = try input.credential(recovery: true)
-            let door = try PersonReach.asking { () throws(KeychainError) in try surroundings.personDoor(path).get() }
             try PersonReach.asking(door) { door throws(KeychainError) in try door.unlock(with: code) }
             surroundings.console.note(
                 "Opened with the recovery code, because nothing else did. `latchkey protector test` shows what does "

@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import KeychainPlatform
 internal import KeychainProtocol
 
-/// What every command takes that a person opens something with.
-struct PersonArguments: ParsableArguments {
+/// From where a command takes what a person opens something with, where it is not typed.
+struct SecretSource: ParsableArguments {
     @Option(
         name: .customLong("passcode-fd"),
         help: ArgumentHelp("Read what would be typed from this descriptor, a line each.", valueName: "n"))
@@ -14,8 +14,7 @@ struct PersonArguments: ParsableArguments {
         help: ArgumentHelp("Read it from this credential of the systemd unit (LoadCredential=).", valueName: "name"))
     var credential: String?
 
-    @Flag(help: "Write how the keychain is afterwards as JSON.")
-    var json = false
+    var isGiven: Bool { descriptor != nil || credential != nil }
 
     func validate() throws {
         if descriptor != nil, credential != nil {
@@ -27,6 +26,16 @@ struct PersonArguments: ParsableArguments {
         if let credential { return PasscodeInput(console: console, from: .credential(credential)) }
         return PasscodeInput(console: console, from: descriptor.map(PasscodeInput.Source.descriptor) ?? .console)
     }
+}
+
+/// What every command takes that a person opens something with.
+struct PersonArguments: ParsableArguments {
+    @OptionGroup private var source: SecretSource
+
+    @Flag(help: "Write how the keychain is afterwards as JSON.")
+    var json = false
+
+    func input(_ console: any Console) -> PasscodeInput { source.input(console) }
 
     /// Says what was done: to a person in words, to a program as the new state.
     func report(_ words: String..., of reach: PersonReach, on console: any Console) throws(CommandFailure) {

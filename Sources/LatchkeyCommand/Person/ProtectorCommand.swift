@@ -56,7 +56,7 @@ private struct ProtectorReport {
 
 extension ProtectorState {
     fileprivate var name: String {
-        identifier.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        identifier.map { PrintableText.hex(UInt32($0), digits: 2) }.joined()
     }
 
     fileprivate var shortName: String { String(name.prefix(8)) }

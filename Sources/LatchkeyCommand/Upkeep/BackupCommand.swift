@@ -48,8 +48,14 @@ struct RestoreCommand: Verb {
             asked to leave; the next command starts it anew. A restore that was cut short leaves either the old \
             keychain or the new one.
 
-            EXAMPLE
+            A backup is bound to what the keychain was bound to when it was made. Where that is hardware which is \
+            gone, --recovery opens it with the recovery code of that time: typed, or the first line of standard \
+            input. Then `latchkey unlock --recovery` opens the keychain, until `latchkey protector add` binds it \
+            to something that is there.
+
+            EXAMPLES
               latchkey restore --replace ~/keychain.backup
+              latchkey restore --recovery /media/usb/keychain.backup
 
             --json writes {"rows", "unopened", "replaced"}: how many rows there are, how many of them do not open, \
             and the folder with what was there before, or null.
@@ -61,13 +67,26 @@ struct RestoreCommand: Verb {
     @Flag(help: "Set a keychain that has items aside, and restore in its place.")
     var replace = false
 
+    @Flag(help: "Open the backup with the recovery code, because its hardware is gone.")
+    var recovery = false
+
+    @OptionGroup var source: SecretSource
+
     @Flag(help: "Write what was done as JSON.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
+    func validate() throws {
+        guard recovery || !source.isGiven else { throw ValidationError("a code is taken with --recovery alone") }
+    }
+
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let path = surroundings.absolute(file)
-        return try UpkeepProgram(surroundings, store).run(["--restore", path], replacing: replace, json: json)
+        let program = UpkeepProgram(surroundings, store)
+        guard recovery else { return try program.run(["--restore", path], replacing: replace, json: json) }
+        var input = source.input(surroundings.console)
+        let code = SharedSecret(try input.existing("Recovery code: "))
+        return try program.run(["--restore", path, "--recovery"], replacing: replace, json: json, secret: code)
     }
 }

@@ -17,7 +17,10 @@ struct UpkeepProgram {
         if case .store = configuration.target { true } else { false }
     }
 
-    func run(_ arguments: [String], replacing: Bool, json: Bool) throws(CommandFailure) -> ExitStatus {
+    /// - Parameter secret: what the program reads from its standard input; nil: ours.
+    func run(
+        _ arguments: [String], replacing: Bool, json: Bool, secret: SharedSecret? = nil
+    ) throws(CommandFailure) -> ExitStatus {
         guard case .store(let locations, _) = configuration.target else {
             throw CommandFailure(
                 .usage, "only a keychain of your own can be backed up and restored",
@@ -30,8 +33,16 @@ struct UpkeepProgram {
             [program, "--data-dir", locations.dataDirectory, "--run-dir", locations.runDirectory] + arguments
             + (replacing ? ["--replace"] : []) + (json ? ["--json"] : [])
         do throws(SystemCallError) {
+            var input: Descriptor?
+            if let secret {
+                // Of one line, which a pipe takes whole before anybody reads (pipe(7)).
+                let pipe = try PipeEnds()
+                try pipe.writing.write(secret.bytes)
+                input = pipe.reading
+            }
             return ExitStatus(
-                rawValue: try ForegroundCommand.run(whole, environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]))
+                rawValue: try ForegroundCommand.run(
+                    whole, environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], input: input))
         } catch {
             throw CommandFailure(
                 .unavailable, "latchkeyd cannot be started (\(error))", "Check its mode, then try again.")

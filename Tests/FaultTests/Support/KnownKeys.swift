@@ -23,7 +23,7 @@ struct KnownKeys {
     init(of folder: String, passcode: String) throws {
         let directory = try EnclaveDirectory(inData: folder)
         defer { directory.release() }
-        var core = try directory.open(.anyOrNew, at: .zero, cost: .calibrated)
+        var core = try directory.open(for: .daemon(.anyOrNew), at: .zero, cost: .calibrated)
         let request = PersonRequest.unlock(.passcode(.text(passcode)))
         let derived = try core.derivation(for: request, at: .zero).derive()
         _ = try core.perform(request, with: derived, at: .zero)
