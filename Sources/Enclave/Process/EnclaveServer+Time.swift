@@ -12,7 +12,9 @@ extension EnclaveServer {
         if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
         if connections.isEmpty {
-            moments.append(min(idleSince + limits.idle, clock.monotonic + limits.socketCheck))
+            let nextLook = clock.monotonic + limits.socketCheck
+            // Where it stays, that moment is past for good: waiting for it would never wait.
+            moments.append(isWantedWithoutDaemon ? nextLook : min(idleSince + limits.idle, nextLook))
         }
         return moments.min().map { max(.zero, $0 - clock.monotonic) }
     }
