@@ -85,10 +85,14 @@ package struct EnclaveDescription: Sendable, Hashable {
     /// Files of the keybag of which one copy is damaged and could not be written
     /// again (a full or read-only disk); the other copy opens.
     package var unrepairedFiles: [String]
+    /// Why a slot that opens at the start did not; nil: it did, or there is none.
+    package var startRefusal: String?
 
     package init(
         protectors: [String], slots: [String], state: DeviceState, generations: [ProtectionClass: UInt32],
-        effacedBelow: UInt32, memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32, unrepairedFiles: [String] = []
+        effacedBelow: UInt32, memoryLocked: Bool, keybagGeneration: UInt64, processID: Int32,
+        unrepairedFiles: [String] = [],
+        startRefusal: String? = nil
     ) {
         self.protectors = protectors
         self.slots = slots
@@ -99,6 +103,7 @@ package struct EnclaveDescription: Sendable, Hashable {
         self.keybagGeneration = keybagGeneration
         self.processID = processID
         self.unrepairedFiles = unrepairedFiles
+        self.startRefusal = startRefusal
     }
 }
 

@@ -94,18 +94,21 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// "open", "passcode", "recovery"
+    /// "open", "passcode", "recovery", "tpm2", "credential"
     package var kind: String = String()
 
     package var identifier: Data = Data()
 
     package var wrappedBagKey: Data = Data()
 
-    /// "passcode": salt (16), passes (4), KiB (4)
+    /// "passcode": salt (16), passes (4), KiB (4); "tpm2": a SealedByTPM
     package var parameters: Data = Data()
 
     /// where opening takes a person
     package var wrappedPersonKey: Data = Data()
+
+    /// where it does not: its secret under the bag key
+    package var wrappedSecret: Data = Data()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -295,7 +298,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".Slot"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{3}wrapped_bag_key\0\u{1}parameters\0\u{3}wrapped_person_key\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{3}wrapped_bag_key\0\u{1}parameters\0\u{3}wrapped_person_key\0\u{3}wrapped_secret\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -308,6 +311,7 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
       case 3: try { try decoder.decodeSingularBytesField(value: &self.wrappedBagKey) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.wrappedPersonKey) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.wrappedSecret) }()
       default: break
       }
     }
@@ -329,6 +333,9 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
     if !self.wrappedPersonKey.isEmpty {
       try visitor.visitSingularBytesField(value: self.wrappedPersonKey, fieldNumber: 5)
     }
+    if !self.wrappedSecret.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedSecret, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -338,6 +345,7 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
     if lhs.wrappedBagKey != rhs.wrappedBagKey {return false}
     if lhs.parameters != rhs.parameters {return false}
     if lhs.wrappedPersonKey != rhs.wrappedPersonKey {return false}
+    if lhs.wrappedSecret != rhs.wrappedSecret {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

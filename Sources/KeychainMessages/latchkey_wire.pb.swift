@@ -887,6 +887,9 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
   /// open still; locked once those that listen have heard of it
   package var closing: Bool = false
 
+  /// a slot opens it without a person
+  package var opensByItself: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Lock: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -966,10 +969,10 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   /// of QUESTION, AGREE and DECLINE: its name, 16 bytes
   package var question: Data = Data()
 
-  /// of the operations on protectors: which, 16 bytes
+  /// of the operations on protectors and slots: which, 16 bytes
   package var protector: Data = Data()
 
-  /// of ADD_PROTECTOR: "device:/dev/tpmrm0"; empty: the software file
+  /// of ADD_…: "device:/dev/tpmrm0"; empty: the software file, a credential
   package var protectorAddress: String = String()
 
   /// of REMOVE_PROTECTOR: the recovery code goes as well
@@ -1005,6 +1008,16 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
     /// `new` is the recovery code, where there is one
     case removeProtector // = 18
     case resealProtector // = 19
+    case listSlots // = 20
+
+    /// one that opens without a person
+    case addSlot // = 21
+
+    /// `new` is the recovery code, where there is one
+    case removeSlot // = 22
+
+    /// `new` is the credential of such a slot
+    case unlockBySlot // = 23
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1033,6 +1046,10 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 17: self = .addProtector
       case 18: self = .removeProtector
       case 19: self = .resealProtector
+      case 20: self = .listSlots
+      case 21: self = .addSlot
+      case 22: self = .removeSlot
+      case 23: self = .unlockBySlot
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1059,6 +1076,10 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .addProtector: return 17
       case .removeProtector: return 18
       case .resealProtector: return 19
+      case .listSlots: return 20
+      case .addSlot: return 21
+      case .removeSlot: return 22
+      case .unlockBySlot: return 23
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1085,6 +1106,10 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .addProtector,
       .removeProtector,
       .resealProtector,
+      .listSlots,
+      .addSlot,
+      .removeSlot,
+      .unlockBySlot,
     ]
 
   }
@@ -1175,6 +1200,11 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
     set {_uniqueStorage()._protectors = newValue}
   }
 
+  package var slots: [Latchkey_PersonReply.Slot] {
+    get {_storage._slots}
+    set {_uniqueStorage()._slots = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Trial: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -1221,6 +1251,23 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
       .needsPerson,
     ]
 
+  }
+
+  package nonisolated struct Slot: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var kind: String = String()
+
+    package var identifier: Data = Data()
+
+    /// of a TPM
+    package var address: String = String()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package nonisolated struct Protector: Sendable {
@@ -1674,6 +1721,9 @@ package nonisolated struct Latchkey_StatusReport: Sendable {
   package var daemonProcess: Int32 = 0
 
   package var enclaveProcess: Int32 = 0
+
+  /// why a slot did not open the keychain at the start
+  package var startRefusal: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2676,7 +2726,7 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2692,6 +2742,7 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.failedAttempts) }()
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.secondsToNextAttempt) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.closing) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.opensByItself) }()
       default: break
       }
     }
@@ -2722,6 +2773,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if self.closing != false {
       try visitor.visitSingularBoolField(value: self.closing, fieldNumber: 8)
     }
+    if self.opensByItself != false {
+      try visitor.visitSingularBoolField(value: self.opensByItself, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2734,6 +2788,7 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.failedAttempts != rhs.failedAttempts {return false}
     if lhs.secondsToNextAttempt != rhs.secondsToNextAttempt {return false}
     if lhs.closing != rhs.closing {return false}
+    if lhs.opensByItself != rhs.opensByItself {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2823,7 +2878,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {
@@ -2832,7 +2887,7 @@ nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNam
 
 nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0\u{1}protectors\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0\u{1}protectors\0\u{1}slots\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -2840,6 +2895,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
     var _state: Latchkey_DeviceState? = nil
     var _question: Latchkey_PersonQuestion? = nil
     var _protectors: [Latchkey_PersonReply.Protector] = []
+    var _slots: [Latchkey_PersonReply.Slot] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2855,6 +2911,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
       _state = source._state
       _question = source._question
       _protectors = source._protectors
+      _slots = source._slots
     }
   }
 
@@ -2878,6 +2935,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
         case 3: try { try decoder.decodeSingularMessageField(value: &_storage._state) }()
         case 4: try { try decoder.decodeSingularMessageField(value: &_storage._question) }()
         case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._protectors) }()
+        case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._slots) }()
         default: break
         }
       }
@@ -2905,6 +2963,9 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
       if !_storage._protectors.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._protectors, fieldNumber: 5)
       }
+      if !_storage._slots.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._slots, fieldNumber: 6)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2919,6 +2980,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._state != rhs_storage._state {return false}
         if _storage._question != rhs_storage._question {return false}
         if _storage._protectors != rhs_storage._protectors {return false}
+        if _storage._slots != rhs_storage._slots {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -2930,6 +2992,46 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Latchkey_PersonReply.Trial: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRIAL_NONE\0\u{1}TRIAL_OPENS\0\u{1}TRIAL_FAILED\0\u{1}TRIAL_NEEDS_PERSON\0")
+}
+
+nonisolated extension Latchkey_PersonReply.Slot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_PersonReply.protoMessageName + ".Slot"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{1}address\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.kind.isEmpty {
+      try visitor.visitSingularStringField(value: self.kind, fieldNumber: 1)
+    }
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 2)
+    }
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonReply.Slot, rhs: Latchkey_PersonReply.Slot) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.address != rhs.address {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -3708,7 +3810,7 @@ nonisolated extension Latchkey_DoctorReport.Salvage: SwiftProtobuf.Message, Swif
 
 nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".StatusReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{4}\u{3}start_refusal\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3728,6 +3830,7 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.damaged) }()
       case 11: try { try decoder.decodeSingularSInt32Field(value: &self.daemonProcess) }()
       case 12: try { try decoder.decodeSingularSInt32Field(value: &self.enclaveProcess) }()
+      case 15: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
       default: break
       }
     }
@@ -3770,6 +3873,9 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if self.enclaveProcess != 0 {
       try visitor.visitSingularSInt32Field(value: self.enclaveProcess, fieldNumber: 12)
     }
+    if !self.startRefusal.isEmpty {
+      try visitor.visitSingularStringField(value: self.startRefusal, fieldNumber: 15)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3786,6 +3892,7 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if lhs.damaged != rhs.damaged {return false}
     if lhs.daemonProcess != rhs.daemonProcess {return false}
     if lhs.enclaveProcess != rhs.enclaveProcess {return false}
+    if lhs.startRefusal != rhs.startRefusal {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -172,6 +172,8 @@ package struct KeychainStatus: Sendable, Hashable {
     package var hasPasscode = false
     package var protectors: [String] = []
     package var slots: [String] = []
+    /// Why a slot that opens at the start did not; nil: it did, or there is none.
+    package var startRefusal: String?
     package var openClasses: Set<ProtectionClass> = []
     package var memoryLocked = false
     /// Items of the caller's groups, by class.

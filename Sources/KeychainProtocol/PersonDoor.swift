@@ -30,10 +30,13 @@ package struct DeviceState: Hashable, Sendable {
     package var secondsToNextAttempt: Int
     /// Unlocked still, and locked as soon as those that listen have heard of it.
     package var isClosing: Bool
+    /// Whether something opens it without a person, although there is a passcode.
+    package var opensByItself: Bool
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
-        failedAttempts: Int = 0, secondsToNextAttempt: Int = 0, isClosing: Bool = false
+        failedAttempts: Int = 0, secondsToNextAttempt: Int = 0, isClosing: Bool = false,
+        opensByItself: Bool = false
     ) {
         self.number = number
         self.lock = lock
@@ -43,6 +46,7 @@ package struct DeviceState: Hashable, Sendable {
         self.failedAttempts = failedAttempts
         self.secondsToNextAttempt = secondsToNextAttempt
         self.isClosing = isClosing
+        self.opensByItself = opensByItself
     }
 }
 

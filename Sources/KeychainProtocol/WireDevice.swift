@@ -12,6 +12,7 @@ extension Latchkey_DeviceState {
         failedAttempts = UInt32(clamping: state.failedAttempts)
         secondsToNextAttempt = UInt32(clamping: state.secondsToNextAttempt)
         closing = state.isClosing
+        opensByItself = state.opensByItself
     }
 }
 
@@ -28,6 +29,6 @@ extension DeviceState {
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
             hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
             failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt),
-            isClosing: message.closing)
+            isClosing: message.closing, opensByItself: message.opensByItself)
     }
 }

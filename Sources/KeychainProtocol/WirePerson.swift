@@ -26,9 +26,9 @@ package struct PersonMessage: Sendable {
     package var state: UInt64
     /// Which question is spoken of: 16 bytes.
     package var question: [UInt8] = []
-    /// Which protector is spoken of: 16 bytes.
+    /// Which protector or slot is spoken of: 16 bytes.
     package var protector: [UInt8] = []
-    /// Of a new protector: a TPM's; empty: the software file.
+    /// Of a new protector or slot: a TPM's; empty: the software file, or a credential.
     package var protectorAddress = ""
     /// The recovery code goes with the protector that is removed.
     package var withoutCode = false
@@ -296,6 +296,56 @@ package final class RemotePersonDoor: PersonDoor {
         var message = PersonMessage(.resealProtector, credential: passcode.map { .passcode($0) })
         message.protector = identifier
         return try Self.protectors(in: try ask(message))
+    }
+
+    // MARK: Slots
+
+    /// What opens the keychain.
+    package func slots() throws(KeychainError) -> [SlotState] {
+        try Self.slots(in: try ask(PersonMessage(.listSlots)))
+    }
+
+    /// Has a TPM open the keychain when the enclave starts, but for what takes a person.
+    ///
+    /// - Throws: `errSecParam`, reason `protectorRefused`; `errSecNotAvailable`, reason
+    ///   `deviceFailed`; `errSecAuthFailed`. Nothing is changed then.
+    package func addSlot(of tpm: TPMAddress, passcode: SharedSecret) throws(KeychainError) -> [SlotState] {
+        var message = PersonMessage(.addSlot, credential: .passcode(passcode))
+        message.protectorAddress = tpm.description
+        return try Self.slots(in: try ask(message))
+    }
+
+    /// Hands out, once, what opens the keychain but for what takes a person.
+    ///
+    /// - Throws: as ``addSlot(of:passcode:)``.
+    package func addCredentialSlot(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
+        SharedSecret(try ask(PersonMessage(.addSlot, credential: .passcode(passcode))).tail.copy())
+    }
+
+    /// Has a slot open nothing that is written from then on; the keys below it get a new
+    /// generation.
+    ///
+    /// - Parameter code: the recovery code, where there is one.
+    /// - Throws: as ``addSlot(of:passcode:)``.
+    package func removeSlot(
+        _ identifier: [UInt8], passcode: SharedSecret, code: SharedSecret?
+    ) throws(KeychainError) -> [SlotState] {
+        var message = PersonMessage(.removeSlot, credential: .passcode(passcode), new: code)
+        message.protector = identifier
+        return try Self.slots(in: try ask(message))
+    }
+
+    /// Opens with what ``addCredentialSlot(passcode:)`` handed out.
+    ///
+    /// - Throws: `errSecAuthFailed`, reason `authenticationFailed`.
+    package func unlock(bySlot credential: SharedSecret) throws(KeychainError) {
+        _ = try ask(PersonMessage(.unlockBySlot, new: credential))
+    }
+
+    private static func slots(in reply: consuming Reply) throws(KeychainError) -> [SlotState] {
+        let states = reply.header.slots.compactMap(SlotState.init)
+        guard states.count == reply.header.slots.count else { throw unreachable("an answer of the wrong form") }
+        return states
     }
 
     private static func protectors(in reply: consuming Reply) throws(KeychainError) -> [ProtectorState] {

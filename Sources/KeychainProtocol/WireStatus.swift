@@ -11,6 +11,7 @@ extension Latchkey_StatusReport {
         hasPasscode_p = status.hasPasscode
         protectors = status.protectors
         slots = status.slots
+        startRefusal = status.startRefusal ?? ""
         classes = ProtectionClass.allCases.map { item in
             var state = ClassState()
             state.code = item.rawValue
@@ -32,6 +33,7 @@ extension Latchkey_StatusReport {
         status.hasPasscode = hasPasscode_p
         status.protectors = protectors
         status.slots = slots
+        status.startRefusal = startRefusal.isEmpty ? nil : startRefusal
         status.openClasses = Set(classes.filter(\.open).compactMap { ProtectionClass(rawValue: $0.code) })
         status.memoryLocked = memoryLocked
         for (name, count) in items {

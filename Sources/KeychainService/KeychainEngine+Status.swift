@@ -26,6 +26,7 @@ extension KeychainEngine {
         status.hasPasscode = description.state.hasPasscode
         status.protectors = description.protectors
         status.slots = description.slots
+        status.startRefusal = description.startRefusal
         status.openClasses = description.state.openClasses
         status.memoryLocked = description.memoryLocked && SecretArena.shared.isLocked
         status.daemonProcess = ProcessEnvironment.processID

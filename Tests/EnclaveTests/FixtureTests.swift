@@ -23,22 +23,31 @@ import Testing
         /// From version 2; what the keybag opened with when it was written.
         var passcode: String?
         var recoveryCode: String?
+        /// Where there is a slot that opens without a person.
+        var slotCredential: String?
         var store: [UInt8]
         var indexKey: [UInt8]
         var rows: [Row]
         var metadata: [Row]
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2"])
-    func everyOldKeybagOpens(name: String) throws {
-        for credential in try credentials(of: name) { try open(name, with: credential) }
+    private enum Opening {
+        /// It needs no person.
+        case itself
+        case person(PersonCredential)
+        case slot(SharedSecret)
     }
 
-    /// None for a keybag that needs no person.
-    private func credentials(of name: String) throws -> [PersonCredential?] {
+    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots"])
+    func everyOldKeybagOpens(name: String) throws {
+        for opening in try openings(of: name) { try open(name, by: opening) }
+    }
+
+    private func openings(of name: String) throws -> [Opening] {
         let (_, expected) = try fixture(name)
-        guard let passcode = expected.passcode, let code = expected.recoveryCode else { return [nil] }
-        return [.passcode(.text(passcode)), .recoveryCode(.text(code))]
+        guard let passcode = expected.passcode, let code = expected.recoveryCode else { return [.itself] }
+        return [.person(.passcode(.text(passcode))), .person(.recoveryCode(.text(code)))]
+            + (expected.slotCredential.map { [.slot(.text($0))] } ?? [])
     }
 
     private func fixture(_ name: String) throws -> (URL, Expected) {
@@ -48,7 +57,7 @@ import Testing
         return (fixture, expected)
     }
 
-    private func open(_ name: String, with credential: PersonCredential?) throws {
+    private func open(_ name: String, by opening: Opening) throws {
         let (fixture, expected) = try fixture(name)
         let home = try EnclaveHome()
         _ = try PrivateDirectory(home.path(""), creating: true)
@@ -58,15 +67,23 @@ import Testing
         let enclave = try home.open(.named(expected.store))
         defer { enclave.close() }
         #expect(enclave.indexBytes == expected.indexKey)
-        if let credential { try enclave.unlock(with: credential) }
-        #expect(Set(expected.rows.map(\.protectionClass)).count == (credential == nil ? 6 : 7))
-        for row in expected.rows {
+        var closed: ProtectionClass?
+        switch opening {
+        case .itself: #expect(Set(expected.rows.map(\.protectionClass)).count == 6)
+        case .person(let credential):
+            try enclave.unlock(with: credential)
+            #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
+        case .slot(let credential):
+            try enclave.unlock(bySlot: credential)
+            closed = .whenPasscodeSetThisDeviceOnly
+        }
+        for row in expected.rows where row.protectionClass != closed?.rawValue {
             let named = try #require(ProtectionClass(rawValue: row.protectionClass))
             let binding = RowBinding(uuid: row.uuid, protectionClass: named, accessControl: row.accessControl)
             let outcome = enclave.openRowKeys([(binding, WrappedKey(generation: row.generation, box: row.box))])
             #expect(outcome.map(\.secret) == [row.key])
         }
-        for key in expected.metadata {
+        for key in expected.metadata where key.protectionClass != closed?.rawValue {
             let named = try #require(ProtectionClass(rawValue: key.protectionClass))
             let outcome = enclave.openMetadataKey(WrappedKey(generation: key.generation, box: key.box), of: named)
             #expect(outcome.secret == key.key)
@@ -90,6 +107,8 @@ import Testing
         try enclave.confirmRecoveryCode(code)
         expected.passcode = passcode
         expected.recoveryCode = String(decoding: code.bytes.insecureArray(), as: UTF8.self)
+        let slot = try enclave.addCredentialSlot(passcode: .text(passcode))
+        expected.slotCredential = String(decoding: slot.bytes.insecureArray(), as: UTF8.self)
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
         let encoder = JSONEncoder()
@@ -101,7 +120,9 @@ import Testing
     private func add(_ classes: [ProtectionClass], of enclave: InProcessEnclave, to expected: inout Expected) throws {
         for named in classes {
             let accessControl = named == .always ? [] : AccessControl(unconstrained: named).encoded
-            let row = try MadeKey(in: enclave, .row(named, accessControl: accessControl))
+            let row = try MadeKey(
+                in: enclave,
+                RowBinding(uuid: Random.bytes(16), protectionClass: named, accessControl: accessControl))
             expected.rows.append(
                 .init(
                     uuid: row.binding.uuid, protectionClass: named.rawValue, accessControl: accessControl,

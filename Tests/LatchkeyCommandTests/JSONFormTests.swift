@@ -163,7 +163,7 @@ import Testing
             }
         #expect(commands.count > 12)
         for command in commands
-        where !["temp", "completion", "app", "passcode", "recovery", "protector"].contains(command) {
+        where !["temp", "completion", "app", "passcode", "recovery", "protector", "slot"].contains(command) {
             #expect(forms[command] != nil, "\(command)")
             #expect(try programs.latchkey(command, "--help").text.contains("--json"), "\(command)")
         }

@@ -51,7 +51,7 @@ import Testing
         let json = try Following(programs, "--json")
         #expect(
             json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
-                + #""secondsToNextAttempt":0,"openClasses":["ck","dk","cku","dku"]}"#)
+                + #""secondsToNextAttempt":0,"opensByItself":false,"openClasses":["ck","dk","cku","dku"]}"#)
         following.process.interrupt()
         following.process.waitUntilExit()
         #expect(following.process.terminationStatus == 0)

@@ -21,6 +21,7 @@ extension EnclaveCore {
     ///   `errSecParam` (`passcodeIsSet`, `passcodeRefused`).
     func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
         try refuse(request, at: moment)
+        if case .slot(let request) = request { try refuse(request) }
         var passcode: (SharedSecret, PasscodeParameters)?
         var recovery: SharedSecret?
         switch request.credential {
@@ -36,7 +37,11 @@ extension EnclaveCore {
         var derivation = PersonDerivation(
             passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost)
         derivation.work = try deviceWork(for: request)
-        if case .protector(.remove(_, _, .brought(let code))) = request { derivation.code = code }
+        switch request {
+        case .protector(.remove(_, _, .brought(let code))): derivation.code = code
+        case .slot(.remove(_, _, let code)): derivation.code = code
+        default: break
+        }
         return derivation
     }
 
@@ -74,6 +79,7 @@ extension EnclaveCore {
     ) throws(KeychainError) -> PersonOutcome {
         if request.credential != nil { try check(derived.credential, at: moment) }
         if case .protector(let request) = request { return try perform(request, with: derived) }
+        if case .slot(let request) = request { return try perform(request, with: derived) }
         do throws(KeybagError) {
             switch request {
             case .unlock: try open(derived.credential)
@@ -91,7 +97,8 @@ extension EnclaveCore {
                 guard let code = RecoveryCode.parse(typed.bytes) else { throw .unreadable(.slotRefuses) }
                 try confirm(code, derived.devices)
             case .removeRecoveryCode: try removeRecoveryCode(derived)
-            case .protector: break
+            case .unlockBySlot(let typed): try unlockBySlot(typed)
+            case .protector, .slot: break
             }
         } catch {
             throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError
@@ -162,7 +169,7 @@ extension EnclaveCore {
     /// Whoever was shown the code is gone.
     mutating func forgetPendingCode() { pendingCode = nil }
 
-    private func presentEffacement() throws(KeybagError) -> EffacementSecret? {
+    func presentEffacement() throws(KeybagError) -> EffacementSecret? {
         let name = keybag.body.effacement
         return name.isEmpty ? nil : try storage.effacement(named: name)
     }
@@ -186,14 +193,15 @@ extension EnclaveCore {
     /// the old or the new credential opens, and the next opening goes on with the rest.
     mutating func change(
         _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = [],
-        movingTo newRoot: NewRoot? = nil
+        dropping dropped: [UInt8]? = nil, movingTo newRoot: NewRoot? = nil
     ) throws(KeybagError) {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
         let present = try presentEffacement()
         let isLost = keybag.body.hasPasscode && present == nil && !secrets.isEmpty
         let change = try KeybagChange(
-            of: keybag, isLost ? .effaced : keys, slots: slots, keeping: keeping, effacement: present,
+            of: keybag, isLost ? .effaced : keys, slots: slots, keeping: keeping, dropping: dropped,
+            effacement: present,
             movingTo: newRoot)
         if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
         let failures: [RepairFailure]

@@ -14,6 +14,7 @@ extension EnclaveCore {
         let jobs: [DeviceWork.Job]
         switch request {
         case .protector(let request): jobs = try self.jobs(for: request)
+        case .slot(let request): jobs = self.jobs(for: request)
         // Either may replace the root key.
         case .confirmRecoveryCode where pendingCode == nil: return nil
         case .confirmRecoveryCode, .removeRecoveryCode: jobs = try resealing { $0.kind == .recoveryCode }
@@ -315,7 +316,7 @@ extension EnclaveCore {
         self.protectors?.body = body
     }
 
-    private static func failure(of devices: DeviceWork.Outcome?) -> KeybagError {
+    static func failure(of devices: DeviceWork.Outcome?) -> KeybagError {
         .device(devices?.refusals.values.first ?? .failed("it was not asked"))
     }
 }

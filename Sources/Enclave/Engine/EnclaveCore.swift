@@ -24,6 +24,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var protectors: HeldProtectors?
     let hardware: any HardwareDoor
     var unrepaired: [RepairFailure]
+    /// Why a slot that opens at the start did not; nil: it did, or there is none.
+    var startRefusal: String?
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
     /// locked until somebody brings a secret.
@@ -68,7 +70,7 @@ struct EnclaveCore: ~Copyable, Sendable {
             generations: keybag.body.generations, effacedBelow: keybag.body.effacedBelow,
             memoryLocked: SecretArena.shared.isLocked && SecretArena.shared.overflow.unlocked == 0,
             keybagGeneration: keybag.generation, processID: process,
-            unrepairedFiles: unrepaired.map(\.fileName))
+            unrepairedFiles: unrepaired.map(\.fileName), startRefusal: startRefusal)
     }
 
     func state(at moment: Duration) -> DeviceState {
@@ -76,6 +78,6 @@ struct EnclaveCore: ~Copyable, Sendable {
             number: stateNumber, lock: keybag.lock, hasPasscode: keybag.body.hasPasscode,
             hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
             failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment),
-            isClosing: isClosing)
+            isClosing: isClosing, opensByItself: keybag.body.opensByItself)
     }
 }

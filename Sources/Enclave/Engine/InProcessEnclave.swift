@@ -247,6 +247,19 @@ extension InProcessEnclave: PersonDoor {
         try perform(.removeRecoveryCode(passcode: passcode))
     }
 
+    /// As ``RemotePersonDoor/addCredentialSlot(passcode:)``.
+    package func addCredentialSlot(passcode: SharedSecret) throws(KeychainError) -> SharedSecret {
+        guard case .code(let credential) = try perform(.slot(.add(.credential, passcode: passcode))) else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "no credential was made"))
+        }
+        return credential
+    }
+
+    /// As ``RemotePersonDoor/unlock(bySlot:)``.
+    package func unlock(bySlot credential: SharedSecret) throws(KeychainError) {
+        try perform(.unlockBySlot(credential))
+    }
+
     package func question() -> PersonQuestion? { nil }
     package func agree(with credential: PersonCredential) throws(KeychainError) { throw Self.nothingAsked }
     package func decline(_ reason: Reason) throws(KeychainError) { throw Self.nothingAsked }

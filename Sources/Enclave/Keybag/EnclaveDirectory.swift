@@ -82,6 +82,7 @@ extension EnclaveDirectory {
             core.unrepaired += settleSoftwareSecret(of: held, keys)
         }
         core.protectors = held
+        core.unlockAtStart { keys.answer(to: $0) }
         return core
     }
 

@@ -80,7 +80,9 @@ struct Keybag: ~Copyable, Sendable {
 
     private mutating func adopt(_ opened: consuming OpenBag) {
         lastingKeys = opened.keys.filter { $0.protectionClass.isOpenAfterFirstUnlock }
-        ring = KeyRing(of: body, open: deviceKeys + opened.keys, isUnlocked: true)
+        // What takes a person stays closed where no person opened the rest.
+        let isComplete = opened.person != nil || !body.hasPasscode
+        ring = KeyRing(of: body, open: deviceKeys + opened.keys, isUnlocked: isComplete)
         bag = consume opened
     }
 
@@ -95,6 +97,18 @@ struct Keybag: ~Copyable, Sendable {
             } catch { continue }
         }
         throw .unreadable(.slotRefuses)
+    }
+
+    /// The secret of a slot that opens without a person, while the bag is open; nil where
+    /// it is not known.
+    func secret(of slot: KeybagBody.Slot) throws(KeybagError) -> SlotSecret? {
+        guard slot.kind.isAutomatic, !slot.wrappedSecret.isEmpty else { return nil }
+        let binding = WrapBinding.slotSecret(store: body.store, slot: slot.kind, slot.identifier)
+        return try withOpenBag { bag throws(KeybagError) in
+            SlotSecret(
+                kind: slot.kind,
+                bytes: try Self.unwrap(slot.wrappedSecret, under: bag.key, bound: binding).secret.copy())
+        }
     }
 
     // MARK: Changing
@@ -130,12 +144,12 @@ struct Keybag: ~Copyable, Sendable {
         lastingKeys = lastingKeys.filter(stays)
         deviceKeys = deviceKeys.filter(stays)
         bag?.keys.removeAll { !stays($0) }
-        let whileOpen: [ClassKey]
+        let (whileOpen, isComplete): ([ClassKey], Bool)
         switch bag {
-        case .some(let open): whileOpen = open.keys
-        case .none: whileOpen = lastingKeys
+        case .some(let open): (whileOpen, isComplete) = (open.keys, open.person != nil || !body.hasPasscode)
+        case .none: (whileOpen, isComplete) = (lastingKeys, false)
         }
-        ring = KeyRing(of: body, open: deviceKeys + whileOpen, isUnlocked: bag != nil)
+        ring = KeyRing(of: body, open: deviceKeys + whileOpen, isUnlocked: isComplete)
     }
 }
 

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import KeychainMessages
 internal import KeychainModel
+internal import KeychainProtocol
 
 /// What a class key is wrapped under.
 enum ClassKeyParent: String, Hashable, Sendable {
@@ -39,8 +40,16 @@ struct KeybagBody: Hashable, Sendable {
         let wrappedBagKey: [UInt8]
         /// Empty in a slot that opens without a person.
         var wrappedPersonKey: [UInt8] = []
-        /// ``PasscodeParameters`` of a passcode; empty otherwise.
+        /// ``PasscodeParameters`` of a passcode, ``SealedByTPM`` of a TPM; empty otherwise.
         var parameters: [UInt8] = []
+        /// The secret of a slot that opens without a person, under the bag key, so that a
+        /// new bag key can be wrapped for it too. Empty in every other, and where a
+        /// program that knows no such slots wrote the keybag: it goes then with the next
+        /// bag key.
+        var wrappedSecret: [UInt8] = []
+
+        /// Of `tpm2`.
+        var sealed: SealedByTPM? { kind == .tpm2 ? SealedByTPM(encoded: parameters) : nil }
     }
 
     let store: StoreID
@@ -54,6 +63,8 @@ struct KeybagBody: Hashable, Sendable {
     var effacedBelow: UInt32 = 1
 
     var hasPasscode: Bool { slot(.passcode) != nil }
+    /// Whether something opens it without a person, although there is a passcode.
+    var opensByItself: Bool { slots.contains { $0.kind.isAutomatic } }
 
     func slot(_ kind: SlotKind) -> Slot? { slots.first { $0.kind == kind } }
 
@@ -106,7 +117,7 @@ extension KeybagBody {
         let kinds = slots.map(\.kind).filter { $0 == .open || $0.needsPerson }
         let person = classKeys.filter { $0.parent == .person }
         return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
-            && (hasPasscode || !kinds.contains(.recovery))
+            && (hasPasscode || !(kinds.contains(.recovery) || opensByItself))
             && (hasPasscode ? !person.isEmpty : person.isEmpty)
             && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
             && person.allSatisfy { $0.generation >= effacedBelow }
@@ -138,6 +149,7 @@ extension KeybagBody.Slot {
         wrappedBagKey = Array(message.wrappedBagKey)
         wrappedPersonKey = Array(message.wrappedPersonKey)
         parameters = Array(message.parameters)
+        wrappedSecret = Array(message.wrappedSecret)
         guard identifier.count == KeybagBody.slotIdentifierCount, isOfKnownSize else { return nil }
     }
 
@@ -146,8 +158,19 @@ extension KeybagBody.Slot {
         if case .unknown = kind { return true }
         return wrappedBagKey.count == WrappedKey.boxByteCount
             && wrappedPersonKey.count == (kind.needsPerson ? WrappedKey.boxByteCount : 0)
-            && (kind == .passcode ? PasscodeParameters(encoded: parameters) != nil : parameters.isEmpty)
+            && hasKnownParameters && (wrappedSecret.isEmpty || isOfAutomaticSize)
     }
+
+    private var hasKnownParameters: Bool {
+        switch kind {
+        case .passcode: PasscodeParameters(encoded: parameters) != nil
+        case .tpm2: sealed != nil
+        case .open, .recovery, .credential, .unknown: parameters.isEmpty
+        }
+    }
+
+    /// A secret has as many bytes as a key.
+    private var isOfAutomaticSize: Bool { kind.isAutomatic && wrappedSecret.count == WrappedKey.boxByteCount }
 
     fileprivate var message: Latchkey_KeybagBody.Slot {
         var message = Latchkey_KeybagBody.Slot()
@@ -156,6 +179,7 @@ extension KeybagBody.Slot {
         message.wrappedBagKey = Data(wrappedBagKey)
         message.wrappedPersonKey = Data(wrappedPersonKey)
         message.parameters = Data(parameters)
+        message.wrappedSecret = Data(wrappedSecret)
         return message
     }
 }

@@ -32,15 +32,24 @@ struct KeybagChange: ~Copyable {
     /// - Parameters:
     ///   - slots: slots that are to be there, with their secrets.
     ///   - kept: others that stay as they are; only where the keys below are kept.
+    ///   - dropped: names a slot that opens without a person and goes; the others of its
+    ///     sort stay as long as there is a passcode.
     ///   - effacement: the present secret; needed where akpu goes on.
     ///   - newRoot: takes the present one's place, because a protector goes whose wrap
     ///     lies, or lay, on a disk; never where the keys below are kept.
     init(
         of keybag: borrowing Keybag, _ keys: Keys, slots: borrowing NewSlots, keeping kept: [KeybagBody.Slot] = [],
-        effacement present: EffacementSecret?, movingTo newRoot: NewRoot? = nil
+        dropping dropped: [UInt8]? = nil, effacement present: EffacementSecret?, movingTo newRoot: NewRoot? = nil
     ) throws(KeybagError) {
         let old = keybag.body
-        let needsPerson = slots.needPerson
+        let needsPerson = slots.needPerson || kept.contains { $0.kind.needsPerson }
+        var carried = NewSlots()
+        if keys != .kept, needsPerson {
+            for slot in old.slots where slot.kind.isAutomatic && slot.identifier != dropped {
+                guard let secret = try keybag.secret(of: slot) else { continue }
+                carried.add(secret, parameters: slot.parameters, named: slot.identifier)
+            }
+        }
         var next = old
         let fresh = needsPerson && (keys == .effaced || !old.hasPasscode) ? EffacementSecret.random() : nil
         if keys == .effaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
@@ -52,11 +61,15 @@ struct KeybagChange: ~Copyable {
             let move = RootMove(of: keybag, to: newRoot.key)
             next.classKeys = move.wrappedDeviceKeys + inBag
             next.wrappedIndexKey = move.wrappedIndexKey
-            next.slots = kept + slots.wrapped(under: newRoot.key, made, store: old.store)
+            next.slots =
+                kept + slots.wrapped(under: newRoot.key, made, store: old.store)
+                + carried.wrapped(under: newRoot.key, made, store: old.store)
             self.move = .some(move)
         } else {
             next.classKeys = old.classKeys.filter { $0.parent == .root } + inBag
-            next.slots = kept + slots.wrapped(under: keybag.root, made, store: old.store)
+            next.slots =
+                kept + slots.wrapped(under: keybag.root, made, store: old.store)
+                + carried.wrapped(under: keybag.root, made, store: old.store)
             move = nil
         }
         guard next.classKeys.count <= KeybagBody.mostClassKeys else { throw .tooManyKeys }
@@ -107,7 +120,7 @@ struct RootMove: ~Copyable {
 
 /// Slots that are to be there, each with what opens it.
 struct NewSlots: ~Copyable {
-    private var secrets: [(SharedSecret, SlotKind, parameters: [UInt8])] = []
+    private var secrets: [(SharedSecret, SlotKind, parameters: [UInt8], name: [UInt8])] = []
 
     init() {}
 
@@ -118,16 +131,18 @@ struct NewSlots: ~Copyable {
         return slots
     }
 
-    mutating func add(_ secret: borrowing SlotSecret, parameters: [UInt8]) {
-        secrets.append((SharedSecret(secret.bytes.copy()), secret.kind, parameters))
+    mutating func add(
+        _ secret: borrowing SlotSecret, parameters: [UInt8],
+        named identifier: [UInt8] = Random.bytes(KeybagBody.slotIdentifierCount)
+    ) {
+        secrets.append((SharedSecret(secret.bytes.copy()), secret.kind, parameters, identifier))
     }
 
     var needPerson: Bool { secrets.contains { $0.1.needsPerson } }
 
     func wrapped(under root: borrowing RootKey, _ bag: borrowing OpenBag, store: StoreID) -> [KeybagBody.Slot] {
         var slots: [KeybagBody.Slot] = []
-        for (secret, kind, parameters) in secrets {
-            let identifier = Random.bytes(KeybagBody.slotIdentifierCount)
+        for (secret, kind, parameters, identifier) in secrets {
             let key = root.slotKey(for: SlotSecret(kind: kind, bytes: secret.bytes.copy()))
             let person = bag.person.flatMap { person in
                 kind.needsPerson
@@ -138,7 +153,10 @@ struct NewSlots: ~Copyable {
                     kind: kind, identifier: identifier,
                     wrappedBagKey: key.seal(
                         bag.key.secret, bound: WrapBinding.bagKey(store: store, slot: kind, identifier)),
-                    wrappedPersonKey: person ?? [], parameters: parameters))
+                    wrappedPersonKey: person ?? [], parameters: parameters,
+                    wrappedSecret: kind.isAutomatic
+                        ? bag.key.seal(
+                            secret.bytes, bound: WrapBinding.slotSecret(store: store, slot: kind, identifier)) : []))
         }
         return slots
     }

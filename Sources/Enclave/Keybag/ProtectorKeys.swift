@@ -56,12 +56,14 @@ final class ProtectorKeys {
     }
 
     private func unseal(_ sealed: SealedByTPM) -> SharedSecret? {
-        let answer = answers[sealed] ?? ask(sealed)
-        switch answer {
+        switch answer(to: sealed) {
         case .success(let secret): return secret
         case .failure: return nil
         }
     }
+
+    /// What a device gives back, asked once.
+    func answer(to sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> { answers[sealed] ?? ask(sealed) }
 
     private func ask(_ sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> {
         let answer: Result<SharedSecret, HardwareError>

@@ -1,5 +1,6 @@
 internal import KeychainCrypto
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// A kind of slot: by what the bag key opens.
 enum SlotKind: Hashable, Sendable {
@@ -9,11 +10,15 @@ enum SlotKind: Hashable, Sendable {
     case passcode
     /// By what a person wrote down.
     case recovery
+    /// By a random secret that a TPM 2.0 gives back to whoever may use it.
+    case tpm2
+    /// By a random secret that was handed out once, for a service manager to keep.
+    case credential
     /// Of a newer program: opens nothing here.
     case unknown(String)
 
     init(name: String) {
-        self = [Self.open, .passcode, .recovery].first { $0.name == name } ?? .unknown(name)
+        self = [Self.open, .passcode, .recovery, .tpm2, .credential].first { $0.name == name } ?? .unknown(name)
     }
 
     var name: String {
@@ -21,12 +26,20 @@ enum SlotKind: Hashable, Sendable {
         case .open: "open"
         case .passcode: "passcode"
         case .recovery: "recovery"
+        case .tpm2: "tpm2"
+        case .credential: "credential"
         case .unknown(let name): name
         }
     }
 
     /// Whether opening it takes a person: only such a slot opens the class akpu.
     var needsPerson: Bool { self == .passcode || self == .recovery }
+
+    /// Whether it opens, beside a passcode, what does not take a person.
+    var isAutomatic: Bool { self == .tpm2 || self == .credential }
+
+    /// Of the random secret of a slot that opens without a person.
+    static let automaticSecretByteCount = HardwareProtocol.secretByteCount
 }
 
 /// What a person, a TPM or nobody brings to open a slot.
@@ -60,6 +73,9 @@ struct PasscodeParameters: Hashable, Sendable {
     }
 
     var encoded: [UInt8] {
-        salt + [cost.passes, cost.kibibytes].flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
+        salt
+            + [cost.passes, cost.kibibytes].flatMap { number in
+                (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+            }
     }
 }

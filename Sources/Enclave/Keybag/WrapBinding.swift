@@ -30,6 +30,15 @@ enum WrapBinding {
         return data
     }
 
+    /// The secret of a slot that opens without a person, under the bag key.
+    static func slotSecret(store: StoreID, slot kind: SlotKind, _ identifier: [UInt8]) -> AssociatedData {
+        var data = AssociatedData("latchkey slot secret 1")
+        data.append(store.bytes)
+        data.append(kind.name)
+        data.append(identifier)
+        return data
+    }
+
     static func classKey(
         store: StoreID, _ protectionClass: ProtectionClass, generation: UInt32, under parent: ClassKeyParent
     ) -> AssociatedData {

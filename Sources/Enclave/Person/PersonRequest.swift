@@ -17,6 +17,9 @@ enum PersonRequest: Sendable {
     case confirmRecoveryCode(SharedSecret)
     case removeRecoveryCode(passcode: SharedSecret?)
     case protector(ProtectorRequest)
+    case slot(SlotRequest)
+    /// With what a slot that opens without a person was given; opens nothing that takes one.
+    case unlockBySlot(SharedSecret)
 
     /// What has to open a slot before anything is done.
     var credential: PersonCredential? {
@@ -26,7 +29,8 @@ enum PersonRequest: Sendable {
         case .resetPasscode(let code, _): .recoveryCode(code)
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
-        case .lock, .setPasscode, .confirmRecoveryCode: nil
+        case .slot(let request): request.passcode.map { .passcode($0) }
+        case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }
     }
 
@@ -145,4 +149,5 @@ enum PersonOutcome: Sendable {
     /// To be shown once.
     case code(SharedSecret)
     case protectors([ProtectorState])
+    case slots([SlotState])
 }

@@ -48,6 +48,7 @@ extension EnclaveDescription {
         message.memoryLocked = memoryLocked
         message.keybagGeneration = keybagGeneration
         message.unrepairedFiles = unrepairedFiles
+        message.startRefusal = startRefusal ?? ""
         return message
     }
 
@@ -63,7 +64,8 @@ extension EnclaveDescription {
             protectors: message.protectors, slots: message.slots, state: state, generations: generations,
             effacedBelow: message.effacedBelow, memoryLocked: message.memoryLocked,
             keybagGeneration: message.keybagGeneration, processID: process,
-            unrepairedFiles: message.unrepairedFiles)
+            unrepairedFiles: message.unrepairedFiles,
+            startRefusal: message.startRefusal.isEmpty ? nil : message.startRefusal)
     }
 }
 

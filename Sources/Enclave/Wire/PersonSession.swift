@@ -29,6 +29,12 @@ enum PersonCall: Sendable {
             (.resealProtector, _):
             guard message.recoveryCode == nil, let request = ProtectorRequest(message, passcode) else { return nil }
             self = .change(.protector(request))
+        case (.listSlots, _), (.addSlot, _), (.removeSlot, _):
+            guard message.recoveryCode == nil, let request = SlotRequest(message, passcode) else { return nil }
+            self = .change(.slot(request))
+        case (.unlockBySlot, nil):
+            guard let new else { return nil }
+            self = .change(.unlockBySlot(new))
         default:
             guard let request = PersonRequest(message.operation, passcode, message.recoveryCode, new) else {
                 return nil
@@ -80,6 +86,26 @@ extension ProtectorRequest {
     }
 }
 
+extension SlotRequest {
+    /// nil for what no program of ours sends.
+    fileprivate init?(_ message: PersonMessage, _ passcode: SharedSecret?) {
+        let name = message.protector
+        switch (message.operation, passcode) {
+        case (.listSlots, nil) where name.isEmpty && message.new == nil: self = .list
+        case (.addSlot, let passcode?) where name.isEmpty && message.new == nil:
+            guard !message.protectorAddress.isEmpty else {
+                self = .add(.credential, passcode: passcode)
+                return
+            }
+            guard let address = TPMAddress(message.protectorAddress) else { return nil }
+            self = .add(.tpm2(address), passcode: passcode)
+        case (.removeSlot, let passcode?) where name.count == KeybagBody.slotIdentifierCount:
+            self = .remove(name, passcode: passcode, code: message.new)
+        default: return nil
+        }
+    }
+}
+
 extension PersonMessage {
     fileprivate var passcode: SharedSecret? {
         if case .passcode(let secret) = credential { secret } else { nil }
@@ -102,6 +128,9 @@ struct PersonAnswer: ~Copyable {
         case .success(.code(let code)): tail = code.bytes.copy()
         case .success(.protectors(let protectors)):
             reply.protectors = protectors.map(Latchkey_PersonReply.Protector.init)
+            tail = SecretBytes(count: 0)
+        case .success(.slots(let slots)):
+            reply.slots = slots.map(Latchkey_PersonReply.Slot.init)
             tail = SecretBytes(count: 0)
         case .success(.done): tail = SecretBytes(count: 0)
         case .failure(let error):

@@ -53,6 +53,7 @@ struct DeviceText: Sendable, Hashable {
             ("lock", .string(lockName)), ("recoveryCode", .bool(state.hasRecoveryCode)),
             ("failedAttempts", .integer(Int64(state.failedAttempts))),
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
+            ("opensByItself", .bool(state.opensByItself)),
         ]
     }
 

@@ -19,7 +19,7 @@ struct LockCommand: Verb {
               latchkey lock
               latchkey lock --stop
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 
@@ -78,17 +78,23 @@ struct UnlockCommand: Verb {
             its first line; --passcode-fd reads it from a descriptor, and --passcode-credential from a \
             credential of the systemd unit that runs it. It is never an argument.
 
+            With --slot it takes what `latchkey slot add credential` handed out in place of the passcode, for a \
+            service that opens the keychain without a person; what takes a person then stays closed.
+
             EXAMPLES
               latchkey unlock
               ssh -t server latchkey unlock
               systemd-ask-password -n | latchkey unlock
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode, or of hardware that is gone.")
     var recovery = false
+
+    @Flag(help: "Take the credential of a slot (`latchkey slot add credential`) instead of the passcode.")
+    var slot = false
 
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
@@ -96,8 +102,13 @@ struct UnlockCommand: Verb {
     /// How often a person may type.
     private static let tries = 3
 
+    func validate() throws {
+        if slot, recovery { throw ValidationError("--slot and --recovery name two things; give one") }
+    }
+
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
+        if slot { return try openBySlot(surroundings) }
         if recovery, let reach = try openWithCode(surroundings) { return try report(reach, console) }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
@@ -112,6 +123,17 @@ struct UnlockCommand: Verb {
         let last = try input.credential(recovery: recovery)
         try reach.ask { door throws(KeychainError) in try door.unlock(with: last) }
         return try report(reach, console)
+    }
+
+    /// Without a person: what takes one stays closed.
+    private func openBySlot(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        let door = try reach.remoteDoor()
+        var input = arguments.input(surroundings.console)
+        let credential = SharedSecret(try input.existing("Credential: "))
+        try PersonReach.asking { () throws(KeychainError) in try door.unlock(bySlot: credential) }
+        return try report(reach, surroundings.console)
     }
 
     /// Where no protector opens the keychain at all, the code does; nil: one does.

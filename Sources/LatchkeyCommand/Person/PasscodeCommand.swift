@@ -39,7 +39,7 @@ struct PasscodeSetCommand: Verb {
               latchkey passcode set
               printf '%s\\n' "$words" | latchkey passcode set
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 
@@ -77,7 +77,7 @@ struct PasscodeChangeCommand: Verb {
             EXAMPLE
               latchkey passcode change
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 
@@ -108,7 +108,7 @@ struct PasscodeResetCommand: Verb {
             EXAMPLE
               latchkey passcode reset
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 
@@ -150,7 +150,7 @@ struct PasscodeRemoveCommand: Verb {
               latchkey passcode remove
               latchkey passcode remove --recovery
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 

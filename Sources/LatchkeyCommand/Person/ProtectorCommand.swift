@@ -55,12 +55,6 @@ private struct ProtectorReport {
 }
 
 extension ProtectorState {
-    fileprivate var name: String {
-        identifier.map { PrintableText.hex(UInt32($0), digits: 2) }.joined()
-    }
-
-    fileprivate var shortName: String { String(name.prefix(8)) }
-
     /// Whether it opens the keychain without a person.
     fileprivate var opensByItself: Bool { kind == "software-file" || kind == "tpm2" }
 }
@@ -85,25 +79,6 @@ extension ProtectorState.Trial {
     }
 
     fileprivate var refusal: String? { if case .failed(let why) = self { why } else { nil } }
-}
-
-/// The protector that a person means: a kind, where there is one of it, or the beginning
-/// of an identifier.
-private struct ProtectorName {
-    let text: String
-
-    func find(in protectors: [ProtectorState]) throws(CommandFailure) -> ProtectorState {
-        let kind = ["software": "software-file", "tpm": "tpm2", "recovery": "recovery-code"][text] ?? text
-        let found = protectors.filter { $0.kind == kind || (text.utf8.count >= 4 && $0.name.hasPrefix(text)) }
-        guard let first = found.first else {
-            throw CommandFailure(
-                .noMatch, "no protector is called so", "`latchkey protector list` shows what there is.")
-        }
-        guard found.count == 1 else {
-            throw CommandFailure(.usage, "several protectors are called so", "Name one by its ID.")
-        }
-        return first
-    }
 }
 
 /// Where the recovery code alone opens what is bound to hardware that is gone.
@@ -159,7 +134,7 @@ struct ProtectorTestCommand: Verb {
         var gone: [UInt8]?
         if let pretendGone {
             let present = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
-            gone = try ProtectorName(text: pretendGone).find(in: present).identifier
+            gone = try PartName(text: pretendGone, sort: "protector").find(in: present).identifier
         }
         let tried = try PersonReach.asking { () throws(KeychainError) in
             try door.testProtectors(pretendingGone: gone)
@@ -257,7 +232,7 @@ struct ProtectorResealCommand: Verb {
         let reach = try PersonReach(store, in: surroundings)
         let door = try reach.remoteDoor()
         let present = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
-        let protector = try ProtectorName(text: name).find(in: present)
+        let protector = try PartName(text: name, sort: "protector").find(in: present)
         var input = arguments.input(surroundings.console)
         let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
         let protectors = try PersonReach.asking { () throws(KeychainError) in
@@ -299,7 +274,7 @@ struct ProtectorRemoveCommand: Verb {
         let reach = try PersonReach(store, in: surroundings)
         let door = try reach.remoteDoor()
         let present = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
-        let protector = try ProtectorName(text: name).find(in: present)
+        let protector = try PartName(text: name, sort: "protector").find(in: present)
         var input = arguments.input(surroundings.console)
         let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
         let hasCode = reach.state.hasRecoveryCode || present.contains { $0.kind == "recovery-code" }

@@ -22,7 +22,7 @@ struct RecoveryMakeCommand: Verb {
             EXAMPLE
               latchkey recovery make
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 
@@ -109,7 +109,7 @@ struct RecoveryRemoveCommand: Verb {
             EXAMPLE
               latchkey recovery remove
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", \
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
             "openClasses"}: how the keychain is afterwards.
             """)
 

@@ -26,14 +26,21 @@ struct Protection: Sendable {
     private var now: String {
         let programs = "any program that runs as you can read what this command stores"
         guard status.hasPasscode else { return "While it is open, \(programs)." }
+        if status.slots.contains("tpm2") {
+            return "It unlocks by itself, by this machine's TPM, when its programs start: \(programs)."
+        }
         return isLocked
             ? "It is locked now; once it is unlocked, \(programs)."
             : "It is unlocked now, until `latchkey lock` or a restart: \(programs)."
     }
 
-    /// What opens the slots that need a person.
+    /// What opens the slots.
     private var credentials: String {
-        status.slots.contains("recovery") ? "passcode or recovery code" : "passcode"
+        var ways = ["your passcode"]
+        if status.slots.contains("recovery") { ways.append("your recovery code") }
+        if status.slots.contains("tpm2") { ways.append("this machine's TPM") }
+        if status.slots.contains("credential") { ways.append("a credential that was handed out") }
+        return ways.count == 1 ? ways[0] : ways.dropLast().joined(separator: ", ") + " or " + ways[ways.count - 1]
     }
 
     /// Strength of the whole is the weakest protector and slot.
@@ -44,13 +51,13 @@ struct Protection: Sendable {
             return "The secrets are encrypted, but their key lies in a file beside them and there is no passcode: "
                 + "whoever gets a copy of \(folder) can open it; only file permissions keep others out."
         case (true, true):
-            return "A copy of \(folder) opens only with your \(credentials), and is as strong as the passcode "
+            return "A copy of \(folder) opens only with \(credentials), and is as strong as the passcode "
                 + "(items stored as always accessible open without)."
         case (false, false):
             return "The key is bound to this machine's hardware: a copy of \(folder) opens nowhere else, "
                 + "but there is no passcode, so on this machine it opens by itself."
         case (false, true):
-            return "A copy of \(folder) opens only on this machine and with your \(credentials)."
+            return "A copy of \(folder) opens only on this machine and with \(credentials)."
         }
     }
 

@@ -39,6 +39,7 @@ struct StatusReport: Sendable {
             ("Passcode", status.hasPasscode ? "set" : "none"),
             ("Recovery code", device.hasRecoveryCode ? "set" : "none"),
             ("Attempts", DeviceText(device).attempts),
+            ("Unlocks", unlocks),
             ("Protectors", list(status.protectors)),
             ("Slots", list(status.slots)),
             ("Open classes", list(openClasses)),
@@ -53,6 +54,12 @@ struct StatusReport: Sendable {
             ("Enclave", "process \(status.enclaveProcess)"),
             ("This version", LatchkeyVersion.text),
         ]
+    }
+
+    private var unlocks: String {
+        if let refusal = status.startRefusal { return "by itself, but did not: \(refusal)" }
+        if device.opensByItself { return "by itself" }
+        return status.hasPasscode ? "when a person comes" : "is always open"
     }
 
     private func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
@@ -84,6 +91,7 @@ struct StatusReport: Sendable {
                 ("storeFormat", .integer(Int64(status.storeFormat))), ("passcode", .bool(status.hasPasscode)),
             ] + DeviceText(device).statusMembers + [
                 ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
+                ("startRefusal", JSONValue(status.startRefusal)),
                 ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
                 ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
                 ("damaged", .integer(Int64(status.damaged))), ("program", program),

@@ -35,6 +35,7 @@
             .state, .awaitState, .unlock, .lock, .setPasscode, .changePasscode, .resetPasscode, .removePasscode,
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
+            .listSlots, .addSlot, .removeSlot, .unlockBySlot,
         ]
 
         /// Every operation with no credential, a passcode and a recovery code, with and
@@ -54,8 +55,10 @@
             request.credential = credential
             request.credentialLength = credential == .none ? 0 : 4
             request.question = Data(0..<16)
-            if [.removeProtector, .resealProtector].contains(operation) { request.protector = Data(0..<16) }
-            if operation == .addProtector { request.protectorAddress = "device:/dev/tpmrm0" }
+            if [.removeProtector, .resealProtector, .removeSlot].contains(operation) {
+                request.protector = Data(0..<16)
+            }
+            if operation == .addProtector || operation == .addSlot { request.protectorAddress = "device:/dev/tpmrm0" }
             if operation == .decline {
                 request.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: .userCanceled))
             }

@@ -1,0 +1,124 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// What opens the keychain without a person, beside a passcode.
+///
+/// Such a slot opens the bag, never the class akpu, which is wrapped by what a person
+/// brings; and it is no person who agrees to anything.
+extension EnclaveCore {
+    /// Opens what the machine's TPM opens. What keeps it from that is told of
+    /// (``startRefusal``), and the keychain stays locked until a person comes.
+    mutating func unlockAtStart(asking device: (SealedByTPM) -> Result<SharedSecret, HardwareError>) {
+        for slot in keybag.body.slots {
+            guard keybag.lock != .unlocked, let sealed = slot.sealed else { continue }
+            do throws(HardwareError) {
+                let secret = try device(sealed).get()
+                try unlock(by: SlotSecret(kind: .tpm2, bytes: secret.bytes.copy()))
+                startRefusal = nil
+            } catch { startRefusal = "\(error)" }
+        }
+    }
+
+    private mutating func unlock(by secret: borrowing SlotSecret) throws(HardwareError) {
+        do throws(KeybagError) { try keybag.unlock(with: secret, effacement: nil) } catch {
+            throw .failed("it gives back another secret than it was given")
+        }
+        stateNumber += 1
+    }
+
+    /// What is open stays as open as it is.
+    ///
+    /// - Throws: ``KeybagError/Cause/slotRefuses``. Nothing counts such an attempt: it has
+    ///   to hit 256 random bits.
+    mutating func unlockBySlot(_ typed: SharedSecret) throws(KeybagError) {
+        guard let secret = SlotCredential.parse(typed.bytes) else { throw .unreadable(.slotRefuses) }
+        let slotSecret = SlotSecret(kind: .credential, bytes: secret)
+        guard keybag.accepts(slotSecret) else { throw .unreadable(.slotRefuses) }
+        guard keybag.lock != .unlocked else { return }
+        try keybag.unlock(with: slotSecret, effacement: nil)
+    }
+
+    /// What no passcode and no device could help.
+    func refuse(_ request: SlotRequest) throws(KeychainError) {
+        switch request {
+        case .list: return
+        case .add(let new, _):
+            let present = keybag.body.slots
+            guard present.count < KeybagBody.mostSlots else { throw .slot("there are as many as there may be") }
+            if case .tpm2 = new, present.contains(where: { $0.kind == .tpm2 }) {
+                throw .slot("a TPM opens it already; remove that first")
+            }
+        case .remove(let name, _, let code):
+            guard let slot = keybag.body.slots.first(where: { $0.identifier == name }) else {
+                throw .slot("there is none of that name")
+            }
+            guard slot.kind.isAutomatic else { throw .slot("it takes a person: `latchkey passcode`, `recovery`") }
+            if code == nil, keybag.body.slot(.recovery) != nil { throw .slot("the recovery code is needed as well") }
+        }
+    }
+
+    /// The jobs of a device for one; by the name that the slot gets.
+    func jobs(for request: SlotRequest) -> [DeviceWork.Job] {
+        guard case .add(.tpm2(let address), _) = request else { return [] }
+        return [.seal(Random.bytes(KeybagBody.slotIdentifierCount), address)]
+    }
+
+    mutating func perform(
+        _ request: SlotRequest, with derived: DerivedSecrets
+    ) throws(KeychainError) -> PersonOutcome {
+        do throws(KeybagError) {
+            switch request {
+            case .list: return .slots(slotStates)
+            case .add(let new, _):
+                let outcome = try add(new, derived)
+                stateNumber += 1
+                return outcome
+            case .remove(let name, _, _): try remove(name, derived)
+            }
+        } catch { throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError }
+        stateNumber += 1
+        return .slots(slotStates)
+    }
+
+    private var slotStates: [SlotState] {
+        keybag.body.slots.map { slot in
+            SlotState(kind: slot.kind.name, identifier: slot.identifier, address: slot.sealed?.address)
+        }
+    }
+
+    private mutating func add(_ new: NewSlot, _ derived: DerivedSecrets) throws(KeybagError) -> PersonOutcome {
+        try open(derived.credential)
+        // Without it what a person opens would begin anew, and its slots with it.
+        guard try presentEffacement() != nil else { throw .unreadable(.effacementMissing) }
+        switch new {
+        case .tpm2:
+            let devices = derived.devices ?? DeviceWork.Outcome()
+            guard let (key, sealed) = devices.sealed.values.first else { throw Self.failure(of: devices) }
+            try change(
+                .kept, [DerivedSecret(.tpm2, key, parameters: sealed.encoded)], keeping: keybag.body.slots)
+            startRefusal = nil
+            return .slots(slotStates)
+        case .credential:
+            let secret = SharedSecret(.random(count: SlotKind.automaticSecretByteCount))
+            try change(.kept, [DerivedSecret(.credential, secret, parameters: [])], keeping: keybag.body.slots)
+            return .code(SharedSecret(SlotCredential.text(of: secret.bytes)))
+        }
+    }
+
+    private mutating func remove(_ name: [UInt8], _ derived: DerivedSecrets) throws(KeybagError) {
+        if let code = derived.code {
+            guard keybag.body.slot(.recovery) != nil, keybag.accepts(code.slotSecret) else {
+                throw .unreadable(.slotRefuses)
+            }
+        }
+        try open(derived.credential)
+        guard try presentEffacement() != nil else { throw .unreadable(.effacementMissing) }
+        try change(.rolled, [derived.credential, derived.code], dropping: name)
+    }
+}
+
+extension KeychainError {
+    fileprivate static func slot(_ why: String) -> KeychainError { .parameter(.protectorRefused(why: why)) }
+}

@@ -1,0 +1,28 @@
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// What a person wants of the slots: of what opens the keychain.
+enum SlotRequest: Sendable {
+    case list
+    /// One that opens without a person what does not take one.
+    case add(NewSlot, passcode: SharedSecret)
+    /// The keys below get a new generation, so that what the slot wrapped opens nothing
+    /// that is written from then on.
+    ///
+    /// - Parameter code: the recovery code, needed where there is one.
+    case remove([UInt8], passcode: SharedSecret, code: SharedSecret?)
+
+    var passcode: SharedSecret? {
+        switch self {
+        case .list: nil
+        case .add(_, let passcode), .remove(_, let passcode, _): passcode
+        }
+    }
+}
+
+enum NewSlot: Sendable {
+    /// Opens when the enclave starts.
+    case tpm2(TPMAddress)
+    /// Opens for whoever brings what is handed out now, once.
+    case credential
+}

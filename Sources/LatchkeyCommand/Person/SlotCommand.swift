@@ -1,0 +1,206 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct SlotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slot", abstract: "List, add and remove what opens the keychain.",
+        discussion: """
+            A slot opens a keychain that has a passcode. "passcode" and "recovery" take a person; "tpm2" opens it \
+            when its programs start, by this machine's TPM; "credential" opens it for whoever brings what was \
+            handed out once, for a service manager to keep. What is stored for as long as a passcode is set \
+            (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly) opens for a person alone, and nothing but a person \
+            agrees to anything.
+
+            A keychain that opens by itself is as safe as the machine: `latchkey status` says so. To what it is \
+            bound is another question: see `latchkey protector`.
+            """,
+        subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotRemoveCommand.self])
+}
+
+/// What every command of slots says afterwards: all of them.
+private struct SlotReport {
+    let slots: [SlotState]
+
+    func write(json: Bool, on console: any Console) throws(CommandFailure) {
+        let text = json ? self.json.text + "\n" : table.text(for: console.outputIsTerminal ? .person : .program)
+        try printing { () throws(SystemCallError) in try console.write(text) }
+    }
+
+    private var table: TextTable {
+        TextTable(
+            heading: ["NAME", "ID", "AT", "TAKES"],
+            rows: slots.map { [$0.kind, $0.shortName, $0.address?.description ?? "", $0.takes] })
+    }
+
+    private var json: JSONValue {
+        .array(
+            slots.map { slot in
+                .object([
+                    ("name", .string(slot.kind)), ("id", .string(slot.name)),
+                    ("at", JSONValue(slot.address?.description)), ("takes", .string(slot.takes)),
+                ])
+            })
+    }
+}
+
+extension SlotState {
+    /// What has to be brought.
+    fileprivate var takes: String {
+        switch kind {
+        case "passcode", "recovery": "a person"
+        case "credential": "the credential"
+        case "open", "tpm2": "nothing"
+        default: "a newer version"
+        }
+    }
+}
+
+struct SlotListCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Show what opens the keychain.",
+        discussion: """
+            Without a passcode it is always open, by a slot of that name.
+
+            --json writes [{"name", "id", "at", "takes"}].
+            """)
+
+    @Flag(help: "Write it as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let door = try PersonReach(store, in: surroundings).remoteDoor()
+        let slots = try PersonReach.asking { () throws(KeychainError) in try door.slots() }
+        try SlotReport(slots: slots).write(json: json, on: surroundings.console)
+        return .done
+    }
+}
+
+struct SlotAddCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Have the keychain open without a person.",
+        discussion: """
+            KIND is "tpm" or "credential". Takes the passcode.
+
+            tpm: this machine's TPM opens the keychain whenever its programs start. Whoever may use the TPM (on \
+            Debian, members of the group tss) and has the folder opens it on this machine. `latchkey lock` still \
+            closes it until then.
+
+            credential: writes to standard output, once, what opens the keychain; never to a terminal. Encrypt it \
+            for this machine, and have a unit bring it with `latchkey unlock --slot --passcode-credential NAME`. \
+            Whoever has it and the folder opens the keychain.
+
+            EXAMPLES
+              latchkey slot add tpm
+              latchkey slot add credential | systemd-creds encrypt --name=latchkey - /etc/credstore.encrypted/latchkey
+
+            --json (tpm alone) writes [{"name", "id", "at", "takes"}]: what there is afterwards.
+            """)
+
+    @Argument(help: ArgumentHelp("tpm or credential.", valueName: "KIND"))
+    var kind: Kind
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0).", valueName: "ADDRESS"))
+    var at: String?
+
+    @OptionGroup var source: SecretSource
+
+    @Flag(help: "Write what there is afterwards as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    enum Kind: String, ExpressibleByArgument, Sendable {
+        case tpm
+        case credential
+    }
+
+    func validate() throws {
+        if kind == .credential, at != nil || json { throw ValidationError("--at and --json go with tpm") }
+        if let at, TPMAddress(at) == nil {
+            throw ValidationError("--at is device:PATH or swtpm:PATH with an absolute path, as in device:/dev/tpmrm0")
+        }
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let console = surroundings.console
+        if kind == .credential, console.outputIsTerminal {
+            throw CommandFailure(
+                .usage, "it would stand on the terminal; nothing was made",
+                "Pipe it: latchkey slot add credential | systemd-creds encrypt --name=latchkey - FILE")
+        }
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        let door = try reach.remoteDoor()
+        var input = source.input(console)
+        let passcode = SharedSecret(try input.existing())
+        switch kind {
+        case .tpm:
+            let address = at.flatMap { TPMAddress($0) } ?? .machines
+            let slots = try PersonReach.asking { () throws(KeychainError) in
+                try door.addSlot(of: address, passcode: passcode)
+            }
+            try SlotReport(slots: slots).write(json: json, on: console)
+            console.note("The keychain opens by itself on this machine from now on, when its programs start.")
+        case .credential:
+            let credential = try PersonReach.asking { () throws(KeychainError) in
+                try door.addCredentialSlot(passcode: passcode)
+            }
+            try printing { () throws(SystemCallError) in
+                try console.write(credential.bytes)
+                try console.write("\n")
+            }
+            console.note("Whoever has this credential and the keychain's folder opens it. It is not shown again.")
+        }
+        return .done
+    }
+}
+
+struct SlotRemoveCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Have a slot open nothing that is written from now on.",
+        discussion: """
+            Of those that open without a person: "tpm", "credential", or the beginning of an ID. Puts new keys in \
+            the place of those that it opened; items are moved to them in the background. Copies and backups from \
+            before still open with it.
+
+            Takes the passcode, and the recovery code where there is one, because the keychain does not know it.
+
+            EXAMPLES
+              latchkey slot remove tpm
+              latchkey slot remove 1f0c
+
+            --json writes [{"name", "id", "at", "takes"}]: what there is afterwards.
+            """)
+
+    @Argument(help: ArgumentHelp("tpm, credential, or the beginning of an ID.", valueName: "NAME"))
+    var name: String
+
+    @OptionGroup var source: SecretSource
+
+    @Flag(help: "Write what there is afterwards as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        let door = try reach.remoteDoor()
+        let present = try PersonReach.asking { () throws(KeychainError) in try door.slots() }
+        let slot = try PartName(text: name, sort: "slot").find(in: present)
+        var input = source.input(surroundings.console)
+        let passcode = SharedSecret(try input.existing())
+        let code = try reach.state.hasRecoveryCode ? SharedSecret(input.existing("Recovery code: ")) : nil
+        let left = try PersonReach.asking { () throws(KeychainError) in
+            try door.removeSlot(slot.identifier, passcode: passcode, code: code)
+        }
+        try SlotReport(slots: left).write(json: json, on: surroundings.console)
+        return .done
+    }
+}

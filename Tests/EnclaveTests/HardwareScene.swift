@@ -1,0 +1,94 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Testing
+
+@testable import Enclave
+
+/// A store with one key in it, whose enclave is started again as often as wanted.
+final class HardwareScene {
+    let home: EnclaveHome
+    let tpm: SoftwareTPM
+    private(set) var server: RunningServer
+    private(set) var daemon: (any EnclaveConnection)?
+
+    init() throws {
+        home = try EnclaveHome()
+        tpm = try SoftwareTPM()
+        server = try RunningServer(home: home, hardware: Self.hardware)
+        daemon = try server.connect()
+    }
+
+    private static let products = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        .deletingLastPathComponent().path
+
+    static var hardware: any HardwareDoor {
+        let path = "\(products)/\(HardwareHelper.programName)"
+        return HardwareHelper(clock: SystemClock()) { descriptor throws(SystemCallError) in
+            try DaemonStarter.start(path, arguments: [], environment: [], keeping: descriptor)
+        }
+    }
+
+    func door() throws -> RemotePersonDoor {
+        try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
+    }
+
+    /// Ends the enclave; nobody has opened the keybag of the next one.
+    func startAgain() throws {
+        daemon = nil
+        server.end()
+        // The thread lets go of its folders a moment after its loop has ended.
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        while true {
+            do {
+                server = try RunningServer(home: home, hardware: Self.hardware)
+                return
+            } catch KeybagError.inUse where !soon.hasPassed {
+                sched_yield()
+            }
+        }
+    }
+
+    func open() throws -> any EnclaveConnection {
+        let connection = try server.connect()
+        daemon = connection
+        return connection
+    }
+
+    func opened() throws -> any EnclaveConnection { try daemon ?? open() }
+
+    func refusal() -> KeychainError? {
+        do throws(KeychainError) {
+            _ = try server.connector().connect()
+            return nil
+        } catch { return error }
+    }
+
+    /// The identifier of the one of that kind.
+    func name(_ kind: String) throws -> [UInt8] {
+        try #require(try door().protectors().first { $0.kind == kind }).identifier
+    }
+
+    func addTPM(_ passcode: SharedSecret? = nil) throws {
+        _ = try door().addProtector(TPMAddress(tpm.address), passcode: passcode)
+    }
+
+    func remove(
+        _ kind: String, passcode: SharedSecret? = nil, code: SharedSecret? = nil, withoutCode: Bool = false
+    ) throws {
+        _ = try door().removeProtector(
+            try name(kind), passcode: passcode, code: code, withoutCode: withoutCode)
+    }
+
+    func makeCode(_ passcode: SharedSecret? = nil) throws -> SharedSecret {
+        let door = try door()
+        let code = try door.makeRecoveryCode(passcode: passcode)
+        try door.confirmRecoveryCode(code)
+        return code
+    }
+
+    var kinds: [String] { get throws { try door().protectors().map(\.kind) } }
+    var files: Set<String> { get throws { Set(try home.contents().keys) } }
+}

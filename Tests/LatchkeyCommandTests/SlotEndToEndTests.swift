@@ -1,0 +1,98 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+import LatchkeyCommand
+import Testing
+
+/// `latchkey slot` with the real programs and a software TPM.
+@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))
+struct SlotEndToEndTests {
+    let forms: JSONFormTests
+    let tpm: SoftwareTPM
+    var programs: BuiltPrograms { forms.programs }
+
+    init() throws {
+        forms = try JSONFormTests()
+        tpm = try SoftwareTPM()
+        #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
+        #expect(try latchkey("passcode", "set", typed: "words words").status == 0)
+    }
+
+    @discardableResult
+    private func latchkey(_ arguments: String..., typed: String = "") throws -> BuiltPrograms.Outcome {
+        try programs.run(BuiltPrograms.latchkey, arguments, input: Data(typed.utf8))
+    }
+
+    /// As where the machine was started anew.
+    private func killAll() {
+        for process in programs.processes("latchkey-enclave") + programs.processes("latchkeyd") {
+            kill(process, SIGKILL)
+        }
+    }
+
+    @Test func aKeychainOpensByItself() throws {
+        killAll()
+        #expect(try latchkey("get", "mail", "alice").status == 3)
+        #expect(try latchkey("status").text.contains("Unlocks       when a person comes"))
+        try forms.check("slot list", ["slot", "list"])
+        try forms.check("slot add", ["slot", "add", "tpm", "--at", tpm.address], input: "words words")
+        killAll()
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        #expect(try programs.status()["opensByItself"] as? Bool == true)
+        let status = try latchkey("status").text
+        #expect(status.contains("Unlocks       by itself\n"))
+        #expect(status.contains("It unlocks by itself, by this machine's TPM"))
+
+        // Until its programs start anew.
+        #expect(try latchkey("lock").status == 0)
+        #expect(try latchkey("get", "mail", "alice").status == 3)
+        #expect(try latchkey("lock", "--stop").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+
+        killAll()
+        tpm.stop()
+        #expect(try latchkey("get", "mail", "alice").status == 3)
+        #expect(try latchkey("status").text.contains("by itself, but did not: there is no such TPM"))
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        try forms.check("slot remove", ["slot", "remove", "tpm"], input: "words words")
+        #expect(try programs.status()["opensByItself"] as? Bool == false)
+    }
+
+    /// As a unit with LoadCredential= has it.
+    @Test func aServiceOpensItWithACredential() throws {
+        let made = try latchkey("slot", "add", "credential", typed: "words words")
+        #expect(made.status == 0 && made.text.hasPrefix("latchkey-slot-1:") && !made.errors.contains(made.text))
+        let folder = programs.home + "/credentials"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try made.text.write(toFile: folder + "/keychain", atomically: false, encoding: .utf8)
+        killAll()
+        let unlocked = try programs.run(
+            BuiltPrograms.latchkey, ["unlock", "--slot", "--passcode-credential", "keychain"],
+            changing: ["CREDENTIALS_DIRECTORY": folder])
+        #expect(unlocked.status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        // It is no passcode.
+        #expect(try latchkey("unlock", typed: made.text).status == 3)
+        #expect(try latchkey("passcode", "remove", typed: made.text).status != 0)
+        #expect(try latchkey("unlock", "--slot", typed: "words words").status == 3)
+        #expect(try latchkey("slot", "remove", "credential", typed: "words words").status == 0)
+        #expect(try latchkey("lock").status == 0)
+        #expect(try latchkey("unlock", "--slot", typed: made.text).status == 3)
+        #expect(try latchkey("get", "mail", "alice").status == 3)
+    }
+
+    @Test func whatCannotBeIsSaid() throws {
+        for arguments in [
+            ["add", "credential", "--at", tpm.address], ["add", "tpm", "--at", "tpmrm0"], ["add", "finger"],
+        ] {
+            #expect(try programs.run(BuiltPrograms.latchkey, ["slot"] + arguments).status == 2, "\(arguments)")
+        }
+        #expect(try latchkey("unlock", "--slot", "--recovery").status == 2)
+        #expect(try latchkey("slot", "remove", "tpm", typed: "words words").status == 1)
+        let nowhere = try latchkey("slot", "add", "tpm", "--at", "device:/dev/tpm99", typed: "words words")
+        #expect(nowhere.status == 69 && nowhere.errors.contains("there is no such TPM"))
+        let wrong = try latchkey("slot", "add", "credential", typed: "other words")
+        #expect(wrong.status != 0 && wrong.text.isEmpty)
+    }
+}
