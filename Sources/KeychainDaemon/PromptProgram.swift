@@ -13,9 +13,16 @@ package struct PromptProgram: PersonAsker {
     private let programDirectories: [String]
     private let dataDirectory: String
     private let clock: any KeychainClock
+    /// Starts it for us; nil: we do.
+    private let starter: Starter?
 
-    /// - Parameter programDirectories: where it is looked for, in this order.
-    package init(programDirectories: [String], dataDirectory: String, clock: any KeychainClock) {
+    /// - Parameters:
+    ///   - programDirectories: where it is looked for, in this order.
+    ///   - starter: of a daemon that may not start programs itself.
+    package init(
+        programDirectories: [String], dataDirectory: String, clock: any KeychainClock, by starter: Starter? = nil
+    ) {
+        self.starter = starter
         self.programDirectories = programDirectories
         self.dataDirectory = dataDirectory
         self.clock = clock
@@ -29,23 +36,29 @@ package struct PromptProgram: PersonAsker {
     ) throws(KeychainError) {
         let program = programDirectories.map { "\($0)/\(Self.name)" }.first { TrustedPath.isExecutableOfOurs($0) }
         guard let program else { throw Self.nobody("\(Self.name) is not installed") }
-        guard let enclave = EnclaveRendezvous.last(inData: dataDirectory) else { throw Self.nobody("there is no enclave") }
+        guard let enclave = EnclaveRendezvous.last(inData: dataDirectory) else {
+            throw Self.nobody("there is no enclave")
+        }
         let name = question.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         do throws(SystemCallError) {
-            let unused = try EventSignal()
-            let child = try ChildProcess.start(
-                program,
-                arguments: [
-                    "--run", enclave.runDirectory, "--question", name, "--for", "\(shown.programProcess)",
-                ],
-                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: unused.descriptor,
-                fourth: unused.descriptor)
+            let child = try start(
+                program, ["--run", enclave.runDirectory, "--question", name, "--for", "\(shown.programProcess)"])
             let end = Deadline(after: .seconds(shown.secondsLeft) + Self.grace, on: clock)
             guard let withdrawn else { return _ = try child.status(until: end) }
             try child.status(until: end, orCalledOffBy: withdrawn, grace: Self.grace)
         } catch {
             throw Self.nobody("\(error)")
         }
+    }
+
+    static let environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
+
+    private func start(_ program: String, _ arguments: [String]) throws(SystemCallError) -> ChildProcess {
+        if let starter { return try starter.startChild(program, arguments: arguments) }
+        let unused = try EventSignal()
+        return try ChildProcess.start(
+            program, arguments: arguments, environment: Self.environment, third: unused.descriptor,
+            fourth: unused.descriptor)
     }
 
     private static func nobody(_ why: String) -> KeychainError {

@@ -10,38 +10,45 @@ package struct EnclaveProcess {
     private let clock: any KeychainClock
     private let limits: EnclaveServer.Limits
     private let cost: PasscodeCost
+    private let features: ConfinementFeatures
     private let ready: ReadySignal?
 
     /// - Parameters:
     ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
     ///   - runDirectory: absolute path of the folder of the socket.
     ///   - cost: of an attempt at a passcode that is set here.
+    ///   - features: what it may be confined with.
     ///   - ready: told once that the enclave listens, or why it does not.
     package init(
         dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
-        cost: PasscodeCost = .calibrated, ready: ReadySignal?
+        cost: PasscodeCost = .calibrated(by: AvailableMemory()), features: ConfinementFeatures = .all,
+        ready: ReadySignal?
     ) {
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
         self.clock = clock
         self.limits = limits
         self.cost = cost
+        self.features = features
         self.ready = ready
     }
 
     /// Serves until idle, told to leave or asked by SIGTERM; reads no key before
-    /// it is hardened.
+    /// it is hardened and confined. What is opened before that is listed in
+    /// ARCHITECTURE.md ("What a process gives up").
     ///
     /// - Throws: `errSecNotAvailable`: `storeInUse` where another enclave has one
     ///   of the folders, else what the system refused.
     package func run() throws(KeychainError) {
         do throws(KeybagError) {
-            try Self.harden()
+            try Self.harden(features)
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let socket = try EnclaveSocket(inRun: runDirectory)
             let process = ProcessEnvironment.processID
             try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
-            let server = try server(socket, directory)
+            let keeper = EnclaveKeeper(directory, clock: clock, cost: cost)
+            let server = try server(socket, keeper)
+            keeper.confined = Confinement.ofEnclave([directory.reach, socket.reach]).enter(features)
             ready?.say(.listening(process: process))
             _ = try server.serve()
             try socket.remove()
@@ -51,19 +58,18 @@ package struct EnclaveProcess {
         }
     }
 
-    private static func harden() throws(KeybagError) {
-        do throws(SystemCallError) { try Hardening.apply() } catch { throw .system(error) }
+    private static func harden(_ features: ConfinementFeatures) throws(KeybagError) {
+        do throws(SystemCallError) { try Hardening.apply(features) } catch { throw .system(error) }
         Hardening.ignoreBrokenPipes()
         Hardening.ignoreFileSizeSignal()
     }
 
-    private func server(_ socket: EnclaveSocket, _ directory: EnclaveDirectory) throws(KeybagError) -> EnclaveServer {
+    private func server(_ socket: EnclaveSocket, _ keeper: EnclaveKeeper) throws(KeybagError) -> EnclaveServer {
         do throws(SystemCallError) {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, EnclaveKeeper(directory, clock: clock, cost: cost), userID: ProcessEnvironment.effectiveUserID,
-                clock: clock, limits: limits, stop: stop)
+                socket, keeper, userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits, stop: stop)
         } catch {
             throw .system(error)
         }

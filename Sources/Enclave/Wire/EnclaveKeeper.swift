@@ -14,6 +14,8 @@ final class EnclaveKeeper {
     private let clock: any KeychainClock
     private let cost: PasscodeCost
     private var state: State = .closed
+    /// What keeps the process from other things; nil where it is not ours alone.
+    var confined: Confined?
 
     init(_ directory: EnclaveDirectory, clock: any KeychainClock, cost: PasscodeCost = .calibrated) {
         self.directory = directory
