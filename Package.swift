@@ -299,6 +299,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
+                "confinement-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(
