@@ -53,7 +53,14 @@ static int err(void) { return errno ? -errno : -EIO; }
 
 // MARK: New code
 
-int lk_deny_new_code(void) { return prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) < 0 ? err() : 0; }
+// valgrind hands this on to the kernel and then cannot translate us; it knows no pidfds,
+// which every kernel with PR_SET_MDWE does.
+int lk_deny_new_code(void) {
+    int pidfd = lk_pidfd_open(getpid());
+    if (pidfd < 0) return pidfd;
+    close(pidfd);
+    return prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) < 0 ? err() : 0;
+}
 int lk_denies_new_code(void) {
     int r = prctl(PR_GET_MDWE, 0, 0, 0, 0);
     return r < 0 ? 0 : (r & PR_MDWE_REFUSE_EXEC_GAIN) != 0;

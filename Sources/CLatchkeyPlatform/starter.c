@@ -129,9 +129,7 @@ int lk_fork_starter(const struct lk_startable *programs, int32_t count, char *co
     if (child > 0) {
         close(ends[1]);
         *end = lk_pidfd_open(child);
-        if (*end >= 0) return ends[0];
-        close(ends[0]);
-        return *end;
+        return ends[0];
     }
     setsid();
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);

@@ -29,8 +29,9 @@ package final class Starter: Sendable {
     private let programs: [Program]
     /// One request at a time.
     private let socket: Mutex<Descriptor>
-    /// Readable once the starter has ended: nothing can be started any more.
-    package let end: Descriptor
+    /// Readable once the starter has ended: nothing can be started any more. nil where the
+    /// system has no pidfds.
+    package let end: Descriptor?
 
     /// Forks it.
     ///
@@ -48,7 +49,7 @@ package final class Starter: Sendable {
         let raw = unsafe lk_fork_starter(
             table, Int32(table.count), CommandLine.unsafeArgv, CommandLine.argc, &ended)
         socket = Mutex(Descriptor(owning: try checked("fork", raw)))
-        end = Descriptor(owning: ended)
+        end = ended < 0 ? nil : Descriptor(owning: ended)
     }
 
     private static func words(_ words: [String]) -> UnsafePointer<UnsafeMutablePointer<CChar>?>? {

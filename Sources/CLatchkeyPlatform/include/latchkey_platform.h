@@ -109,7 +109,7 @@ struct lk_startable { const char *path; char *const *environment; int32_t is_dae
 // Forks a process that starts these programs and no others, for as long as our end of
 // the socket, which is the result, is open. Where this process has no threads yet. argv
 // is that of the program, whose place in the list of processes gets another name.
-// *end is its pidfd.
+// *end is its pidfd, or negative where there are none (valgrind 3.19).
 int lk_fork_starter(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
                     int32_t *end);
 // Has it start one, by its place, with arguments that a NUL ends each, and `keep` as

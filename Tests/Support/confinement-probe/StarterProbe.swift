@@ -111,10 +111,10 @@ struct StarterProbe {
     }
 
     private func gone() throws -> Int32 {
-        guard let process = try starterProcess() else { return 1 }
-        guard try wait(for: starter.end.raw, to: .receive, until: deadline(.zero)) == .timedOut else { return 2 }
+        guard let process = try starterProcess(), let end = starter.end else { return 1 }
+        guard try wait(for: end.raw, to: .receive, until: deadline(.zero)) == .timedOut else { return 2 }
         try ProcessHandle.askToEnd(process)
-        guard try wait(for: starter.end.raw, to: .receive, until: deadline()) == .ready else { return 3 }
+        guard try wait(for: end.raw, to: .receive, until: deadline()) == .ready else { return 3 }
         do throws(SystemCallError) {
             _ = try starter.startChild(Self.shell, arguments: [])
             return 4
