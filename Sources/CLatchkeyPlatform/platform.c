@@ -45,6 +45,9 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447   // Linux 5.14
+#endif
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -405,6 +408,27 @@ void *lk_map_secret(size_t count, int32_t *locked) {
        no secret ever lies in. Where the limit is too low this fails like mlock. */
     *locked = mlock2(at, count, MLOCK_ONFAULT) == 0;
     return at;
+}
+
+static void *map_hidden(size_t count) {
+    int fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
+    if (fd < 0) return NULL;
+    void *at = ftruncate(fd, (off_t)count) < 0 ? MAP_FAILED : mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED) return NULL;
+    // Locked and left out of dumps by its nature; shared, so that a child would see it.
+    if (madvise(at, count, MADV_DONTFORK) == 0) return at;
+    munmap(at, count);
+    return NULL;
+}
+
+void *lk_map_slab(size_t count, int32_t hidden, int32_t *kind) {
+    void *at = hidden ? map_hidden(count) : NULL;
+    if (at) {
+        *kind = 2;
+        return at;
+    }
+    return lk_map_secret(count, kind);
 }
 
 void lk_unmap_secret(void *address, size_t count) {

@@ -85,6 +85,8 @@ package struct EnclaveDescription: Sendable, Hashable {
     /// Files of the keybag of which one copy is damaged and could not be written
     /// again (a full or read-only disk); the other copy opens.
     package var unrepairedFiles: [String]
+    /// What the process does to itself; empty for keys within a program.
+    package var measures: [MeasureState] = []
 
     package init(
         protectors: [String], slots: [String], state: DeviceState, generations: [ProtectionClass: UInt32],

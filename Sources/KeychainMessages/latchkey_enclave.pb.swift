@@ -698,6 +698,9 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
     /// of akpu
     package var effacedBelow: UInt32 = 0
 
+    /// answers describe alone
+    package var measures: [Latchkey_MeasureState] = []
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -1780,7 +1783,7 @@ nonisolated extension Latchkey_EnclaveReply.ClassGeneration: SwiftProtobuf.Messa
 
 nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1796,6 +1799,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       case 8: try { try decoder.decodeSingularMessageField(value: &self._state) }()
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.generations) }()
       case 10: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
+      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.measures) }()
       default: break
       }
     }
@@ -1830,6 +1834,9 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if self.effacedBelow != 0 {
       try visitor.visitSingularUInt32Field(value: self.effacedBelow, fieldNumber: 10)
     }
+    if !self.measures.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.measures, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1842,6 +1849,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if lhs._state != rhs._state {return false}
     if lhs.generations != rhs.generations {return false}
     if lhs.effacedBelow != rhs.effacedBelow {return false}
+    if lhs.measures != rhs.measures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

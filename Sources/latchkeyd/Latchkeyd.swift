@@ -97,6 +97,7 @@ struct Latchkeyd: ParsableCommand {
         var configuration = try daemonConfiguration()
         configuration.activation = try activation(handedOver)
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
+        try confine(&configuration)
         let sink = logSink(configuration.locations)
         let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }
         switch DaemonProcess(configuration, logger: logger, report: starter).run() {
@@ -105,6 +106,17 @@ struct Latchkeyd: ParsableCommand {
             StandardError.write("latchkeyd: \(error)\n")
             throw ExitCode(69)  // sysexits.h EX_UNAVAILABLE
         }
+    }
+
+    /// From here on this process starts nothing by itself: before there are other
+    /// threads, and before anything secret is there that the starter would have a copy of.
+    private func confine(_ configuration: inout DaemonConfiguration) throws {
+        let starter = try Starter(for: configuration.startable)
+        configuration.starter = starter
+        configuration.asker = PromptProgram(
+            programDirectories: programDirectories, dataDirectory: configuration.locations.dataDirectory,
+            clock: SystemClock(), by: starter)
+        configuration.confined = Confinement.ofDaemon.enter(.all)
     }
 
     /// The socket that a service manager gave us, nil where a program started us.
@@ -146,8 +158,6 @@ struct Latchkeyd: ParsableCommand {
         var configuration = DaemonConfiguration(
             locations: KeychainLocations(dataDirectory: data, runDirectory: run), features: try KernelFeatures.probed(),
             clock: SystemClock(), programDirectories: programDirectories)
-        configuration.asker = PromptProgram(
-            programDirectories: programDirectories, dataDirectory: data, clock: SystemClock())
         configuration.isTemporary = temporary
         if let parentFd {
             guard temporary, parentFd > 2 else { throw ValidationError("--parent-fd goes with --temporary") }

@@ -82,8 +82,48 @@ int lk_close_range(uint32_t first, uint32_t last);
 int64_t lk_random(void *buffer, size_t count);
 void lk_wipe(void *buffer, size_t count);
 
+// What a process gives up for good (confinement.c).
+int lk_deny_new_code(void);            // PR_SET_MDWE, Linux 6.3
+int lk_denies_new_code(void);
+int lk_has_no_new_privileges(void);
+int lk_dumps_no_core(void);
+// The rights that are left in a folder and below it: to read, make, change and list
+// files; to remove them.
+enum { LK_WRITE = 1, LK_REMOVE = 2 };
+struct lk_folder_right { int32_t folder; uint32_t rights; };
+int lk_landlock_version(void);         // Linux 5.13
+// Files elsewhere, TCP, abstract sockets and signals to others are out of reach from
+// then on, as far as this kernel knows them; the version of Landlock, or -errno.
+int lk_restrict_files(const struct lk_folder_right *folders, int32_t count);
+int lk_cannot_open_root(void);         // 1 where opening / is denied, which only Landlock does
+// The calls of the enclave, or of the daemon; -EOPNOTSUPP on other processors and
+// under a sanitizer, whose own calls are others.
+int lk_restrict_calls(int32_t is_daemon);
+int lk_is_filtered(void);
+// Names of calls that are left, some of them for some arguments; NULL at the end.
+const char *lk_allowed_call(int32_t is_daemon, int32_t index);
+
+// A program that a starter may start, as a daemon (lk_spawn_daemon) or as a child of its
+// own (lk_spawn_child).
+struct lk_startable { const char *path; char *const *environment; int32_t is_daemon; };
+// Forks a process that starts these programs and no others, for as long as our end of
+// the socket, which is the result, is open. Where this process has no threads yet. argv
+// is that of the program, whose place in the list of processes gets another name.
+// *end is its pidfd, or negative where there are none (valgrind 3.19).
+int lk_fork_starter(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
+                    int32_t *end);
+// Has it start one, by its place, with arguments that a NUL ends each, and `keep` as
+// descriptor 3 where it is not -1. The number of a child, whose pidfd is *handle then;
+// 0 for a daemon; or -errno.
+int lk_ask_starter(int32_t fd, int32_t index, const void *arguments, size_t count, int32_t keep, int32_t *handle);
+int lk_signal_process(int32_t handle, int32_t signal);   // pidfd_send_signal(2)
+
 void *lk_map_secret(size_t count, int32_t *locked);   // anonymous, not dumped, wiped on fork
 void lk_unmap_secret(void *address, size_t count);
+// The same for a slab that lives as long as the process; where it is to be hidden, by
+// memfd_secret(2), if the kernel has it: not even the kernel reads it then, and a forked
+// child has nothing there. *kind: 2 hidden, 1 locked, 0 neither.
+void *lk_map_slab(size_t count, int32_t hidden, int32_t *kind);
 
 int64_t lk_monotonic_nanoseconds(void);
 /// Goes on while the machine sleeps (clock_gettime(2), CLOCK_BOOTTIME).

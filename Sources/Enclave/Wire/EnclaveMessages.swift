@@ -48,6 +48,7 @@ extension EnclaveDescription {
         message.memoryLocked = memoryLocked
         message.keybagGeneration = keybagGeneration
         message.unrepairedFiles = unrepairedFiles
+        message.measures = measures.map(Latchkey_MeasureState.init)
         return message
     }
 
@@ -64,6 +65,7 @@ extension EnclaveDescription {
             effacedBelow: message.effacedBelow, memoryLocked: message.memoryLocked,
             keybagGeneration: message.keybagGeneration, processID: process,
             unrepairedFiles: message.unrepairedFiles)
+        measures = message.measures.map(\.measure)
     }
 }
 
