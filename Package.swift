@@ -196,7 +196,7 @@ let package = Package(
                 "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
                 "KeychainTestSupport",
                 "Puppets",
-                "latchkeyd", "latchkey-enclave", "confinement-probe",
+                "latchkeyd", "latchkey-enclave", "latchkey-hardware", "confinement-probe",
             ]),
         .executableTarget(
             name: "fault-client",

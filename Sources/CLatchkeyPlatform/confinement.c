@@ -117,6 +117,8 @@ int lk_restrict_files(const struct lk_folder_right *folders, int32_t count) {
             rule.allowed |= 1ULL << 1 | 1ULL << 2 | 1ULL << 3 | 1ULL << 8;       // WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG
             rule.allowed |= 1ULL << 14;                                          // TRUNCATE
         }
+        if (folders[i].rights & LK_READ) rule.allowed |= 1ULL << 2 | 1ULL << 3;
+        if (folders[i].rights & LK_DEVICES) rule.allowed |= 1ULL << 1 | 1ULL << 2 | 1ULL << 15;   // IOCTL_DEV
         rule.allowed &= all.files;
         if (syscall(SYS_landlock_add_rule, rules, 1, &rule, 0U) < 0) result = err();   // LANDLOCK_RULE_PATH_BENEATH
     }
@@ -127,6 +129,14 @@ int lk_restrict_files(const struct lk_folder_right *folders, int32_t count) {
 
 int lk_cannot_open_root(void) {
     int fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES;
+    close(fd);
+    return 0;
+}
+
+// Everybody may write to his own; a rule of files is in the way.
+int lk_cannot_write_files(void) {
+    int fd = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return errno == EACCES;
     close(fd);
     return 0;
@@ -190,23 +200,31 @@ static const struct call of_daemon[] = {
 #endif
 };
 
-// Nothing of ours ever does these: whoever tries is not us any more.
-static const struct call fatal[] = {
-    CALL(execve), CALL(execveat), CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev),
-    CALL(process_madvise), CALL(kcmp), CALL(pidfd_getfd), CALL(bpf), CALL(perf_event_open), CALL(userfaultfd),
-    CALL(io_uring_setup), CALL(io_uring_enter), CALL(io_uring_register), CALL(add_key), CALL(request_key),
-    CALL(keyctl), CALL(mount), CALL(umount2), CALL(pivot_root), CALL(chroot), CALL(move_mount), CALL(open_tree),
-    CALL(fsopen), CALL(fsconfig), CALL(fsmount), CALL(fspick), CALL(mount_setattr), CALL(setns), CALL(unshare),
-    CALL(init_module), CALL(finit_module), CALL(delete_module), CALL(kexec_load), CALL(reboot), CALL(swapon),
-    CALL(swapoff), CALL(personality), CALL(acct), CALL(quotactl), CALL(syslog), CALL(open_by_handle_at),
-    CALL(fanotify_init), CALL(setuid), CALL(setgid), CALL(setreuid), CALL(setregid), CALL(setresuid),
-    CALL(setresgid), CALL(setgroups), CALL(capset), CALL(clock_settime), CALL(settimeofday), CALL(adjtimex),
+// Nothing of ours ever does these, nor what ours start: whoever tries is not us any more.
+static const struct call never[] = {
+    CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev), CALL(process_madvise), CALL(kcmp),
+    CALL(pidfd_getfd), CALL(bpf), CALL(perf_event_open), CALL(userfaultfd), CALL(io_uring_setup),
+    CALL(io_uring_enter), CALL(io_uring_register), CALL(init_module), CALL(finit_module), CALL(delete_module),
+    CALL(kexec_load), CALL(reboot), CALL(swapon), CALL(swapoff), CALL(acct), CALL(quotactl), CALL(syslog),
+    CALL(open_by_handle_at), CALL(fanotify_init), CALL(clock_settime), CALL(settimeofday), CALL(adjtimex),
     CALL(clock_adjtime), CALL(sethostname), CALL(setdomainname), CALL(vhangup),
 #ifdef SYS_kexec_file_load
     CALL(kexec_file_load),
 #endif
 #ifdef SYS_fork
-    CALL(fork), CALL(vfork), CALL(iopl), CALL(ioperm), CALL(modify_ldt),
+    CALL(iopl), CALL(ioperm), CALL(modify_ldt),
+#endif
+};
+
+// Nor these; but a pinentry, which a spawner's prompt starts, gives up its user id, and
+// its libraries start others apart.
+static const struct call never_ours[] = {
+    CALL(execve), CALL(execveat), CALL(add_key), CALL(request_key), CALL(keyctl), CALL(mount), CALL(umount2),
+    CALL(pivot_root), CALL(chroot), CALL(move_mount), CALL(open_tree), CALL(fsopen), CALL(fsconfig), CALL(fsmount),
+    CALL(fspick), CALL(mount_setattr), CALL(setns), CALL(unshare), CALL(personality), CALL(setuid), CALL(setgid),
+    CALL(setreuid), CALL(setregid), CALL(setresuid), CALL(setresgid), CALL(setgroups), CALL(capset),
+#ifdef SYS_fork
+    CALL(fork), CALL(vfork),
 #endif
 };
 
@@ -229,9 +247,10 @@ struct argument {
 #define ALL_OF(name, index, bits, fatal) {SYS_##name, #name, index, HAS_ALL, fatal, 1, {bits}}
 #define NONE_OF(name, index, bits) {SYS_##name, #name, index, HAS_NONE, 0, 1, {bits}}
 
+// Threads, and no processes.
+static const struct argument threads_alone = ALL_OF(clone, 0, CLONE_THREAD, 1);
+
 static const struct argument arguments[] = {
-    // Threads, and no processes.
-    ALL_OF(clone, 0, CLONE_THREAD, 1),
     // No new code, also where PR_SET_MDWE is not there.
     NONE_OF(mmap, 2, PROT_EXEC), NONE_OF(mprotect, 2, PROT_EXEC), NONE_OF(pkey_mprotect, 2, PROT_EXEC),
     // Limits are read and not set.
@@ -248,15 +267,21 @@ static const struct argument arguments_of_daemon[] = {
     {SYS_ioctl, "ioctl", 1, ONE_OF, 0, 3, {0x5401, 0x5411, 0xC040FF0B}},
 };
 
+// Of the hands: a device's socket is a local one.
+static const struct argument arguments_of_hardware[] = {{SYS_socket, "socket", 0, ONE_OF, 0, 1, {AF_UNIX}}};
+
 #define COUNT(table) ((int32_t)(sizeof(table) / sizeof *(table)))
 
-const char *lk_allowed_call(int32_t is_daemon, int32_t index) {
+const char *lk_allowed_call(int32_t whose, int32_t index) {
+    int is_daemon = whose == LK_CALLS_OF_DAEMON;
     const struct { const struct call *table; int32_t count; } parts[] = {
         {common, COUNT(common)}, {of_daemon, is_daemon ? COUNT(of_daemon) : 0}};
     for (size_t i = 0; i < 2; i++) {
         if (index < parts[i].count) return parts[i].table[index].name;
         index -= parts[i].count;
     }
+    if (index == 0) return threads_alone.name;
+    index -= 1;
     if (index < COUNT(arguments)) return arguments[index].name;
     index -= COUNT(arguments);
     return is_daemon && index < COUNT(arguments_of_daemon) ? arguments_of_daemon[index].name : NULL;
@@ -313,7 +338,8 @@ static void add_arguments(struct program *p, const struct argument *table, int32
     }
 }
 
-static void make(struct program *p, int32_t is_daemon) {
+// No other architecture's calls; then the number is loaded.
+static void begin(struct program *p) {
     load(p, offsetof(struct seccomp_data, arch));
     step(p, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCHITECTURE, 1, 0);
     end(p, SECCOMP_RET_KILL_PROCESS);
@@ -322,28 +348,55 @@ static void make(struct program *p, int32_t is_daemon) {
     step(p, BPF_JMP | BPF_JSET | BPF_K, 0x40000000, 0, 1);   // __X32_SYSCALL_BIT
     end(p, SECCOMP_RET_KILL_PROCESS);
 #endif
+}
+
+// libc takes clone3 for a newer kernel's and does the same by clone, whose flags a filter
+// can see.
+static const struct call absent[] = {CALL(clone3)};
+
+// What is in the lists and nothing else.
+static void make_narrow(struct program *p, int is_daemon) {
     add_calls(p, common, COUNT(common), SECCOMP_RET_ALLOW);
     if (is_daemon) add_calls(p, of_daemon, COUNT(of_daemon), SECCOMP_RET_ALLOW);
+    add_arguments(p, &threads_alone, 1);
     add_arguments(p, arguments, COUNT(arguments));
     if (is_daemon) add_arguments(p, arguments_of_daemon, COUNT(arguments_of_daemon));
     // A signal to ourselves (abort) and to nobody else.
     const struct argument to_us = {SYS_tgkill, "tgkill", 0, ONE_OF, 0, 1, {(uint32_t)getpid()}};
     add_argument(p, &to_us, SECCOMP_RET_ERRNO | EPERM);
-    add_calls(p, fatal, COUNT(fatal), SECCOMP_RET_KILL_PROCESS);
+    add_calls(p, never, COUNT(never), SECCOMP_RET_KILL_PROCESS);
+    add_calls(p, never_ours, COUNT(never_ours), SECCOMP_RET_KILL_PROCESS);
     if (!is_daemon) add_calls(p, fatal_in_enclave, COUNT(fatal_in_enclave), SECCOMP_RET_KILL_PROCESS);
-    // libc takes these for an older kernel's and does the same by clone; calls that are
-    // newer than this list likewise.
-    const struct call absent[] = {CALL(clone3)};
-    add_calls(p, absent, 1, SECCOMP_RET_ERRNO | ENOSYS);
+    add_calls(p, absent, COUNT(absent), SECCOMP_RET_ERRNO | ENOSYS);
+    // Likewise what is newer than these lists.
     step(p, BPF_JMP | BPF_JGT | BPF_K, SYS_mseal, 0, 1);
     end(p, SECCOMP_RET_ERRNO | ENOSYS);
     end(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
-int lk_restrict_calls(int32_t is_daemon) {
+static void make(struct program *p, int32_t whose) {
+    begin(p);
+    switch (whose) {
+    case LK_CALLS_OF_HARDWARE:
+        add_arguments(p, &threads_alone, 1);
+        add_arguments(p, arguments_of_hardware, COUNT(arguments_of_hardware));
+        add_calls(p, never, COUNT(never), SECCOMP_RET_KILL_PROCESS);
+        add_calls(p, never_ours, COUNT(never_ours), SECCOMP_RET_KILL_PROCESS);
+        add_calls(p, absent, COUNT(absent), SECCOMP_RET_ERRNO | ENOSYS);
+        end(p, SECCOMP_RET_ALLOW);
+        break;
+    case LK_CALLS_OF_SPAWNER:
+        add_calls(p, never, COUNT(never), SECCOMP_RET_ERRNO | EPERM);
+        end(p, SECCOMP_RET_ALLOW);
+        break;
+    default: make_narrow(p, whose == LK_CALLS_OF_DAEMON);
+    }
+}
+
+int lk_restrict_calls(int32_t whose) {
     struct program program;
     program.count = 0;
-    make(&program, is_daemon);
+    make(&program, whose);
     struct sock_fprog filter = {.len = program.count, .filter = program.steps};
     unsigned flags = SECCOMP_FILTER_FLAG_TSYNC;
 #ifdef LATCHKEY_LOG_REFUSED_CALLS
@@ -354,8 +407,8 @@ int lk_restrict_calls(int32_t is_daemon) {
     return r > 0 ? -ESRCH : 0;   // a thread that could not be taken along
 }
 #else
-int lk_restrict_calls(int32_t is_daemon) {
-    (void)is_daemon;
+int lk_restrict_calls(int32_t whose) {
+    (void)whose;
     return -EOPNOTSUPP;
 }
 #endif

@@ -389,7 +389,7 @@ package final class Daemon: Sendable {
             if door.isGone { reopenDoor() }
             let events =
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
-                + [configuration.parent, configuration.starter?.end].compactMap { $0 }
+                + [configuration.parent, configuration.spawner?.end].compactMap { $0 }
             do throws(SystemCallError) {
                 switch try waitForAny(of: events, until: nextDeadline(now, report)) {
                 case 0, 1: return

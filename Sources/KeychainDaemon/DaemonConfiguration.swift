@@ -20,7 +20,7 @@ package struct DaemonConfiguration: Sendable {
     /// Brings what a person has to agree to before one.
     package var asker: any PersonAsker = NobodyToAsk()
     /// Starts programs for a daemon that may not do so itself; nil: it may.
-    package var starter: Starter?
+    package var spawner: ProgramSpawner?
     /// What the daemon gave up; nil within a program that is not ours alone.
     package var confined: Confined?
     /// Where latchkey-enclave is looked for.
@@ -39,11 +39,12 @@ package struct DaemonConfiguration: Sendable {
 extension DaemonConfiguration {
     /// All that its daemon ever starts: the enclave and the prompt, where they are looked
     /// for.
-    package var startable: [Starter.Program] {
+    package var startable: [ProgramSpawner.Program] {
         programDirectories.flatMap { folder in
             [
-                Starter.Program("\(folder)/\(EnclaveKeeping.program)", as: .daemon, environment: []),
-                Starter.Program("\(folder)/\(PromptProgram.name)", as: .child, environment: PromptProgram.environment),
+                ProgramSpawner.Program("\(folder)/\(EnclaveKeeping.program)", as: .daemon, environment: []),
+                ProgramSpawner.Program(
+                    "\(folder)/\(PromptProgram.name)", as: .child, environment: PromptProgram.environment),
             ]
         }
     }

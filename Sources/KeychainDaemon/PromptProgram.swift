@@ -14,15 +14,15 @@ package struct PromptProgram: PersonAsker {
     private let dataDirectory: String
     private let clock: any KeychainClock
     /// Starts it for us; nil: we do.
-    private let starter: Starter?
+    private let spawner: ProgramSpawner?
 
     /// - Parameters:
     ///   - programDirectories: where it is looked for, in this order.
-    ///   - starter: of a daemon that may not start programs itself.
+    ///   - spawner: of a daemon that may not start programs itself.
     package init(
-        programDirectories: [String], dataDirectory: String, clock: any KeychainClock, by starter: Starter? = nil
+        programDirectories: [String], dataDirectory: String, clock: any KeychainClock, by spawner: ProgramSpawner? = nil
     ) {
-        self.starter = starter
+        self.spawner = spawner
         self.programDirectories = programDirectories
         self.dataDirectory = dataDirectory
         self.clock = clock
@@ -59,7 +59,7 @@ package struct PromptProgram: PersonAsker {
     private func start(
         _ prompt: String, _ arguments: [String], keeping record: Descriptor?
     ) throws(SystemCallError) -> ChildProcess {
-        if let starter { return try starter.startChild(prompt, arguments: arguments, keeping: record) }
+        if let spawner { return try spawner.startChild(prompt, arguments: arguments, keeping: record) }
         let unused = try EventSignal()
         return try ChildProcess.start(
             prompt, arguments: arguments, environment: Self.environment, third: record ?? unused.descriptor,

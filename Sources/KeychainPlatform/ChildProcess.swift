@@ -2,13 +2,13 @@
 internal import Glibc
 
 /// A program of ours that runs as a direct child, apart from our terminal, or as a child
-/// of our ``Starter``.
+/// of our ``ProgramSpawner``.
 package struct ChildProcess: Sendable {
     package let processID: Int32
-    /// The starter's child, which it reaps; nil: it is ours.
+    /// The spawner's child, which it reaps; nil: it is ours.
     private let handle: Descriptor?
 
-    init(processID: Int32, ofStarter handle: Descriptor? = nil) {
+    init(processID: Int32, ofSpawner handle: Descriptor? = nil) {
         self.processID = processID
         self.handle = handle
     }
@@ -37,7 +37,7 @@ package struct ChildProcess: Sendable {
         _ = handle.map { lk_signal_process($0.raw, number) } ?? kill(processID, number)
     }
 
-    /// Waits for its end, then its status as a shell shows it (0 of a starter's); where
+    /// Waits for its end, then its status as a shell shows it (0 of a spawner's); where
     /// the time is over it is killed.
     @discardableResult
     package func status(until deadline: Deadline) throws(SystemCallError) -> Int32 {

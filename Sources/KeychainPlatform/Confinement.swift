@@ -11,6 +11,18 @@ package struct Confinement: Sendable {
     package enum Program: Sendable {
         case daemon
         case enclave
+        /// The enclave's hands, which load a device's library.
+        case hardware
+
+        fileprivate var restrictsFiles: Bool { self != .daemon }
+
+        fileprivate var number: Int32 {
+            switch self {
+            case .daemon: Int32(LK_CALLS_OF_DAEMON)
+            case .enclave: Int32(LK_CALLS_OF_ENCLAVE)
+            case .hardware: Int32(LK_CALLS_OF_HARDWARE)
+            }
+        }
     }
 
     /// What is left of a folder and everything below it.
@@ -40,21 +52,30 @@ package struct Confinement: Sendable {
         }
     }
 
-    private let program: Program
-    /// nil: files are not restricted.
-    private let folders: [Folder]?
+    private enum Reach: Sendable {
+        case everything
+        case folders([Folder])
+        /// All can be read; nothing is made, changed or removed but by a device's own file.
+        case devices
+    }
 
-    private init(_ program: Program, folders: [Folder]?) {
+    private let program: Program
+    private let reach: Reach
+
+    private init(_ program: Program, _ reach: Reach) {
         self.program = program
-        self.folders = folders
+        self.reach = reach
     }
 
     /// - Parameter folders: all that can be opened from then on.
-    package static func ofEnclave(_ folders: [Folder]) -> Confinement { Confinement(.enclave, folders: folders) }
+    package static func ofEnclave(_ folders: [Folder]) -> Confinement { Confinement(.enclave, .folders(folders)) }
 
     /// Files stay: a process under Landlock may not look at others through /proc, which
     /// the daemon knows its callers by.
-    package static let ofDaemon = Confinement(.daemon, folders: nil)
+    package static let ofDaemon = Confinement(.daemon, .everything)
+
+    /// Libraries are still found and loaded, devices opened, local sockets connected to.
+    package static let ofHardware = Confinement(.hardware, .devices)
 
     /// Confines this process, after ``Hardening/apply()`` and before it has threads:
     /// Landlock holds for the thread that asks for it and those that it starts.
@@ -70,16 +91,27 @@ package struct Confinement: Sendable {
             return outcome
         }
         _ = attempt(.noNewCode, features.hasMDWE, lk_deny_new_code)
-        if let folders {
-            landlock = Int(
-                attempt(.files, features.hasLandlock) {
-                    let rights = folders.map(\.right)
-                    return unsafe lk_restrict_files(rights, Int32(rights.count))
-                })
-        }
+        if program.restrictsFiles { landlock = Int(attempt(.files, features.hasLandlock, restrictFiles)) }
         // Last: the calls above are not in the list.
-        _ = attempt(.systemCalls, features.hasSeccomp) { lk_restrict_calls(program == .daemon ? 1 : 0) }
-        return Confined(obstacles: obstacles, restrictsFiles: folders != nil, landlock: landlock)
+        _ = attempt(.systemCalls, features.hasSeccomp) { lk_restrict_calls(program.number) }
+        return Confined(program, obstacles: obstacles, landlock: landlock)
+    }
+
+    /// The version of Landlock, or -errno.
+    private func restrictFiles() -> Int32 {
+        switch reach {
+        case .everything: return 0
+        case .folders(let folders):
+            let rights = folders.map(\.right)
+            return unsafe lk_restrict_files(rights, Int32(rights.count))
+        case .devices:
+            let places = [("/", UInt32(LK_READ)), ("/dev", UInt32(LK_DEVICES))].map { place in
+                (Descriptor(owning: unsafe lk_open(place.0, O_RDONLY | O_DIRECTORY, 0)), place.1)
+            }
+            // Without a /dev there is no device to write to.
+            let rights = places.filter { $0.0.raw >= 0 }.map { lk_folder_right(folder: $0.0.raw, rights: $0.1) }
+            return withExtendedLifetime(places) { unsafe lk_restrict_files(rights, Int32(rights.count)) }
+        }
     }
 
     private static func explanation(of measure: HardeningMeasure, errno: Int32) -> String {
@@ -93,10 +125,14 @@ package struct Confinement: Sendable {
         }
     }
 
-    /// Names of the calls that a program still may make, some of them for some arguments.
+    /// Names of the calls that daemon or enclave still may make, some of them for some
+    /// arguments.
+    ///
+    /// - Precondition: not of the hands, who are told what they may not.
     package static func allowedCalls(of program: Program) -> [String] {
+        precondition(program != .hardware)
         var names: [String] = []
-        while let name = unsafe lk_allowed_call(program == .daemon ? 1 : 0, Int32(names.count)) {
+        while let name = unsafe lk_allowed_call(program.number, Int32(names.count)) {
             unsafe names.append(String(cString: name))
         }
         return names
@@ -105,34 +141,34 @@ package struct Confinement: Sendable {
 
 /// A process that has confined itself.
 package struct Confined: Sendable {
+    private let program: Confinement.Program
     private let obstacles: [HardeningMeasure: String]
-    private let restrictsFiles: Bool
     /// The version of Landlock that files are restricted by.
     private let landlock: Int
 
-    fileprivate init(obstacles: [HardeningMeasure: String], restrictsFiles: Bool, landlock: Int) {
+    fileprivate init(_ program: Confinement.Program, obstacles: [HardeningMeasure: String], landlock: Int) {
+        self.program = program
         self.obstacles = obstacles
-        self.restrictsFiles = restrictsFiles
         self.landlock = landlock
     }
 
     /// Each measure that is meant for this process, asked of the kernel now.
     package var measures: [MeasureState] {
-        HardeningMeasure.allCases.filter { $0 != .files || restrictsFiles }.map { measure in
+        HardeningMeasure.allCases.filter { $0 != .files || program.restrictsFiles }.map { measure in
             // A container's own filter is not ours.
-            let isInForce = obstacles[measure] == nil && Self.isInForce(measure)
+            let isInForce = obstacles[measure] == nil && isInForce(measure)
             return MeasureState(measure, isInForce: isInForce, note: note(on: measure))
         }
     }
 
-    private static func isInForce(_ measure: HardeningMeasure) -> Bool {
+    private func isInForce(_ measure: HardeningMeasure) -> Bool {
         switch measure {
         case .noCoreDumps: lk_dumps_no_core() == 1
         case .notDumpable: lk_is_dumpable() == 0
         case .noNewPrivileges: lk_has_no_new_privileges() == 1
         case .noNewCode: lk_denies_new_code() == 1
         // Nothing but a try tells.
-        case .files: lk_cannot_open_root() == 1
+        case .files: (program == .hardware ? lk_cannot_write_files() : lk_cannot_open_root()) == 1
         case .systemCalls: lk_is_filtered() == 1
         case .hiddenMemory: SecretArena.shared.isHidden
         }

@@ -109,13 +109,13 @@ struct Latchkeyd: ParsableCommand {
     }
 
     /// From here on this process starts nothing by itself: before there are other
-    /// threads, and before anything secret is there that the starter would have a copy of.
+    /// threads, and before anything secret is there that the spawner would have a copy of.
     private func confine(_ configuration: inout DaemonConfiguration) throws {
-        let starter = try Starter(for: configuration.startable)
-        configuration.starter = starter
+        let spawner = try ProgramSpawner(for: configuration.startable)
+        configuration.spawner = spawner
         configuration.asker = PromptProgram(
             programDirectories: programDirectories, dataDirectory: configuration.locations.dataDirectory,
-            clock: SystemClock(), by: starter)
+            clock: SystemClock(), by: spawner)
         configuration.confined = Confinement.ofDaemon.enter(.all)
     }
 

@@ -77,7 +77,7 @@ import Testing
         let text = try String(contentsOf: Self.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
         let start = try #require(text.range(of: "**What stays**")?.upperBound)
         let section = text[start...]
-        let end = try #require(section.range(of: "**The starter**")?.lowerBound)
+        let end = try #require(section.range(of: "**The spawner**")?.lowerBound)
         let parts = section[..<end].components(separatedBy: "For the daemon besides:")
         try #require(parts.count == 2)
         let listed = parts.map { part in

@@ -95,8 +95,24 @@ import Testing
     @Test(arguments: ["dumpable", "core_limit", "tiocsti", "code_map", "code_protect", "tgkill"])
     func isRefusedToTheDaemon(_ call: String) throws { #expect(try outcome(call, of: "daemon") == .refused(EPERM)) }
 
+    /// The enclave's hands load a device's library, whose calls nobody lists.
+    @Test(arguments: neverOurs.filter { !$0.hasPrefix("socket_") })
+    func endsTheHands(_ call: String) throws { #expect(try outcome(call, of: "hardware") == .ended) }
+
+    @Test(arguments: ["socket_inet", "socket_netlink"])
+    func isRefusedToTheHands(_ call: String) throws { #expect(try outcome(call, of: "hardware") == .refused(EPERM)) }
+
+    @Test(arguments: ["thread", "socket_unix", "read_passwd", "read_here", "use_device"])
+    func isLeftToTheHands(_ call: String) throws { #expect(try outcome(call, of: "hardware") == .done) }
+
+    @Test(arguments: ["make_elsewhere", "make_here", "remove_here", "make_folder_here", "write_here"])
+    func theHandsWriteToDevicesAlone(_ call: String) throws {
+        #expect(try outcome(call, of: "hardware") == .refused(EACCES))
+        #expect(try outcome(call, of: "hardware", with: "none") == .done)
+    }
+
     /// libc then does the same by a call that the filter can look into.
-    @Test(arguments: ["clone3", "newer_call"], ["enclave", "daemon"])
+    @Test(arguments: ["clone3", "newer_call"], ["enclave", "daemon", "hardware"])
     func isNotThere(_ call: String, _ program: String) throws {
         #expect(try outcome(call, of: program) == .refused(ENOSYS))
     }
@@ -169,6 +185,9 @@ import Testing
             #expect(try status("measures", with: features, folders) == bits(always + [measure]))
         }
         #expect(try status("measures", with: "none", folders) == bits(always))
+        #expect(try status("measures", of: "hardware", folders) == bits(HardeningMeasure.allCases))
+        #expect(try status("measures", of: "hardware", with: "landlock", folders) == bits(always + [.files]))
+        #expect(try status("measures", of: "hardware", with: "none", folders) == bits(always))
     }
 }
 

@@ -106,6 +106,28 @@ import Testing
         #expect(findings.first?.command != nil)
     }
 
+    /// Nobody else's, and as the kernel shows it.
+    @Test func aSpawnerWithoutItsFilterIsFound() throws {
+        var status = KeychainStatus()
+        (status.daemonProcess, status.daemonMeasures) = (4242, Self.measures)
+        func spawner(_ parent: Int, _ filter: Int) -> String {
+            "Name:\tlatchkey-spawne\nPPid:\t\(parent)\nNoNewPrivs:\t1\nSeccomp:\t\(filter)\n"
+        }
+        let limits = "Max core file size        0                    0                    bytes\n"
+        var files = ["/proc/51/status": spawner(4242, 2), "/proc/51/limits": limits, "/proc/52/status": spawner(1, 0)]
+        func measures() throws -> ProcessMeasures {
+            let (folder, files) = try host(files)
+            return withExtendedLifetime(folder) { ProcessMeasures(status, files: files) }
+        }
+        #expect(try measures().findings.isEmpty)
+        #expect(try measures().all.filter { $0.program == "latchkey-spawner" }.map(\.process) == [51, 51, 51])
+        files["/proc/51/status"] = spawner(4242, 0)
+        #expect(
+            try measures().findings.map(\.what) == [
+                "latchkey-spawner runs without: a list of system calls (the kernel shows it)"
+            ])
+    }
+
     @Test func whatIsNotInForceIsAFindingWithItsReason() {
         var status = KeychainStatus()
         status.enclaveMeasures = [MeasureState(.files, isInForce: false, note: "this kernel has no Landlock")]
@@ -125,7 +147,11 @@ import Testing
         }
         let report = try object(try programs.latchkey("doctor", "--json"))
         let measures = try #require(report["measures"] as? [[String: Any]])
-        #expect(measures.count == 2 * HardeningMeasure.allCases.count - 1)
+        let spawners = measures.filter { $0["program"] as? String == "latchkey-spawner" }
+        #expect(measures.count - spawners.count == 2 * HardeningMeasure.allCases.count - 1)
+        // Of either, three that the kernel shows.
+        #expect(spawners.count == 6, "\(spawners)")
+        #expect(text.contains("\nlatchkey-spawner: no core dumps, no new privileges, a list of system calls (also"))
         #expect(measures.allSatisfy { $0["inForce"] as? Bool == true }, "\(measures)")
     }
 

@@ -46,10 +46,10 @@ struct WholeWayTests {
         let caller = try keychain.caller("abandon")
         defer { caller.end() }
         _ = try #require(terminal.waits(for: "<Cancel>"), "no prompt")
-        // The daemon starts nothing: its starter's child.
-        let starters = ProcessTable.children(of: keychain.processes[0], named: "latchkey-starte")
-        let prompts = starters.flatMap { ProcessTable.children(of: $0, named: "latchkey-prompt") }
-        #expect(starters.count == 1 && prompts.count == 1)
+        // The daemon starts nothing: its spawner's child.
+        let spawners = ProcessTable.children(of: keychain.processes[0], named: "latchkey-spawne")
+        let prompts = spawners.flatMap { ProcessTable.children(of: $0, named: "latchkey-prompt") }
+        #expect(spawners.count == 1 && prompts.count == 1)
         terminal.type("123")
         let began = SystemClock().monotonic
         end(caller)

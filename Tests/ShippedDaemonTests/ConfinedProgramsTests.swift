@@ -35,6 +35,46 @@ struct ConfinedProgramsTests {
         }
     }
 
+    /// What was forked to start programs, of either, and the hands of the enclave.
+    @Test func theKernelHoldsThoseThatStartPrograms() throws {
+        let keychain = try ShippedDaemon()
+        let spawners = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter {
+            // Any of them may end meanwhile.
+            let status = (try? Self.kernel($0)) ?? [:]
+            let owner = status["PPid"].flatMap { Int32($0) } ?? 0
+            return status["Name"] == "latchkey-spawne"
+                && [keychain.daemonProcess, keychain.enclaveProcess].contains(owner)
+        }
+        #expect(spawners.count == 2)
+        for process in spawners {
+            let status = try Self.kernel(process)
+            #expect(status["Seccomp"] == "2" && status["NoNewPrivs"] == "1" && status["Threads"] == "1")
+        }
+    }
+
+    @Test func theKernelHoldsTheHands() throws {
+        let (ours, theirs) = try PacketSocket.pair()
+        let hands = try ChildProcess.start(
+            "\(ShippedDaemon.programs)/latchkey-hardware", arguments: [], environment: [], third: theirs.descriptor,
+            fourth: EventSignal().descriptor)
+        // It has confined itself before it answers anything.
+        let channel = try MessageChannel(ours)
+        let deadline = Deadline(after: .seconds(60), on: SystemClock())
+        let address = try #require(TPMAddress("swtpm:/nowhere/socket"))
+        let request = HardwareProtocol.encode(.describe(address), number: 1)
+        try channel.send(request.header, request.tail, until: deadline)
+        guard let frame = try channel.receive(until: deadline),
+            case .failed = HardwareProtocol.decodeAnswer(header: frame.header, tail: frame.tail)?.1
+        else {
+            Issue.record("no answer that says that there is no such TPM")
+            return
+        }
+        let status = try Self.kernel(hands.processID)
+        #expect(status["Seccomp"] == "2" && status["NoNewPrivs"] == "1", "\(status)")
+        ours.shutDown()
+        #expect(try hands.status(until: deadline) == 0)
+    }
+
     /// A container whose policy refuses all of it, on an older kernel: both serve, and say
     /// what they lack. (The filter that refuses is not taken for ours.)
     @Test func whereEverythingIsRefusedBothServeAndSaySo() throws {

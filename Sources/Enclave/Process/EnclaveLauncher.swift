@@ -19,7 +19,7 @@ package final class EnclaveLauncher: EnclaveConnector {
     private let expected: Mutex<ExpectedStore>
     private let clock: any KeychainClock
     /// Starts it for us; nil: we do.
-    private let starter: Starter?
+    private let spawner: ProgramSpawner?
 
     /// - Parameters:
     ///   - executable: absolute path of `latchkey-enclave`.
@@ -27,13 +27,13 @@ package final class EnclaveLauncher: EnclaveConnector {
     ///     `enclave` in it.
     ///   - runDirectory: absolute path of the folder in which a new enclave
     ///     listens. One that runs already may listen in another.
-    ///   - starter: of a process that may not start programs itself.
+    ///   - spawner: of a process that may not start programs itself.
     ///   - expected: which store; a new one is made only where there is no database.
     package init(
         executable: String, dataDirectory: String, runDirectory: String, expecting expected: ExpectedStore,
-        clock: any KeychainClock, by starter: Starter? = nil
+        clock: any KeychainClock, by spawner: ProgramSpawner? = nil
     ) {
-        self.starter = starter
+        self.spawner = spawner
         self.executable = executable
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
@@ -144,8 +144,8 @@ package final class EnclaveLauncher: EnclaveConnector {
     private func startProcess() throws(SystemCallError) -> PacketSocket {
         let (ours, theirs) = try PacketSocket.pair()
         let arguments = ["--data", dataDirectory, "--run", placeToListen, "--ready-descriptor", "3"]
-        if let starter {
-            try starter.startDaemon(executable, arguments: arguments, keeping: theirs.descriptor)
+        if let spawner {
+            try spawner.startDaemon(executable, arguments: arguments, keeping: theirs.descriptor)
             return ours
         }
         try DaemonStarter.start(executable, arguments: arguments, environment: [], keeping: theirs.descriptor)

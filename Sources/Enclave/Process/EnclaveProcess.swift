@@ -73,10 +73,8 @@ package struct EnclaveProcess {
     private func hardware() throws(KeybagError) -> any HardwareDoor {
         guard let helper, TrustedPath.isExecutableOfOurs(helper) else { return NoHardware() }
         do throws(SystemCallError) {
-            let spawner = try ProgramSpawner(of: helper)
-            return HardwareHelper(clock: clock) { descriptor throws(SystemCallError) in
-                try spawner.start(with: descriptor)
-            }
+            let spawner = try ProgramSpawner(for: [ProgramSpawner.Program(helper, as: .peer, environment: [])])
+            return HardwareHelper(clock: clock, at: helper, by: spawner)
         } catch { throw .system(error) }
     }
 

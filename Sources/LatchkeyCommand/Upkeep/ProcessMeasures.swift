@@ -1,7 +1,8 @@
 internal import KeychainPlatform
 internal import KeychainProtocol
 
-/// What daemon and enclave do to themselves, as they say and as the kernel shows it.
+/// What daemon and enclave do to themselves, as they say and as the kernel shows it, and
+/// what the kernel shows of the processes that start programs for them.
 struct ProcessMeasures: Sendable {
     struct Measure: Sendable, Hashable {
         let program: String
@@ -18,7 +19,7 @@ struct ProcessMeasures: Sendable {
             ("latchkeyd", status.daemonProcess, status.daemonMeasures),
             ("latchkey-enclave", status.enclaveProcess, status.enclaveMeasures),
         ]
-        all = programs.flatMap { program, process, measures in
+        let told = programs.flatMap { program, process, measures in
             let kernel = KernelView(of: process, files)
             return measures.map { told in
                 let isDenied = told.isInForce && kernel.denies(told.name)
@@ -27,15 +28,38 @@ struct ProcessMeasures: Sendable {
                     note: isDenied ? "the program says that it is in force, and the kernel that it is not" : told.note)
             }
         }
+        all = told + Self.spawners(of: programs.filter { !$0.2.isEmpty }.map(\.1), files)
+    }
+
+    /// A spawner answers nobody but its owner: what holds for it is what the kernel shows.
+    private static func spawners(of owners: [Int32], _ files: HostFiles) -> [Measure] {
+        files.names("/proc").compactMap { Int32($0) }.sorted().flatMap { process -> [Measure] in
+            let kernel = KernelView(of: process, files)
+            guard kernel.isSpawner, let owner = kernel.parent, owners.contains(owner) else { return [] }
+            return [HardeningMeasure.noCoreDumps, .noNewPrivileges, .systemCalls].map { measure in
+                let isInForce = kernel.shows(measure.rawValue) ?? false
+                return Measure(
+                    program: "latchkey-spawner", process: process, name: measure.rawValue, isInForce: isInForce,
+                    note: note(on: measure, isInForce: isInForce))
+            }
+        }
+    }
+
+    private static func note(on measure: HardeningMeasure, isInForce: Bool) -> String {
+        guard isInForce else { return "the kernel shows it" }
+        return measure == .systemCalls
+            ? "also for what it starts: none that look into other processes or change the kernel" : ""
     }
 
     // MARK: For people
 
-    /// A line for each program, of what is in force.
+    /// A line for each process, of what is in force.
     var lines: [String] {
-        ["latchkeyd", "latchkey-enclave"].compactMap { program in
-            let measures = all.filter { $0.program == program && $0.isInForce }
-            guard !measures.isEmpty else { return nil }
+        var processes: [Int32] = []
+        for measure in all where !processes.contains(measure.process) { processes.append(measure.process) }
+        return processes.compactMap { process in
+            let measures = all.filter { $0.process == process && $0.isInForce }
+            guard let program = measures.first?.program else { return nil }
             let said = measures.map { Self.text($0.name) + ($0.note.isEmpty ? "" : " (\($0.note))") }
             return "\(program): \(said.joined(separator: ", "))"
         }
@@ -107,13 +131,20 @@ private struct KernelView {
             .first { $0.hasPrefix("Max core file size") }?.split(separator: " ").dropFirst(4).first.map(String.init)
     }
 
+    /// Its name in the list of processes, of which the kernel keeps 15 bytes.
+    var isSpawner: Bool { fields["Name"] == "latchkey-spawne" }
+    var parent: Int32? { fields["PPid"].flatMap { Int32($0) } }
+
     /// Only what is there and says otherwise.
-    func denies(_ name: String) -> Bool {
+    func denies(_ name: String) -> Bool { shows(name) == false }
+
+    /// nil for what it does not show, of this process or at all.
+    func shows(_ name: String) -> Bool? {
         switch HardeningMeasure(rawValue: name) {
-        case .systemCalls: fields["Seccomp"].map { $0 != "2" } ?? false
-        case .noNewPrivileges: fields["NoNewPrivs"].map { $0 != "1" } ?? false
-        case .noCoreDumps: coreLimit.map { $0 != "0" } ?? false
-        case .notDumpable, .noNewCode, .files, .hiddenMemory, nil: false
+        case .systemCalls: fields["Seccomp"].map { $0 == "2" }
+        case .noNewPrivileges: fields["NoNewPrivs"].map { $0 == "1" }
+        case .noCoreDumps: coreLimit.map { $0 == "0" }
+        case .notDumpable, .noNewCode, .files, .hiddenMemory, nil: nil
         }
     }
 }

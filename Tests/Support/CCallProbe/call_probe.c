@@ -156,6 +156,11 @@ static int p_make_here(void) {
 }
 static int p_remove_here(void) { return result(unlink("there")); }
 static int p_read_here(void) { return result(open("kept", O_RDONLY)); }
+static int p_write_here(void) { return result(open("kept", O_WRONLY)); }
+static int p_use_device(void) {
+    int fd = open("/dev/null", O_RDWR);
+    return fd < 0 ? errno : write(fd, "x", 1) == 1 ? 0 : errno;
+}
 static int p_make_folder_here(void) { return result(mkdir("folder", 0700)); }
 static void *nothing(void *context) { return context; }
 static int p_thread(void) {
@@ -183,6 +188,7 @@ static const struct { const char *name; int (*body)(void); } probes[] = {
     {"code_map", p_code_map}, {"code_protect", p_code_protect}, {"read_passwd", p_read_passwd},
     {"read_proc", p_read_proc}, {"make_elsewhere", p_make_elsewhere}, {"make_here", p_make_here},
     {"remove_here", p_remove_here}, {"read_here", p_read_here}, {"make_folder_here", p_make_folder_here},
+    {"write_here", p_write_here}, {"use_device", p_use_device},
     {"thread", p_thread},
 };
 enum { count = sizeof probes / sizeof *probes };

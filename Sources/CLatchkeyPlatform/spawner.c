@@ -1,6 +1,6 @@
 // A process that starts a few programs for one that gave up execve(2): forked before the
-// filter, it knows their paths and environments from then and takes an index and
-// arguments.
+// filter, it knows their paths and environments from then and takes a place in the list
+// and arguments.
 #define _GNU_SOURCE
 #include "latchkey_platform.h"
 
@@ -23,7 +23,10 @@ static int err(void) { return errno ? -errno : -EIO; }
 
 enum { most_bytes = 32 * 1024, most_words = 32 };
 
-struct answer { int32_t outcome, pid; };
+// What is asked, before the arguments; the answer repeats the number, so that one that
+// nobody waits for any more is not taken for another's.
+struct question { uint32_t number, index; };
+struct answer { uint32_t number; int32_t outcome, pid; };
 
 static void on_child(int signal) { (void)signal; }
 
@@ -52,26 +55,41 @@ static int words_of(char *bytes, size_t count, const char *path, char **argv) {
     return words;
 }
 
-static struct answer start(const struct lk_startable *programs, int32_t count, char *request, size_t length, int keep,
-                           int *handle) {
-    struct answer answer = {-EINVAL, 0};
-    char *argv[most_words];
-    unsigned index = length > 0 ? (unsigned char)request[0] : ~0U;
-    if (index >= (unsigned)count || !words_of(request + 1, length - 1, programs[index].path, argv)) return answer;
-    const struct lk_startable *program = &programs[index];
-    if (program->is_daemon) {
-        answer.outcome = lk_spawn_daemon(program->path, argv, program->environment, keep);
-        return answer;
-    }
+// Their own sockets are ours to make: who asks may make none.
+static int start_peer(const struct lk_startable *program, char *const *argv, int *handle) {
+    int32_t ends[2];
+    int r = lk_socketpair(ends);
+    if (r < 0) return r;
+    r = lk_spawn_child(program->path, argv, program->environment, ends[1], -1);
+    close(ends[1]);
+    if (r < 0) close(ends[0]); else *handle = ends[0];
+    return r;
+}
+
+// The number of the new process, 0 for a daemon, or -errno.
+static int start(const struct lk_startable *program, char *const *argv, int keep, int *handle) {
+    if (program->kind == LK_AS_DAEMON) return lk_spawn_daemon(program->path, argv, program->environment, keep);
+    if (program->kind == LK_AS_PEER) return start_peer(program, argv, handle);
     int pid = lk_spawn_child(program->path, argv, program->environment, keep, -1);
-    if (pid < 0) {
-        answer.outcome = pid;
-        return answer;
-    }
+    if (pid < 0) return pid;
     // Nobody else reaps it, so that the number is still its own.
     *handle = lk_pidfd_open(pid);
-    answer.outcome = *handle < 0 ? *handle : 0;
-    answer.pid = pid;
+    return *handle < 0 ? *handle : pid;
+}
+
+static struct answer answer_to(char *bytes, size_t length, const struct lk_startable *programs, int32_t count,
+                               int keep, int *handle) {
+    struct question question;
+    char *argv[most_words];
+    if (length < sizeof question) return (struct answer){0, -EINVAL, 0};
+    memcpy(&question, bytes, sizeof question);
+    struct answer answer = {question.number, -EINVAL, 0};
+    if (question.index >= (uint32_t)count) return answer;
+    const struct lk_startable *program = &programs[question.index];
+    if (!words_of(bytes + sizeof question, length - sizeof question, program->path, argv)) return answer;
+    int r = start(program, argv, keep, handle);
+    answer.outcome = r < 0 ? r : 0;
+    answer.pid = r < 0 ? 0 : r;
     return answer;
 }
 
@@ -94,8 +112,8 @@ static _Noreturn void serve(int fd, const struct lk_startable *programs, int32_t
         // The process that we start programs for has ended.
         if (length <= 0) _exit(0);
         int handle = -1;
-        struct answer answer = {-EINVAL, 0};
-        if (!got.truncated) answer = start(programs, count, request, (size_t)length, got.descriptor, &handle);
+        struct answer answer = {0, -EINVAL, 0};
+        if (!got.truncated) answer = answer_to(request, (size_t)length, programs, count, got.descriptor, &handle);
         if (got.descriptor >= 0) close(got.descriptor);
         if (lk_send(fd, &answer, sizeof answer, NULL, 0, NULL, 0, handle, 0) < 0) _exit(0);
         if (handle >= 0) close(handle);
@@ -104,7 +122,7 @@ static _Noreturn void serve(int fd, const struct lk_startable *programs, int32_t
 
 // A name of its own in the list of processes, where that of the program stood.
 static void rename_process(char *const *argv, int32_t argc) {
-    static const char name[] = "latchkey-starter";
+    static const char name[] = "latchkey-spawner";
     prctl(PR_SET_NAME, name, 0, 0, 0);
     if (argc < 1) return;
     char *end = argv[0] + strlen(argv[0]) + 1;
@@ -114,7 +132,7 @@ static void rename_process(char *const *argv, int32_t argc) {
     memcpy(argv[0], name, room < sizeof name ? room - 1 : sizeof name);
 }
 
-int lk_fork_starter(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
+int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
                     int32_t *end) {
     int32_t ends[2];
     int r = lk_socketpair(ends);
@@ -139,20 +157,30 @@ int lk_fork_starter(const struct lk_startable *programs, int32_t count, char *co
     dup3(ours, 3, O_CLOEXEC);
     lk_close_range(4, ~0U);
     rename_process(argv, argc);
+    // What the kernel does not have, or refuses, is told by latchkey doctor, as the kernel
+    // shows it.
+    (void)lk_restrict_calls(LK_CALLS_OF_SPAWNER);
     serve(3, programs, count);
 }
 
-int lk_ask_starter(int32_t fd, int32_t index, const void *arguments, size_t count, int32_t keep, int32_t *handle) {
-    unsigned char first = (unsigned char)index;
-    int64_t sent = lk_send(fd, &first, 1, arguments, count, NULL, 0, keep, 0);
+int lk_ask_spawner(int32_t fd, uint32_t number, int32_t index, const void *arguments, size_t count, int32_t keep,
+                   int32_t *handle) {
+    struct question question = {number, (uint32_t)index};
+    int64_t sent = lk_send(fd, &question, sizeof question, arguments, count, NULL, 0, keep, 1);
     if (sent < 0) return (int)sent;
-    struct answer answer;
-    struct lk_received got;
-    int64_t length = lk_receive(fd, &answer, sizeof answer, LK_WAIT, &got);
-    *handle = got.descriptor;
-    if (length < 0) return (int)length;
-    if (length != sizeof answer) return -EPIPE;
-    return answer.outcome < 0 ? answer.outcome : answer.pid;
+    for (;;) {
+        struct answer answer;
+        struct lk_received got;
+        int64_t length = lk_receive(fd, &answer, sizeof answer, LK_WAIT, &got);
+        if (length < 0) return length == -EAGAIN ? -ETIMEDOUT : (int)length;
+        if (length != sizeof answer) return -EPIPE;
+        if (answer.number == number) {
+            *handle = got.descriptor;
+            return answer.outcome < 0 ? answer.outcome : answer.pid;
+        }
+        // To a question that was given up.
+        if (got.descriptor >= 0) close(got.descriptor);
+    }
 }
 
 int lk_signal_process(int32_t handle, int32_t signal) {
