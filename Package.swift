@@ -196,19 +196,24 @@ let package = Package(
                 "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
                 "KeychainTestSupport",
                 "Puppets",
-                "latchkeyd", "latchkey-enclave",
+                "latchkeyd", "latchkey-enclave", "latchkey-hardware", "confinement-probe",
             ]),
         .executableTarget(
             name: "fault-client",
             dependencies: ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
             path: "Tests/Support/fault-client", swiftSettings: house),
+        // What a confined program of ours would be made to do, from within.
+        .target(name: "CCallProbe", path: "Tests/Support/CCallProbe"),
+        .executableTarget(
+            name: "confinement-probe", dependencies: ["CCallProbe", "KeychainPlatform"],
+            path: "Tests/Support/confinement-probe", swiftSettings: house),
         // What is broken on purpose, and what is left then (docs/faults.md).
         tests(
             "FaultTests",
             [
                 "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainModel",
                 "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client",
-                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe",
+                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe", "confinement-probe",
             ]),
         tests(
             "KeychainServiceTests",
@@ -291,7 +296,10 @@ let package = Package(
             exclude: ["Corpus"], swiftSettings: house),
         tests(
             "HouseTests",
-            ["KeychainModel", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware"]),
+            [
+                "KeychainModel", "KeychainPlatform", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
+                "latchkey-hardware",
+            ]),
         tests(
             "PersonPromptTests",
             [
@@ -301,14 +309,14 @@ let package = Package(
             ]),
         tests("OneTimePasswordsTests", ["OneTimePasswords", "KeychainPlatform"]),
         tests("KeychainModelTests", ["KeychainModel"]),
-        tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport"]),
+        tests("KeychainPlatformTests", ["KeychainPlatform", "KeychainTestSupport", "confinement-probe"]),
         tests(
             "LatchkeyCommandTests",
             [
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
-                "latchkey-prompt", "latchkey-hardware",
+                "latchkey-prompt", "latchkey-hardware", "confinement-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(

@@ -45,6 +45,9 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447   // Linux 5.14
+#endif
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
@@ -407,6 +410,27 @@ void *lk_map_secret(size_t count, int32_t *locked) {
     return at;
 }
 
+static void *map_hidden(size_t count) {
+    int fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
+    if (fd < 0) return NULL;
+    void *at = ftruncate(fd, (off_t)count) < 0 ? MAP_FAILED : mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED) return NULL;
+    // Locked and left out of dumps by its nature; shared, so that a child would see it.
+    if (madvise(at, count, MADV_DONTFORK) == 0) return at;
+    munmap(at, count);
+    return NULL;
+}
+
+void *lk_map_slab(size_t count, int32_t hidden, int32_t *kind) {
+    void *at = hidden ? map_hidden(count) : NULL;
+    if (at) {
+        *kind = 2;
+        return at;
+    }
+    return lk_map_secret(count, kind);
+}
+
 void lk_unmap_secret(void *address, size_t count) {
     explicit_bzero(address, count);
     munmap(address, count);
@@ -543,77 +567,6 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
     close(report[0]);
     if (got == (ssize_t)sizeof failure && failure) return -failure;
     return 0;
-}
-
-// What the process of lk_start_spawner does until nobody holds the other end.
-static void serve_spawner(int fd, const char *path) {
-    char *const argv[] = {(char *)path, NULL};
-    char *const envp[] = {NULL};
-    while (1) {
-        char byte;
-        union {
-            struct cmsghdr header;
-            char room[CMSG_SPACE(sizeof(int))];
-        } control;
-        struct iovec part = {&byte, 1};
-        struct msghdr message = {
-            .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-        ssize_t got;
-        RETRY(got, recvmsg(fd, &message, MSG_CMSG_CLOEXEC));
-        if (got <= 0) _exit(0);
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        int passed = -1, result = -EINVAL;
-        if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
-            memcpy(&passed, CMSG_DATA(head), sizeof passed);
-            result = lk_spawn_daemon(path, argv, envp, passed);
-            close(passed);
-        }
-        RETRY(got, send(fd, &result, sizeof result, MSG_NOSIGNAL));
-        if (got != (ssize_t)sizeof result) _exit(0);
-    }
-}
-
-// A name of its own in the list of processes, where that of the program stood.
-static void rename_process(char *const *argv, int32_t argc) {
-    static const char name[] = "latchkey-spawner";
-    prctl(PR_SET_NAME, name, 0, 0, 0);
-    if (argc < 1) return;
-    char *end = argv[0] + strlen(argv[0]) + 1;
-    for (int32_t i = 1; i < argc && argv[i] == end; i++) end += strlen(argv[i]) + 1;
-    size_t room = (size_t)(end - argv[0]);
-    memset(argv[0], 0, room);
-    memcpy(argv[0], name, room < sizeof name ? room - 1 : sizeof name);
-}
-
-int lk_start_spawner(const char *path, char *const *argv, int32_t argc) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) return err();
-    pid_t child = fork();
-    if (child < 0) {
-        int r = err();
-        close(ends[0]);
-        close(ends[1]);
-        return r;
-    }
-    if (child > 0) {
-        close(ends[1]);
-        return ends[0];
-    }
-    setsid();
-    // What it starts is its own to wait for, and it never does.
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    signal(SIGCHLD, SIG_IGN);
-    int null = open("/dev/null", O_RDWR);
-    int end = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
-    if (null < 0 || end < 0) _exit(1);
-    for (int fd = 0; fd < 3; fd++) dup2(null, fd);
-    dup3(end, 3, O_CLOEXEC);
-    if (syscall(SYS_close_range, 4U, ~0U, 0) != 0) {
-        for (int fd = 4; fd < 4096; fd++) close(fd);
-    }
-    rename_process(argv, argc);
-    serve_spawner(3, path);
-    _exit(0);
 }
 
 void lk_end_after(uint32_t seconds) {

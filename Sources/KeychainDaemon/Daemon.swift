@@ -389,13 +389,14 @@ package final class Daemon: Sendable {
             if door.isGone { reopenDoor() }
             let events =
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
-                + [configuration.parent].compactMap { $0 }
+                + [configuration.parent, configuration.spawner?.end].compactMap { $0 }
             do throws(SystemCallError) {
                 switch try waitForAny(of: events, until: nextDeadline(now, report)) {
                 case 0, 1: return
                 case 2: door.watch.drain()
                 case 3: attention.drain()
-                case 4: return
+                // The parent is gone, or what starts our programs: the next daemon has one.
+                case 4 where events.count > 4, 5 where events.count > 5: return
                 default: continue
                 }
             } catch {

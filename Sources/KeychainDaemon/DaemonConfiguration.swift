@@ -19,6 +19,10 @@ package struct DaemonConfiguration: Sendable {
     package var limits = DaemonLimits()
     /// Brings what a person has to agree to before one.
     package var asker: any PersonAsker = NobodyToAsk()
+    /// Starts programs for a daemon that may not do so itself; nil: it may.
+    package var spawner: ProgramSpawner?
+    /// What the daemon gave up; nil within a program that is not ours alone.
+    package var confined: Confined?
     /// Where latchkey-enclave is looked for.
     package var programDirectories: [String]
 
@@ -29,6 +33,20 @@ package struct DaemonConfiguration: Sendable {
         self.features = features
         self.clock = clock
         self.programDirectories = programDirectories
+    }
+}
+
+extension DaemonConfiguration {
+    /// All that its daemon ever starts: the enclave and the prompt, where they are looked
+    /// for.
+    package var startable: [ProgramSpawner.Program] {
+        programDirectories.flatMap { folder in
+            [
+                ProgramSpawner.Program("\(folder)/\(EnclaveKeeping.program)", as: .daemon, environment: []),
+                ProgramSpawner.Program(
+                    "\(folder)/\(PromptProgram.name)", as: .child, environment: PromptProgram.environment),
+            ]
+        }
     }
 }
 

@@ -213,7 +213,7 @@ enum EnclaveKeeping {
         return EnclaveLauncher(
             executable: found, dataDirectory: configuration.locations.dataDirectory,
             runDirectory: configuration.locations.runDirectory, expecting: expected,
-            clock: configuration.clock)
+            clock: configuration.clock, by: configuration.spawner)
     }
 
     /// With no passcode the enclave goes with its daemon.

@@ -13,9 +13,16 @@ package struct PromptProgram: PersonAsker {
     private let programDirectories: [String]
     private let dataDirectory: String
     private let clock: any KeychainClock
+    /// Starts it for us; nil: we do.
+    private let spawner: ProgramSpawner?
 
-    /// - Parameter programDirectories: where it is looked for, in this order.
-    package init(programDirectories: [String], dataDirectory: String, clock: any KeychainClock) {
+    /// - Parameters:
+    ///   - programDirectories: where it is looked for, in this order.
+    ///   - spawner: of a daemon that may not start programs itself.
+    package init(
+        programDirectories: [String], dataDirectory: String, clock: any KeychainClock, by spawner: ProgramSpawner? = nil
+    ) {
+        self.spawner = spawner
         self.programDirectories = programDirectories
         self.dataDirectory = dataDirectory
         self.clock = clock
@@ -34,21 +41,29 @@ package struct PromptProgram: PersonAsker {
         }
         let name = question.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         do throws(SystemCallError) {
-            let unused = try EventSignal()
             let record = program.record.map { _ in ["--record-descriptor", "3"] } ?? []
-            let child = try ChildProcess.start(
+            let child = try start(
                 prompt,
-                arguments: [
-                    "--run", enclave.runDirectory, "--question", name, "--for", "\(shown.programProcess)",
-                ] + record,
-                environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: program.record ?? unused.descriptor,
-                fourth: unused.descriptor)
+                ["--run", enclave.runDirectory, "--question", name, "--for", "\(shown.programProcess)"] + record,
+                keeping: program.record)
             let end = Deadline(after: .seconds(shown.secondsLeft) + Self.grace, on: clock)
             guard let withdrawn else { return _ = try child.status(until: end) }
             try child.status(until: end, orCalledOffBy: withdrawn, grace: Self.grace)
         } catch {
             throw Self.nobody("\(error)")
         }
+    }
+
+    static let environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]
+
+    private func start(
+        _ prompt: String, _ arguments: [String], keeping record: Descriptor?
+    ) throws(SystemCallError) -> ChildProcess {
+        if let spawner { return try spawner.startChild(prompt, arguments: arguments, keeping: record) }
+        let unused = try EventSignal()
+        return try ChildProcess.start(
+            prompt, arguments: arguments, environment: Self.environment, third: record ?? unused.descriptor,
+            fourth: unused.descriptor)
     }
 
     private static func nobody(_ why: String) -> KeychainError {

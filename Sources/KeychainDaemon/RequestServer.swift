@@ -250,7 +250,9 @@ struct RequestServer: Sendable {
     ) throws(Ending) {
         let message: EncodedMessage
         do throws(KeychainError) {
-            message = .status(try engine.status(for: authorization.entitlements), number: number)
+            var status = try engine.status(for: authorization.entitlements)
+            status.daemonMeasures = configuration.confined?.measures ?? []
+            message = .status(status, number: number)
         } catch {
             message = .failure(error, number: number)
         }

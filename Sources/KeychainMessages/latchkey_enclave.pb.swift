@@ -725,6 +725,12 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       set {_uniqueStorage()._startRefusal = newValue}
     }
 
+    /// answers describe alone
+    package var measures: [Latchkey_MeasureState] {
+      get {_storage._measures}
+      set {_uniqueStorage()._measures = newValue}
+    }
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -1807,7 +1813,7 @@ nonisolated extension Latchkey_EnclaveReply.ClassGeneration: SwiftProtobuf.Messa
 
 nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{4}\u{2}start_refusal\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{3}start_refusal\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
 
   fileprivate class _StorageClass {
     var _protectors: [String] = []
@@ -1819,6 +1825,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     var _generations: [Latchkey_EnclaveReply.ClassGeneration] = []
     var _effacedBelow: UInt32 = 0
     var _startRefusal: String = String()
+    var _measures: [Latchkey_MeasureState] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1838,6 +1845,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       _generations = source._generations
       _effacedBelow = source._effacedBelow
       _startRefusal = source._startRefusal
+      _measures = source._measures
     }
   }
 
@@ -1864,6 +1872,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._state) }()
         case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._generations) }()
         case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._effacedBelow) }()
+        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._measures) }()
         case 12: try { try decoder.decodeSingularStringField(value: &_storage._startRefusal) }()
         default: break
         }
@@ -1901,6 +1910,9 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       if _storage._effacedBelow != 0 {
         try visitor.visitSingularUInt32Field(value: _storage._effacedBelow, fieldNumber: 10)
       }
+      if !_storage._measures.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._measures, fieldNumber: 11)
+      }
       if !_storage._startRefusal.isEmpty {
         try visitor.visitSingularStringField(value: _storage._startRefusal, fieldNumber: 12)
       }
@@ -1922,6 +1934,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
         if _storage._generations != rhs_storage._generations {return false}
         if _storage._effacedBelow != rhs_storage._effacedBelow {return false}
         if _storage._startRefusal != rhs_storage._startRefusal {return false}
+        if _storage._measures != rhs_storage._measures {return false}
         return true
       }
       if !storagesAreEqual {return false}

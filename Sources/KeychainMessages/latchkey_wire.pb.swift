@@ -1692,6 +1692,23 @@ package nonisolated struct Latchkey_DoctorReport: @unchecked Sendable {
   fileprivate var _storage = _StorageClass.defaultInstance
 }
 
+/// Something that a process of ours does to itself, as the kernel answered.
+package nonisolated struct Latchkey_MeasureState: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var name: String = String()
+
+  package var inForce: Bool = false
+
+  package var note: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 package nonisolated struct Latchkey_StatusReport: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1724,6 +1741,10 @@ package nonisolated struct Latchkey_StatusReport: Sendable {
 
   /// why a slot did not open the keychain at the start
   package var startRefusal: String = String()
+
+  package var daemonMeasures: [Latchkey_MeasureState] = []
+
+  package var enclaveMeasures: [Latchkey_MeasureState] = []
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3808,9 +3829,49 @@ nonisolated extension Latchkey_DoctorReport.Salvage: SwiftProtobuf.Message, Swif
   }
 }
 
+nonisolated extension Latchkey_MeasureState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".MeasureState"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{3}in_force\0\u{1}note\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.inForce) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.note) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if self.inForce != false {
+      try visitor.visitSingularBoolField(value: self.inForce, fieldNumber: 2)
+    }
+    if !self.note.isEmpty {
+      try visitor.visitSingularStringField(value: self.note, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_MeasureState, rhs: Latchkey_MeasureState) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.inForce != rhs.inForce {return false}
+    if lhs.note != rhs.note {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".StatusReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{4}\u{3}start_refusal\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{3}daemon_measures\0\u{3}enclave_measures\0\u{3}start_refusal\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3830,6 +3891,8 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.damaged) }()
       case 11: try { try decoder.decodeSingularSInt32Field(value: &self.daemonProcess) }()
       case 12: try { try decoder.decodeSingularSInt32Field(value: &self.enclaveProcess) }()
+      case 13: try { try decoder.decodeRepeatedMessageField(value: &self.daemonMeasures) }()
+      case 14: try { try decoder.decodeRepeatedMessageField(value: &self.enclaveMeasures) }()
       case 15: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
       default: break
       }
@@ -3873,6 +3936,12 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if self.enclaveProcess != 0 {
       try visitor.visitSingularSInt32Field(value: self.enclaveProcess, fieldNumber: 12)
     }
+    if !self.daemonMeasures.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.daemonMeasures, fieldNumber: 13)
+    }
+    if !self.enclaveMeasures.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.enclaveMeasures, fieldNumber: 14)
+    }
     if !self.startRefusal.isEmpty {
       try visitor.visitSingularStringField(value: self.startRefusal, fieldNumber: 15)
     }
@@ -3893,6 +3962,8 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if lhs.daemonProcess != rhs.daemonProcess {return false}
     if lhs.enclaveProcess != rhs.enclaveProcess {return false}
     if lhs.startRefusal != rhs.startRefusal {return false}
+    if lhs.daemonMeasures != rhs.daemonMeasures {return false}
+    if lhs.enclaveMeasures != rhs.enclaveMeasures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,9 +1,17 @@
 @_implementationOnly import CLatchkeyPlatform
 internal import Glibc
 
-/// A program of ours that runs as a direct child, apart from our terminal.
+/// A program of ours that runs as a direct child, apart from our terminal, or as a child
+/// of our ``ProgramSpawner``.
 package struct ChildProcess: Sendable {
     package let processID: Int32
+    /// The spawner's child, which it reaps; nil: it is ours.
+    private let handle: Descriptor?
+
+    init(processID: Int32, ofSpawner handle: Descriptor? = nil) {
+        self.processID = processID
+        self.handle = handle
+    }
 
     /// Session of its own, cwd /, standard descriptors on /dev/null, `third` and
     /// `fourth` as descriptors 3 and 4, all others closed.
@@ -18,13 +26,23 @@ package struct ChildProcess: Sendable {
         return ChildProcess(processID: try checked("start \(path)", result))
     }
 
-    /// Waits for its end, then its status as a shell shows it; where the time is
-    /// over it is killed.
+    /// Readable once it has ended.
+    private func end() throws(SystemCallError) -> Descriptor {
+        if let handle { return handle }
+        return Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
+    }
+
+    /// Not reaped yet, so that the number of a child of ours is still its own.
+    private func signal(_ number: Int32) {
+        _ = handle.map { lk_signal_process($0.raw, number) } ?? kill(processID, number)
+    }
+
+    /// Waits for its end, then its status as a shell shows it (0 of a spawner's); where
+    /// the time is over it is killed.
     @discardableResult
     package func status(until deadline: Deadline) throws(SystemCallError) -> Int32 {
-        let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
-        if try wait(for: gone.raw, to: .receive, until: deadline) == .timedOut { _ = lk_kill(processID) }
-        return try checked("waitpid", lk_reap_status(processID))
+        if try wait(for: end().raw, to: .receive, until: deadline) == .timedOut { signal(SIGKILL) }
+        return handle == nil ? try checked("waitpid", lk_reap_status(processID)) : 0
     }
 
     /// As ``status(until:)``; once `called` is readable it is asked to end, which it has
@@ -33,10 +51,8 @@ package struct ChildProcess: Sendable {
     package func status(
         until deadline: Deadline, orCalledOffBy called: Descriptor, grace: Duration
     ) throws(SystemCallError) -> Int32 {
-        let gone = Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
-        if try waitForAny(of: [gone, called], until: deadline) == 1 {
-            // Not reaped yet, so that the number is still its own.
-            _ = lk_terminate(processID)
+        if try waitForAny(of: [end(), called], until: deadline) == 1 {
+            signal(SIGTERM)
             return try status(until: Deadline(after: grace, on: deadline.clock))
         }
         return try status(until: deadline)

@@ -12,23 +12,28 @@ package enum MountTable {
     }
 
     /// The same over the text of a table.
-    package static func type(of path: String, in table: String) -> String? {
-        var best: (length: Int, type: String)?
+    package static func type(of path: String, in table: String) -> String? { mount(of: path, in: table)?.type }
+
+    /// The device of that mount, as MAJOR:MINOR.
+    package static func device(of path: String, in table: String) -> String? { mount(of: path, in: table)?.device }
+
+    private static func mount(of path: String, in table: String) -> (type: String, device: String)? {
+        var best: (length: Int, type: String, device: String)?
         for line in table.split(separator: "\n") {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
             guard fields.count > 6, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count else { continue }
-            let mountPoint = unescape(fields[4])
+            let mountPoint = unescaped(fields[4])
             let holds = mountPoint == "/" || path == mountPoint || path.hasPrefix(mountPoint + "/")
             // A later line covers an earlier one at the same place.
             if holds, mountPoint.utf8.count >= best?.length ?? 0 {
-                best = (mountPoint.utf8.count, String(fields[dash + 1]))
+                best = (mountPoint.utf8.count, String(fields[dash + 1]), String(fields[2]))
             }
         }
-        return best?.type
+        return best.map { ($0.type, $0.device) }
     }
 
-    /// Blanks and the like stand as \040 in the table.
-    private static func unescape(_ field: Substring) -> String {
+    /// Blanks and the like stand as \040 in the kernel's tables of mounts and swap areas.
+    package static func unescaped(_ field: Substring) -> String {
         var out: [UInt8] = []
         var bytes = Array(field.utf8)[...]
         while let byte = bytes.popFirst() {

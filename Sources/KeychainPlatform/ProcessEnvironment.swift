@@ -88,12 +88,14 @@ package enum ProcessEnvironment {
 package enum Hardening {
     /// No core dump and no backtrace, no new privileges, and nobody of the same user may attach
     /// or read our memory (prctl(2) PR_SET_DUMPABLE). Files that we make are ours
-    /// alone, whoever started us (umask(2)).
-    package static func apply() throws(SystemCallError) {
+    /// alone, whoever started us (umask(2)). The slab of secrets is hidden, where the
+    /// features allow it and the kernel has it.
+    package static func apply(_ features: ConfinementFeatures = .all) throws(SystemCallError) {
         _ = try checked("setrlimit RLIMIT_CORE", lk_no_core_dumps())
         _ = try checked("prctl PR_SET_NO_NEW_PRIVS", lk_no_new_privileges())
         _ = try checked("prctl PR_SET_DUMPABLE", lk_not_dumpable())
         lk_keep_files_private()
+        if features.hasHiddenMemory { SecretArena.hide() }
     }
 
     /// As many open descriptors as the hard limit allows: a connection takes three.

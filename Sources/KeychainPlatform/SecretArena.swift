@@ -2,13 +2,22 @@
 internal import Synchronization
 
 /// The process's one slab for secrets: 1 MiB, mapped once, locked where the
-/// limit allows it, left out of core dumps and wiped in a forked child.
+/// limit allows it, left out of core dumps and not there in a forked child.
+///
+/// In our own programs it is hidden as well (memfd_secret(2)), so that nobody reads it
+/// from outside, root included; while such memory is there the machine cannot hibernate,
+/// so that no other program gets it by linking us.
 ///
 /// Blocks are powers of two from 32 bytes to 64 KiB; a block that is given back
 /// is wiped first. A request that does not fit gets a mapping of its own with
 /// the same protection. (An ordinary user may lock 8 MiB in all.)
 package final class SecretArena: Sendable {
     package static let shared = SecretArena(byteCount: 1 << 20)
+    /// What the slab is to be; counts until it is first used.
+    private static let isToBeHidden = Atomic(false)
+
+    /// Before anything secret is there.
+    package static func hide() { isToBeHidden.store(true, ordering: .releasing) }
 
     static let smallestShift = 5
     static let largestShift = 16
@@ -24,14 +33,18 @@ package final class SecretArena: Sendable {
     private let byteCount: Int
     /// Whether the kernel agreed to keep the slab out of swap.
     package let isLocked: Bool
+    /// Whether the slab is hidden from everybody but this process.
+    package let isHidden: Bool
     private let state = Mutex(State())
 
     init(byteCount: Int) {
-        var locked: Int32 = 0
-        let at = unsafe UInt(bitPattern: lk_map_secret(byteCount, &locked))
+        var kind: Int32 = 0
+        let hidden: Int32 = Self.isToBeHidden.load(ordering: .acquiring) ? 1 : 0
+        let at = unsafe UInt(bitPattern: lk_map_slab(byteCount, hidden, &kind))
         base = at
         self.byteCount = at == 0 ? 0 : byteCount
-        isLocked = locked != 0
+        isLocked = kind != 0
+        isHidden = kind == 2
     }
 
     /// How many secrets live outside the slab now, and how many mappings could

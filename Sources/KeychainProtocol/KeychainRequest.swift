@@ -181,6 +181,9 @@ package struct KeychainStatus: Sendable, Hashable {
     package var damaged = 0
     package var daemonProcess: Int32 = 0
     package var enclaveProcess: Int32 = 0
+    /// What either process does to itself; empty where it is a program's own.
+    package var daemonMeasures: [MeasureState] = []
+    package var enclaveMeasures: [MeasureState] = []
 
     package init() {}
 }

@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 package import KeychainMessages
 internal import KeychainModel
+package import KeychainPlatform
 
 extension Latchkey_StatusReport {
     init(_ status: KeychainStatus) {
@@ -23,6 +24,8 @@ extension Latchkey_StatusReport {
         damaged = UInt64(status.damaged)
         daemonProcess = status.daemonProcess
         enclaveProcess = status.enclaveProcess
+        daemonMeasures = status.daemonMeasures.map(Latchkey_MeasureState.init)
+        enclaveMeasures = status.enclaveMeasures.map(Latchkey_MeasureState.init)
     }
 
     func keychainStatus() throws(WireFault) -> KeychainStatus {
@@ -43,6 +46,8 @@ extension Latchkey_StatusReport {
         status.damaged = Int(clamping: damaged)
         status.daemonProcess = daemonProcess
         status.enclaveProcess = enclaveProcess
+        status.daemonMeasures = daemonMeasures.map(\.measure)
+        status.enclaveMeasures = enclaveMeasures.map(\.measure)
         return status
     }
 
@@ -52,6 +57,17 @@ extension Latchkey_StatusReport {
             UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
         }
     }
+}
+
+extension Latchkey_MeasureState {
+    package init(_ state: MeasureState) {
+        self.init()
+        name = state.name
+        inForce = state.isInForce
+        note = state.note
+    }
+
+    package var measure: MeasureState { MeasureState(name: name, isInForce: inForce, note: note) }
 }
 
 extension Latchkey_ServerHello {

@@ -31,6 +31,7 @@ extension KeychainEngine {
         status.memoryLocked = description.memoryLocked && SecretArena.shared.isLocked
         status.daemonProcess = ProcessEnvironment.processID
         status.enclaveProcess = description.processID
+        status.enclaveMeasures = description.measures
         try store.read { reader throws(KeychainError) in
             for itemClass in ItemClass.stored {
                 status.items[itemClass] = try reader.count(of: itemClass, in: reach, blind: blind)

@@ -20,6 +20,8 @@ package struct Surroundings: Sendable {
     /// Whether this process has a controlling terminal, to which what a person agrees
     /// to can be tied.
     package var isInTerminalSession: @Sendable () -> Bool = { false }
+    /// Where doctor looks for /proc and /sys; tests have a folder of fixtures.
+    package var hostRoot = ""
     /// What `install` and `uninstall` write and ask.
     package var userManager = UserManager(units: .usersOwn)
     /// The enclave of a data folder, as a person reaches it.

@@ -16,6 +16,8 @@ struct LatchkeyHardware: ParsableCommand {
         do {
             try Hardening.apply()
             Hardening.ignoreBrokenPipes()
+            // Before a device's library is loaded.
+            _ = Confinement.ofHardware.enter(.all)
             try HardwareHands.inherited().serve()
         } catch {
             StandardError.write("latchkey-hardware: \(error)\n")

@@ -100,6 +100,7 @@ struct Latchkeyd: ParsableCommand {
         var configuration = try daemonConfiguration()
         configuration.activation = try activation(handedOver)
         let starter = report ? PacketSocket(owning: Descriptor(owning: 3)) : nil
+        try confine(&configuration)
         let sink = logSink(configuration.locations)
         let logger = Logger(label: "latchkeyd") { _ in DaemonLog(sink) }
         switch DaemonProcess(configuration, logger: logger, report: starter).run() {
@@ -108,6 +109,17 @@ struct Latchkeyd: ParsableCommand {
             StandardError.write("latchkeyd: \(error)\n")
             throw ExitCode(69)  // sysexits.h EX_UNAVAILABLE
         }
+    }
+
+    /// From here on this process starts nothing by itself: before there are other
+    /// threads, and before anything secret is there that the spawner would have a copy of.
+    private func confine(_ configuration: inout DaemonConfiguration) throws {
+        let spawner = try ProgramSpawner(for: configuration.startable)
+        configuration.spawner = spawner
+        configuration.asker = PromptProgram(
+            programDirectories: programDirectories, dataDirectory: configuration.locations.dataDirectory,
+            clock: SystemClock(), by: spawner)
+        configuration.confined = Confinement.ofDaemon.enter(.all)
     }
 
     /// The socket that a service manager gave us, nil where a program started us.
@@ -150,8 +162,6 @@ struct Latchkeyd: ParsableCommand {
         var configuration = DaemonConfiguration(
             locations: KeychainLocations(dataDirectory: data, runDirectory: run), features: try KernelFeatures.probed(),
             clock: SystemClock(), programDirectories: programDirectories)
-        configuration.asker = PromptProgram(
-            programDirectories: programDirectories, dataDirectory: data, clock: SystemClock())
         configuration.isTemporary = temporary
         if let parentFd {
             guard temporary, parentFd > 2 else { throw ValidationError("--parent-fd goes with --temporary") }

@@ -99,6 +99,44 @@ import Testing
         try leave(home)
     }
 
+    private static func confined(_ measures: [MeasureState]) -> [HardeningMeasure: Bool] {
+        Dictionary(
+            uniqueKeysWithValues: measures.compactMap { one in
+                HardeningMeasure(rawValue: one.name).map { ($0, one.isInForce) }
+            })
+    }
+
+    @Test func itSaysWhatItIsConfinedBy() throws {
+        let home = try EnclaveHome()
+        let measures = try launcher(home).connect().describe().measures
+        #expect(measures.map(\.name) == HardeningMeasure.allCases.map(\.rawValue))
+        #expect(measures.allSatisfy { $0.isInForce }, "\(measures)")
+        try leave(home)
+    }
+
+    /// An old kernel, or a container that refuses all of it.
+    @Test func itServesAndSaysSoWhereNothingConfinesIt() throws {
+        let home = try EnclaveHome()
+        let unconfined = home.temporary.path("enclave-unconfined")
+        try FileManager.default.createSymbolicLink(
+            atPath: unconfined, withDestinationPath: "\(Self.products)/enclave-probe")
+        let launcher = EnclaveLauncher(
+            executable: unconfined, dataDirectory: home.dataDirectory, runDirectory: home.runDirectory,
+            expecting: .anyOrNew, clock: SystemClock())
+        let connection = try launcher.connect()
+        #expect(try MadeKey(in: connection).opens(in: connection))
+        let measures = try connection.describe().measures
+        let found = Self.confined(measures)
+        for measure in [HardeningMeasure.noCoreDumps, .notDumpable, .noNewPrivileges] {
+            #expect(found[measure] == true, "\(measure)")
+        }
+        for measure in [HardeningMeasure.noNewCode, .files, .systemCalls, .hiddenMemory] {
+            #expect(found[measure] == false, "\(measure)")
+            #expect(measures.first { $0.name == measure.rawValue }?.note.isEmpty == false)
+        }
+        try leave(home)
+    }
+
     @Test func aRaceOfStartersEndsInOneEnclave() async throws {
         let home = try EnclaveHome()
         let launcher = launcher(home)

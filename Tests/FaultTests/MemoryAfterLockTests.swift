@@ -21,6 +21,9 @@ struct MemoryAfterLockTests {
 
     @Test func noKeyThatALockClosesIsLeftInDaemonOrEnclave() throws {
         let home = try FaultHome("memory")
+        // Hidden memory nobody reads, this test included: what is shown here has to hold
+        // without it.
+        try home.startWithoutHiddenMemory()
         let processes = try home.serving()
         let door = try RemotePersonDoor(
             runDirectory: home.locations.runDirectory, process: processes.enclave, clock: SystemClock())
@@ -63,6 +66,25 @@ struct MemoryAfterLockTests {
                 + "\(open.daemon.keys.count { closed[$0] != nil }) in the daemon; after it "
                 + "\(locked.enclave.keys.count { closed[$0] != nil }) and \(locked.daemon.keys.count { closed[$0] != nil })"
         )
+    }
+
+    /// The slab of keys and small values is out of root's reach, also while it is open.
+    @Test func hiddenMemoryIsNotReadByRoot() throws {
+        let home = try FaultHome("hidden")
+        let processes = try home.serving()
+        let door = try RemotePersonDoor(
+            runDirectory: home.locations.runDirectory, process: processes.enclave, clock: SystemClock())
+        try door.setPasscode(.text(Self.passcode))
+        try use(home, "first")
+        let keys = try knownKeys(of: home)
+        let (closed, staying) = Self.split(keys)
+        let found = try scan(processes, closed.merging(staying) { first, _ in first })
+        for (program, places) in [("enclave", found.enclave), ("daemon", found.daemon)] {
+            for (name, where_) in places where where_.contains(where: { $0.contains("secretmem") }) {
+                Issue.record("\(name) is read from the hidden memory of the \(program)")
+            }
+            #expect(places["index key"] == nil, "the index key of the \(program) lies elsewhere")
+        }
     }
 
     /// An item of each class, written, changed and read.

@@ -1,4 +1,5 @@
 import Foundation
+import KeychainPlatform
 import Testing
 
 /// The rules of the house, checked over its own sources (architecture section 1).
@@ -69,6 +70,24 @@ import Testing
             #expect(line.contains("exact:"), "\(line)")
         }
         #expect(!manifest.contains("unsafeFlags("))
+    }
+
+    /// ARCHITECTURE.md lists what a confined process may still call.
+    @Test func everyCallThatIsLeftIsListed() throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+        let start = try #require(text.range(of: "**What stays**")?.upperBound)
+        let section = text[start...]
+        let end = try #require(section.range(of: "**The spawner**")?.lowerBound)
+        let parts = section[..<end].components(separatedBy: "For the daemon besides:")
+        try #require(parts.count == 2)
+        let listed = parts.map { part in
+            Set(part.split { !($0.isLetter && $0.isASCII || $0.isNumber || $0 == "_") }.map(String.init))
+        }
+        let common = Confinement.allowedCalls(of: .enclave)
+        let ofDaemon = Confinement.allowedCalls(of: .daemon).filter { !common.contains($0) }
+        #expect(common.count > 80 && ofDaemon.count > 20)
+        #expect(common.filter { !listed[0].contains($0) } == [])
+        #expect(ofDaemon.filter { !listed[1].contains($0) } == [])
     }
 
     @Test func noForcedTryOutsideTests() throws {

@@ -1,3 +1,4 @@
+import Glibc
 import KeychainPlatform
 import Testing
 
@@ -9,5 +10,25 @@ import Testing
         #expect(failure == .noMemory)
         let small = try SecretBytes(allocating: 100_000).count
         #expect(small == 100_000)
+    }
+
+    /// What the probe says of a secret of its own (confinement-probe).
+    private func status(_ memory: String, _ reader: String) throws -> Int32 {
+        let unused = try EventSignal()
+        let child = try ChildProcess.start(
+            "\(ProcessEnvironment.executableDirectory ?? ".")/confinement-probe",
+            arguments: ["memory", memory, reader], environment: [], third: unused.descriptor, fourth: unused.descriptor)
+        return try child.status(until: Deadline(after: .seconds(60), on: SystemClock()))
+    }
+
+    @Test func aForkedChildHasNoSecrets() throws {
+        #expect(try status("plain", "fork") == 1, "zeroes")
+        #expect(try status("hidden", "fork") == 128 + SIGSEGV, "nothing is mapped there")
+    }
+
+    /// /proc/PID/mem is the kernel's own way in, which no permission keeps root from.
+    @Test func hiddenSecretsAreNotReadByTheKernelEither() throws {
+        #expect(try status("plain", "proc") == 0, "so that the next line can fail")
+        #expect(try status("hidden", "proc") == EIO)
     }
 }

@@ -68,6 +68,14 @@ private final class UnitHome {
         let service = try #require(home.text("latchkeyd.service"))
         #expect(service.contains("\"\(BuiltPrograms.folder)/latchkeyd\" --data-dir \"\(home.folder.path("data"))\""))
         #expect(service.contains("LimitCORE=0\n"))
+        // What systemd refuses the programs could not confine themselves by.
+        let filters = service.split(separator: "\n").filter { $0.hasPrefix("SystemCallFilter=") }.joined(separator: " ")
+        let calls = [
+            "seccomp", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "memfd_secret",
+        ]
+        for call in calls {
+            #expect(filters.contains(call), "\(call)")
+        }
         #expect(home.notes.contains("Wrote \(home.unit("latchkeyd.socket"))"))
         #expect(home.notes.contains("latchkey uninstall --user"))
         let mode = try FileManager.default.attributesOfItem(atPath: home.unit("latchkeyd.service"))

@@ -232,6 +232,8 @@ import Testing
     /// writes, nor in anybody's arguments and files.
     @Test(.enabled(if: geteuid() == 0, "latchkey hides from an ordinary user's strace"))
     func theDaemonNeverSeesWhatIsTyped() throws {
+        // What lies in hidden memory no tracer sees, so that nothing would be shown.
+        try programs.startDaemonWithoutHiddenMemory()
         try latchkey("set", "mail", typed: "pw")
         let daemon = try programs.daemonProcess()
         let trace = programs.home + "/daemon.trace"

@@ -82,8 +82,57 @@ int lk_close_range(uint32_t first, uint32_t last);
 int64_t lk_random(void *buffer, size_t count);
 void lk_wipe(void *buffer, size_t count);
 
+// What a process gives up for good (confinement.c).
+int lk_deny_new_code(void);            // PR_SET_MDWE, Linux 6.3
+int lk_denies_new_code(void);
+int lk_has_no_new_privileges(void);
+int lk_dumps_no_core(void);
+// The rights that are left in a folder and below it: to read, make, change and list
+// files; to remove them; to read and list; to use devices.
+enum { LK_WRITE = 1, LK_REMOVE = 2, LK_READ = 4, LK_DEVICES = 8 };
+struct lk_folder_right { int32_t folder; uint32_t rights; };
+int lk_landlock_version(void);         // Linux 5.13
+// Files elsewhere, TCP, abstract sockets and signals to others are out of reach from
+// then on, as far as this kernel knows them; the version of Landlock, or -errno.
+int lk_restrict_files(const struct lk_folder_right *folders, int32_t count);
+// 1 where opening / is denied, or writing to a file of our own in /proc, which only
+// Landlock does.
+int lk_cannot_open_root(void);
+int lk_cannot_write_files(void);
+// Whose calls are left. Of the last two, all but those that are named: a device's
+// library makes its own, and what is started before it confines itself.
+enum { LK_CALLS_OF_ENCLAVE = 0, LK_CALLS_OF_DAEMON = 1, LK_CALLS_OF_HARDWARE = 2, LK_CALLS_OF_SPAWNER = 3 };
+// -EOPNOTSUPP on other processors and under a sanitizer, whose own calls are others.
+int lk_restrict_calls(int32_t whose);
+int lk_is_filtered(void);
+// Names of calls that are left to enclave or daemon, some of them for some arguments;
+// NULL at the end.
+const char *lk_allowed_call(int32_t whose, int32_t index);
+
+// A program that a spawner may start: as a daemon (lk_spawn_daemon), as a child of its
+// own (lk_spawn_child), or as one whose descriptor 3 is a socket that the spawner makes.
+enum { LK_AS_CHILD = 0, LK_AS_DAEMON = 1, LK_AS_PEER = 2 };
+struct lk_startable { const char *path; char *const *environment; int32_t kind; };
+// Forks a process that starts these programs and no others, for as long as our end of
+// the socket, which is the result, is open. Where this process has no threads yet. argv
+// is that of the program, whose place in the list of processes gets another name.
+// *end is its pidfd, or negative where there are none (valgrind 3.19).
+int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
+                    int32_t *end);
+// Has it start one, by its place, with arguments that a NUL ends each, and `keep` as
+// descriptor 3 where it is not -1; number tells this question from every other. 0 for a
+// daemon, the number of a child, whose pidfd is *handle then, or of a peer, whose socket
+// it is; or -errno, ETIMEDOUT once the socket has waited as long as it may.
+int lk_ask_spawner(int32_t fd, uint32_t number, int32_t index, const void *arguments, size_t count, int32_t keep,
+                   int32_t *handle);
+int lk_signal_process(int32_t handle, int32_t signal);   // pidfd_send_signal(2)
+
 void *lk_map_secret(size_t count, int32_t *locked);   // anonymous, not dumped, wiped on fork
 void lk_unmap_secret(void *address, size_t count);
+// The same for a slab that lives as long as the process; where it is to be hidden, by
+// memfd_secret(2), if the kernel has it: not even the kernel reads it then, and a forked
+// child has nothing there. *kind: 2 hidden, 1 locked, 0 neither.
+void *lk_map_slab(size_t count, int32_t hidden, int32_t *kind);
 
 int64_t lk_monotonic_nanoseconds(void);
 /// Goes on while the machine sleeps (clock_gettime(2), CLOCK_BOOTTIME).
@@ -115,13 +164,6 @@ int lk_eventfd_drain(int32_t fd);
 // descriptors on /dev/null, all others closed but `keep` (which becomes 3), the
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
-
-// Forks a process that starts `path`, as lk_spawn_daemon does, once for each
-// descriptor that it is sent with one byte, and answers with that call's result (4
-// bytes). It ends when nobody holds the other end. Our end, close-on-exec, or -errno.
-// To be called while this process has one thread and no secret.
-// `argv` is this process's own, which its list of processes shows.
-int lk_start_spawner(const char *path, char *const *argv, int32_t argc);
 
 // SIGALRM ends this process after so many seconds; 0: no longer.
 void lk_end_after(uint32_t seconds);

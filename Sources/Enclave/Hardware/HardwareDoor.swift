@@ -38,7 +38,8 @@ package struct NoHardware: HardwareDoor {
 /// The enclave's hands: a process of `latchkey-hardware` for each question, which ends
 /// with it. A device that hangs, and a library that crashes, cost that process alone.
 package final class HardwareHelper: HardwareDoor {
-    private let start: @Sendable (Descriptor) throws(SystemCallError) -> Void
+    /// Starts the program and is its socket's other end.
+    private let reach: @Sendable () throws(SystemCallError) -> PacketSocket
     private let clock: any KeychainClock
 
     private static let ended = "latchkey-hardware ended without an answer"
@@ -49,7 +50,19 @@ package final class HardwareHelper: HardwareDoor {
     /// - Parameter start: starts the program with that descriptor as its 3.
     package init(clock: any KeychainClock, start: @escaping @Sendable (Descriptor) throws(SystemCallError) -> Void) {
         self.clock = clock
-        self.start = start
+        reach = { () throws(SystemCallError) in
+            let (ours, theirs) = try PacketSocket.pair()
+            try start(theirs.descriptor)
+            return ours
+        }
+    }
+
+    /// For a process that starts nothing and makes no sockets.
+    ///
+    /// - Parameter path: of the program, in the spawner's list as a peer.
+    package init(clock: any KeychainClock, at path: String, by spawner: ProgramSpawner) {
+        self.clock = clock
+        reach = { () throws(SystemCallError) in try spawner.startPeer(path) }
     }
 
     /// For a process that may start programs itself: the program in that folder, where it
@@ -67,9 +80,7 @@ package final class HardwareHelper: HardwareDoor {
         let deadline = Deadline(after: patience, on: clock)
         let channel: MessageChannel
         do throws(SystemCallError) {
-            let (ours, theirs) = try PacketSocket.pair()
-            try start(theirs.descriptor)
-            channel = try MessageChannel(ours)
+            channel = try MessageChannel(try reach())
         } catch { throw error.isNoSuchFile ? .notInstalled : .failed("\(error)") }
         do throws(FrameError) {
             let message = HardwareProtocol.encode(request, number: 1)

@@ -26,6 +26,9 @@ struct EnclaveDirectory: Sendable {
         lock = try FileLock.take(Self.lockName, in: directory)
     }
 
+    /// What a confined enclave needs of it.
+    var reach: Confinement.Folder { Confinement.Folder(directory, for: .files) }
+
     /// Lets others have the folder.
     func release() { lock.release() }
 

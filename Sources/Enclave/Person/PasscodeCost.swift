@@ -1,5 +1,5 @@
 internal import KeychainCrypto
-internal import KeychainPlatform
+package import KeychainPlatform
 
 /// How much one attempt at a passcode costs on this machine.
 ///
@@ -16,9 +16,14 @@ package struct PasscodeCost: Sendable {
     static let least: Duration = .milliseconds(80)
 
     /// As this machine bears it, measured when a passcode is set.
-    package static var calibrated: PasscodeCost {
+    package static var calibrated: PasscodeCost { calibrated { AvailableMemory() } }
+
+    /// The same for a process that opens no such files later.
+    package static func calibrated(by memory: AvailableMemory) -> PasscodeCost { calibrated { memory } }
+
+    private static func calibrated(_ memory: @escaping @Sendable () -> AvailableMemory) -> PasscodeCost {
         PasscodeCost { () throws(SystemCallError) in
-            guard AvailableMemory.allows(kibibytes: Int(floorKibibytes)) else { throw .noMemory }
+            guard memory().allows(kibibytes: Int(floorKibibytes)) else { throw .noMemory }
             let clock = SystemClock()
             return try calibrate { cost throws(SystemCallError) in
                 let began = clock.monotonic

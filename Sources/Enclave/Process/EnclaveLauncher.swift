@@ -18,6 +18,8 @@ package final class EnclaveLauncher: EnclaveConnector {
     /// was lost in the meantime is never made anew.
     private let expected: Mutex<ExpectedStore>
     private let clock: any KeychainClock
+    /// Starts it for us; nil: we do.
+    private let spawner: ProgramSpawner?
 
     /// - Parameters:
     ///   - executable: absolute path of `latchkey-enclave`.
@@ -25,11 +27,13 @@ package final class EnclaveLauncher: EnclaveConnector {
     ///     `enclave` in it.
     ///   - runDirectory: absolute path of the folder in which a new enclave
     ///     listens. One that runs already may listen in another.
+    ///   - spawner: of a process that may not start programs itself.
     ///   - expected: which store; a new one is made only where there is no database.
     package init(
         executable: String, dataDirectory: String, runDirectory: String, expecting expected: ExpectedStore,
-        clock: any KeychainClock
+        clock: any KeychainClock, by spawner: ProgramSpawner? = nil
     ) {
+        self.spawner = spawner
         self.executable = executable
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
@@ -140,6 +144,10 @@ package final class EnclaveLauncher: EnclaveConnector {
     private func startProcess() throws(SystemCallError) -> PacketSocket {
         let (ours, theirs) = try PacketSocket.pair()
         let arguments = ["--data", dataDirectory, "--run", placeToListen, "--ready-descriptor", "3"]
+        if let spawner {
+            try spawner.startDaemon(executable, arguments: arguments, keeping: theirs.descriptor)
+            return ours
+        }
         try DaemonStarter.start(executable, arguments: arguments, environment: [], keeping: theirs.descriptor)
         return ours
     }

@@ -10,6 +10,7 @@ package struct EnclaveProcess {
     private let clock: any KeychainClock
     private let limits: EnclaveServer.Limits
     private let cost: PasscodeCost
+    private let features: ConfinementFeatures
     private let ready: ReadySignal?
     private let helper: String?
 
@@ -17,11 +18,13 @@ package struct EnclaveProcess {
     ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
     ///   - runDirectory: absolute path of the folder of the socket.
     ///   - cost: of an attempt at a passcode that is set here.
+    ///   - features: what it may be confined with.
     ///   - helper: absolute path of `latchkey-hardware`; nil: there is no hardware.
     ///   - ready: told once that the enclave listens, or why it does not.
     package init(
         dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
-        cost: PasscodeCost = .calibrated, helper: String?, ready: ReadySignal?
+        cost: PasscodeCost = .calibrated(by: AvailableMemory()), features: ConfinementFeatures = .all,
+        helper: String?, ready: ReadySignal?
     ) {
         self.helper = helper
         self.dataDirectory = dataDirectory
@@ -29,23 +32,27 @@ package struct EnclaveProcess {
         self.clock = clock
         self.limits = limits
         self.cost = cost
+        self.features = features
         self.ready = ready
     }
 
     /// Serves until idle, told to leave or asked by SIGTERM; reads no key before
-    /// it is hardened.
+    /// it is hardened and confined. What is opened before that is listed in
+    /// ARCHITECTURE.md ("What a process gives up").
     ///
     /// - Throws: `errSecNotAvailable`: `storeInUse` where another enclave has one
     ///   of the folders, else what the system refused.
     package func run() throws(KeychainError) {
         do throws(KeybagError) {
-            try Self.harden()
+            try Self.harden(features)
             let hardware = try hardware()
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let socket = try EnclaveSocket(inRun: runDirectory)
             let process = ProcessEnvironment.processID
             try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
-            let server = try server(socket, directory, hardware)
+            let keeper = EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware)
+            let server = try server(socket, keeper)
+            keeper.confined = Confinement.ofEnclave([directory.reach, socket.reach]).enter(features)
             ready?.say(.listening(process: process))
             _ = try server.serve()
             try socket.remove()
@@ -55,8 +62,8 @@ package struct EnclaveProcess {
         }
     }
 
-    private static func harden() throws(KeybagError) {
-        do throws(SystemCallError) { try Hardening.apply() } catch { throw .system(error) }
+    private static func harden(_ features: ConfinementFeatures) throws(KeybagError) {
+        do throws(SystemCallError) { try Hardening.apply(features) } catch { throw .system(error) }
         Hardening.ignoreBrokenPipes()
         Hardening.ignoreFileSizeSignal()
     }
@@ -66,22 +73,17 @@ package struct EnclaveProcess {
     private func hardware() throws(KeybagError) -> any HardwareDoor {
         guard let helper, TrustedPath.isExecutableOfOurs(helper) else { return NoHardware() }
         do throws(SystemCallError) {
-            let spawner = try ProgramSpawner(of: helper)
-            return HardwareHelper(clock: clock) { descriptor throws(SystemCallError) in
-                try spawner.start(with: descriptor)
-            }
+            let spawner = try ProgramSpawner(for: [ProgramSpawner.Program(helper, as: .peer, environment: [])])
+            return HardwareHelper(clock: clock, at: helper, by: spawner)
         } catch { throw .system(error) }
     }
 
-    private func server(
-        _ socket: EnclaveSocket, _ directory: EnclaveDirectory, _ hardware: any HardwareDoor
-    ) throws(KeybagError) -> EnclaveServer {
+    private func server(_ socket: EnclaveSocket, _ keeper: EnclaveKeeper) throws(KeybagError) -> EnclaveServer {
         do throws(SystemCallError) {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware),
-                userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits, stop: stop)
+                socket, keeper, userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits, stop: stop)
         } catch {
             throw .system(error)
         }

@@ -30,6 +30,9 @@ struct EnclaveSocket {
         }
     }
 
+    /// What is left of the run folder: to give the sockets up.
+    var reach: Confinement.Folder { Confinement.Folder(folder, for: .removal) }
+
     /// Whether somebody could still find us.
     var isThere: Bool { folder.holdsSocket(EnclaveProtocol.socketName) }
 

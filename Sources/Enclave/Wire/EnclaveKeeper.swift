@@ -15,6 +15,8 @@ final class EnclaveKeeper {
     private let cost: PasscodeCost
     private let hardware: any HardwareDoor
     private var state: State = .closed
+    /// What keeps the process from other things; nil where it is not ours alone.
+    var confined: Confined?
 
     init(
         _ directory: EnclaveDirectory, clock: any KeychainClock, cost: PasscodeCost = .calibrated,

@@ -49,6 +49,7 @@ extension EnclaveDescription {
         message.keybagGeneration = keybagGeneration
         message.unrepairedFiles = unrepairedFiles
         message.startRefusal = startRefusal ?? ""
+        message.measures = measures.map(Latchkey_MeasureState.init)
         return message
     }
 
@@ -66,6 +67,7 @@ extension EnclaveDescription {
             keybagGeneration: message.keybagGeneration, processID: process,
             unrepairedFiles: message.unrepairedFiles,
             startRefusal: message.startRefusal.isEmpty ? nil : message.startRefusal)
+        measures = message.measures.map(\.measure)
     }
 }
 

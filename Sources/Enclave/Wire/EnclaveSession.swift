@@ -46,7 +46,13 @@ struct EnclaveSession {
             }
             guard now.reply.description_p.state.number == known else { return now }
             return EnclaveAnswer(now.reply, next: .awaitState(known))
-        case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .describe, .retire, .lock, .permit,
+        case .describe:
+            guard isOpen else { throw .outOfTurn }
+            let measures = keeper.confined?.measures ?? []
+            return try keeper.withCore { core throws(SessionError) in
+                Self.description(core, to: message.number, at: keeper.moment, measures)
+            }
+        case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .retire, .lock, .permit,
             .openSession, .closeSession, .applicationKey, .means, .ask, .outcomeOf:
             guard isOpen else { throw .outOfTurn }
             return try keeper.withCore { core throws(SessionError) in
@@ -116,8 +122,7 @@ extension EnclaveSession {
         case .permit, .openSession, .closeSession, .means, .ask, .outcomeOf:
             return try answerQuestion(request, number, &core, at: moment)
         case .lock: return .done(core.failureOfLocking(at: moment), to: number)
-        case .describe: return description(core, to: number, at: moment)
-        case .open, .leave, .awaitState, .applicationKey: throw .outOfTurn
+        case .describe, .open, .leave, .awaitState, .applicationKey: throw .outOfTurn
         }
     }
 
@@ -172,9 +177,10 @@ extension EnclaveSession {
     }
 
     static func description(
-        _ core: borrowing EnclaveCore, to number: UInt64, at moment: Duration
+        _ core: borrowing EnclaveCore, to number: UInt64, at moment: Duration, _ measures: [MeasureState] = []
     ) -> EnclaveAnswer {
-        let described = core.describe(process: ProcessEnvironment.processID, at: moment)
+        var described = core.describe(process: ProcessEnvironment.processID, at: moment)
+        described.measures = measures
         var reply = Latchkey_EnclaveReply()
         reply.number = number
         reply.description_p = described.message

@@ -99,6 +99,8 @@ struct UserUnits: Sendable {
         RestrictSUIDSGID=yes
         SystemCallArchitectures=native
         SystemCallFilter=@system-service
+        # By these the programs confine themselves further; no group of systemd 252 has them.
+        SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret
         SystemCallErrorNumber=EPERM
 
         """

@@ -13,9 +13,10 @@ struct DoctorCommand: Verb {
             goes on from there.
 
             Then it says what protects the secrets now and what on this machine weakens that or stands in the way: \
-            files that are open to others, memory that is not locked, features that the kernel lacks, a daemon of \
-            another version, a store elsewhere, who else serves desktop programs, each with the command that mends \
-            it. --fix mends what needs nobody's decision: modes of files, and a daemon of another version.
+            what daemon and enclave do to themselves, as the kernel has it; files that are open to others, memory \
+            that is not locked, swap that is not encrypted, crash dumps that a program collects, programs that may \
+            look into others, features that the kernel lacks, a daemon of another version, a store elsewhere, who \
+            else serves desktop programs, each with the command that mends it. --fix mends what needs nobody's decision: modes of files, and a daemon of another version.
 
             --verify opens every item with both its seals and has SQLite check the file; it changes nothing.
             --salvage tries again what was set aside: damaged items, and the items of a database that was \
@@ -28,8 +29,9 @@ struct DoctorCommand: Verb {
 
             --json writes {"sound", "dataDirectory", "storeFormat", "items": {"generic", "internet", "certificate", \
             "key"}, "tombstones", "damaged", "newDamage", "writingStopped", "writingStoppedSince", "setAside": \
-            [FILE], "intact", "inspection", "salvage", "advice": [TEXT], "protection", "findings": [{"what", "command", "fixable"}], "fixed": [TEXT]} (the \
-            last three only without another option than --fix); "inspection" is null or {"rows", "sound", \
+            [FILE], "intact", "inspection", "salvage", "advice": [TEXT], "protection", "measures": [{"program", "pid", \
+            "measure", "inForce", "note"}], "findings": [{"what", "command", "fixable"}], "fixed": [TEXT]} (the \
+            last four only without another option than --fix); "inspection" is null or {"rows", "sound", \
             "locked", "unopened", "mismatched", "mended", "moved"}, "salvage" null or {"files", "unreadableFiles", \
             "restored", "present", "unopened", "locked", "complete"}.
             """)
@@ -74,6 +76,7 @@ struct DoctorCommand: Verb {
         if task == .look {
             let status = try keychain.status()
             machine.protection = Protection(status, keychain.session).sentence
+            machine.measures = check.measures(status)
             try machine.take(check.findings(status, keychain.session), fixing: fix)
         }
         let text = json ? report.json(with: task == .look ? machine : nil).text + "\n" : report.text + machine.text

@@ -84,6 +84,10 @@ struct MachineCheck {
 
     // MARK: What the daemon says
 
+    private var files: HostFiles { HostFiles(root: surroundings.hostRoot) }
+
+    func measures(_ status: KeychainStatus) -> ProcessMeasures { ProcessMeasures(status, files: files) }
+
     func findings(_ status: KeychainStatus, _ session: SessionInformation) -> [MachineFinding] {
         var findings: [MachineFinding] = []
         if session.serverVersion != LatchkeyVersion.text {
@@ -106,7 +110,8 @@ struct MachineCheck {
                         "this kernel lacks \(session.missingFeatures.joined(separator: ", ")), so less is known about who calls",
                     command: "uname -r   # Linux 6.9 or newer has all of them", mend: .byHand))
         }
-        return findings + stores() + secretService() + unitFindings()
+        return findings + measures(status).findings + HostCheck(files: files).findings(daemon: status.daemonProcess)
+            + stores() + secretService() + unitFindings()
     }
 
     /// A store elsewhere that a person may be missing.

@@ -4,6 +4,8 @@ internal import KeychainPlatform
 struct MachineReport: Sendable {
     /// What protects the secrets now.
     var protection: String?
+    /// What daemon and enclave do to themselves.
+    var measures: ProcessMeasures?
     private var findings: [MachineFinding] = []
     private var fixed: [String] = []
 
@@ -25,7 +27,7 @@ struct MachineReport: Sendable {
 
     var text: String {
         guard let protection else { return "" }
-        var lines = ["", protection]
+        var lines = ["", protection] + (measures?.lines ?? []).map(PrintableText.escaped)
         for finding in findings {
             lines.append("- \(PrintableText.escaped(finding.what))")
             if let command = finding.command { lines.append("    \(PrintableText.escaped(command))") }
@@ -36,7 +38,8 @@ struct MachineReport: Sendable {
 
     var json: [(String, JSONValue)] {
         [
-            ("protection", JSONValue(protection)), ("findings", .array(findings.map(\.json))),
+            ("protection", JSONValue(protection)), ("measures", measures?.json ?? .array([])),
+            ("findings", .array(findings.map(\.json))),
             ("fixed", .strings(fixed)),
         ]
     }

@@ -58,6 +58,19 @@ final class FaultHome: Sendable {
 
     // MARK: Processes
 
+    /// A daemon for which, and for whose enclave, the kernel has no memfd_secret(2).
+    func startWithoutHiddenMemory() throws {
+        let (ours, theirs) = try PacketSocket.pair()
+        _ = try ChildProcess.start(
+            "\(Self.programs)/confinement-probe",
+            arguments: [
+                "without", "memfd_secret", "\(Self.programs)/latchkeyd", "--data-dir", locations.dataDirectory,
+                "--run-dir", locations.runDirectory, "--report",
+            ], environment: [], third: theirs.descriptor, fourth: EventSignal().descriptor)
+        let deadline = Deadline(after: .seconds(60), on: SystemClock())
+        try #require(try wait(for: ours.descriptor.raw, to: .receive, until: deadline) == .ready)
+    }
+
     /// The daemon and the enclave that serve now; both are started where they do not run.
     func serving() throws -> (daemon: Int32, enclave: Int32) {
         let status = try #require(try client().perform(KeychainRequest(.status)).status)

@@ -73,6 +73,18 @@ final class BuiltPrograms: Sendable {
             errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: scratch + ".err")), as: UTF8.self))
     }
 
+    /// A daemon for which, and for whose enclave, the kernel has no memfd_secret(2).
+    func startDaemonWithoutHiddenMemory() throws {
+        let data = home + "/data/latchkey"
+        let daemon = start(
+            "\(Self.folder)/confinement-probe",
+            ["without", "memfd_secret", "\(Self.folder)/latchkeyd", "--data-dir", data, "--run-dir", data + "/run"])
+        try daemon.runUnmasked()
+        guard Self.eventually({ FileManager.default.fileExists(atPath: data + "/run/keychain.sock") }) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+    }
+
     /// A process with the test's environment, not run yet.
     func start(_ program: String, _ arguments: [String], changing: [String: String?] = [:]) -> Process {
         let process = Process()

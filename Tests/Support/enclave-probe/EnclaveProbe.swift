@@ -9,7 +9,8 @@ internal import KeychainProtocol
 /// does not. `speak`: sends one byte on descriptor 3, a connection that
 /// somebody else made. `hold RUN KIND COUNT`: takes connections for persons until its
 /// input ends. With the options of `latchkey-enclave`: the same enclave, with
-/// passcodes that cost next to nothing.
+/// passcodes that cost next to nothing; by a name that ends in `-unconfined`, on a kernel
+/// that has nothing to confine it with.
 @main
 struct EnclaveProbe {
     static func main() throws {
@@ -57,9 +58,10 @@ struct EnclaveProbe {
         guard let cost = PasscodeCost.fixed(passes: 1, kibibytes: 8), let ready = Int32(arguments[4]) else {
             preconditionFailure("no such cost or descriptor")
         }
+        let isUnconfined = CommandLine.arguments[0].hasSuffix("-unconfined")
         try EnclaveProcess(
             dataDirectory: arguments[0], runDirectory: arguments[2], clock: SystemClock(),
-            limits: EnclaveServer.Limits(), cost: cost,
+            limits: EnclaveServer.Limits(), cost: cost, features: isUnconfined ? .none : .all,
             helper: ProcessEnvironment.executableDirectory.map { "\($0)/\(HardwareHelper.programName)" },
             ready: ReadySignal(descriptor: Descriptor(owning: ready))
         ).run()

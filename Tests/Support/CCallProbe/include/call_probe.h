@@ -1,0 +1,20 @@
+#ifndef CALL_PROBE_H
+#define CALL_PROBE_H
+#include <stdint.h>
+
+// Makes one call as a program that was taken over would: 0 where the kernel did it, its
+// errno where not; -1 for a name that is none. Where the kernel ends the process it does
+// not return.
+int probe_call(const char *name);
+// Their names; NULL at the end.
+const char *probe_name(int32_t index);
+
+// Whether somebody else reads the byte there, which is not 0: 0, or 1 where it reads 0,
+// or the errno, or 128 and the signal that ended it. By a forked child; by /proc/PID/mem.
+int probe_child_sees(const void *at);
+int probe_proc_sees(const void *at);
+
+// From now on the call is not there (ENOSYS), for this process and what it becomes; 0.
+int probe_refuse(const char *name);
+int probe_become(char *const *argv);
+#endif
