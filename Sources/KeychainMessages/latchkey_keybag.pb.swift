@@ -107,8 +107,8 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
     /// where opening takes a person
     package var wrappedPersonKey: Data = Data()
 
-    /// where it does not: its secret under the bag key
-    package var wrappedSecret: Data = Data()
+    /// where it does not: for which the bag key is boxed
+    package var publicKey: Data = Data()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -298,7 +298,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".Slot"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{3}wrapped_bag_key\0\u{1}parameters\0\u{3}wrapped_person_key\0\u{3}wrapped_secret\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{3}wrapped_bag_key\0\u{1}parameters\0\u{3}wrapped_person_key\0\u{3}public_key\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -311,7 +311,7 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
       case 3: try { try decoder.decodeSingularBytesField(value: &self.wrappedBagKey) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.parameters) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.wrappedPersonKey) }()
-      case 6: try { try decoder.decodeSingularBytesField(value: &self.wrappedSecret) }()
+      case 6: try { try decoder.decodeSingularBytesField(value: &self.publicKey) }()
       default: break
       }
     }
@@ -333,8 +333,8 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
     if !self.wrappedPersonKey.isEmpty {
       try visitor.visitSingularBytesField(value: self.wrappedPersonKey, fieldNumber: 5)
     }
-    if !self.wrappedSecret.isEmpty {
-      try visitor.visitSingularBytesField(value: self.wrappedSecret, fieldNumber: 6)
+    if !self.publicKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.publicKey, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -345,7 +345,7 @@ nonisolated extension Latchkey_KeybagBody.Slot: SwiftProtobuf.Message, SwiftProt
     if lhs.wrappedBagKey != rhs.wrappedBagKey {return false}
     if lhs.parameters != rhs.parameters {return false}
     if lhs.wrappedPersonKey != rhs.wrappedPersonKey {return false}
-    if lhs.wrappedSecret != rhs.wrappedSecret {return false}
+    if lhs.publicKey != rhs.publicKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -249,14 +249,99 @@ struct SlotTests {
         expectRefusal(.passcodeNotSet) { _ = try open.door().addCredentialSlot(passcode: Self.passcode) }
     }
 
-    /// A program that knows no such slots writes them without their secret: they open
+    /// Nor does the secret of one slot, with the files from before, open what the others
+    /// open afterwards.
+    @Test func aRemovedSlotTellsNothingOfTheOthers() throws {
+        let keys = try Keys()
+        let credential = try keys.addCredential()
+        let other = try keys.addCredential()
+        let before = try keys.scene.home.contents()
+        let name = try keys.name("credential")
+        _ = try keys.scene.door().removeSlot(name, passcode: Self.passcode, code: nil)
+        let bytes = (try #require(before["keybag.0"]), try keys.scene.home.read("keybag.0"))
+        let old = try #require(AuthenticatedFile.parse(.keybag, bytes.0))
+        let new = try #require(AuthenticatedFile.parse(.keybag, bytes.1))
+        let stays = try #require(try keys.scene.door().slots().last).identifier
+        func slot(_ file: AuthenticatedFile.Unverified) throws -> KeybagBody.Slot {
+            try #require(KeybagBody(parsing: file.uncheckedBody)?.slots.first { $0.identifier == stays })
+        }
+        // All that an old bag key could open of it is as public as it was.
+        #expect(try slot(old).publicKey == slot(new).publicKey)
+        #expect(try slot(old).wrappedBagKey != slot(new).wrappedBagKey)
+        let daemon = try keys.startAgain()
+        expectRefusal(.authenticationFailed) { try keys.scene.door().unlock(bySlot: credential) }
+        try keys.scene.door().unlock(bySlot: other)
+        try keys.expectOpenWithoutPerson(in: daemon)
+    }
+
+    /// As after a restore, which brings none back: what took a person is lost, nothing else.
+    @Test(arguments: ["code", "passcode", "slot", "removal", "protector"])
+    func withoutTheEffacementSecretNothingElseIsLost(_ change: String) throws {
+        let keys = try Keys()
+        let scene = keys.scene
+        try keys.addTPM()
+        let credential = try keys.addCredential()
+        var code = change == "code" ? nil : try scene.makeCode(Self.passcode)
+        var passcode = Self.passcode
+        try scene.home.remove("effacement")
+        _ = try keys.startAgain()
+        switch change {
+        case "code": code = try scene.makeCode(passcode)
+        case "passcode":
+            passcode = .text("5678")
+            try scene.door().changePasscode(from: Self.passcode, to: passcode)
+        case "slot": _ = try keys.addCredential()
+        case "removal":
+            _ = try scene.door().removeSlot(try keys.name("tpm2"), passcode: passcode, code: code)
+        default:
+            try scene.addTPM(passcode)
+            try scene.remove("software-file", passcode: passcode, code: code)
+        }
+        let daemon = try keys.startAgain()
+        if change == "removal" { try scene.door().unlock(bySlot: credential) }
+        #expect(try keys.open.opens(in: daemon) && keys.afterFirst.opens(in: daemon))
+        for credential in [PersonCredential.passcode(passcode), .recoveryCode(try #require(code))] {
+            try scene.door().lock()
+            try scene.door().unlock(with: credential)
+            #expect(try keys.open.opens(in: daemon))
+            #expect(try !keys.person.opens(in: daemon))
+            let again = try MadeKey(in: daemon, .row(Self.akpu))
+            #expect(try again.opens(in: daemon))
+        }
+    }
+
+    @Test func thereIsAlwaysRoomForAPersonsSlots() throws {
+        let keys = try Keys()
+        var last: SharedSecret?
+        for _ in 0..<(KeybagBody.mostSlots - 2) { last = try keys.addCredential() }
+        expectRefusal(.protectorRefused(why: "there are as many as there may be; remove one")) {
+            _ = try keys.addCredential()
+        }
+        _ = try keys.scene.makeCode(Self.passcode)
+        #expect(try keys.scene.door().slots().count == KeybagBody.mostSlots)
+        let daemon = try keys.startAgain()
+        try keys.scene.door().unlock(bySlot: try #require(last))
+        try keys.expectOpenWithoutPerson(in: daemon)
+    }
+
+    /// What was opened for a change that then failed is told as open, and works.
+    @Test func aDeviceThatFailsOpensNothing() throws {
+        let keys = try Keys()
+        try keys.scene.door().lock()
+        keys.scene.tpm.stop()
+        let before = try keys.scene.opened().describe().state
+        #expect(throws: KeychainError.self) { try keys.addTPM() }
+        #expect(try keys.scene.opened().describe().state == before)
+    }
+
+    /// A program that knows no such slots writes them without their public key: they open
     /// until the next bag key, and the keybag stays whole.
-    @Test func aSlotWithoutItsSecretGoesWithTheNextBagKey() throws {
+    @Test func aSlotWithoutItsPublicKeyGoesWithTheNextBagKey() throws {
         let keys = try Keys()
         let credential = try keys.addCredential()
         let bytes = try keys.scene.home.encodeKeybag(generation: 1000) { body in
             var body = body
-            for index in body.slots.indices { body.slots[index].wrappedSecret = [] }
+            for index in body.slots.indices { body.slots[index].publicKey = [] }
             return body
         }
         for copy in 0..<2 { try keys.scene.home.write("keybag.\(copy)", bytes) }

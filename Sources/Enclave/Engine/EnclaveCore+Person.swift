@@ -131,7 +131,10 @@ extension EnclaveCore {
     mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
         guard let credential else { throw .unreadable(.slotRefuses) }
         let effacement = try presentEffacement()
+        let before = (keybag.lock, ring.openClasses)
         try keybag.unlock(with: credential.slotSecret, effacement: effacement)
+        // Told also where what it was opened for then fails.
+        if before != (keybag.lock, ring.openClasses) { stateNumber += 1 }
         unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
         if effacement == nil, keybag.body.hasPasscode {
             unrepaired.append(
@@ -182,8 +185,6 @@ extension EnclaveCore {
     /// One slot anew, the others as they are: nothing below the slots changes.
     private mutating func replaceSlot(_ secret: DerivedSecret?) throws(KeybagError) {
         guard let secret else { throw .unreadable(.slotRefuses) }
-        // Without its other half, what a person opens is lost: it begins anew.
-        guard try presentEffacement() != nil else { return try change(.effaced, [secret]) }
         let kept = keybag.body.slots.filter { $0.kind != secret.kind }
         try change(.kept, [secret], keeping: kept)
     }
@@ -198,10 +199,8 @@ extension EnclaveCore {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
         let present = try presentEffacement()
-        let isLost = keybag.body.hasPasscode && present == nil && !secrets.isEmpty
         let change = try KeybagChange(
-            of: keybag, isLost ? .effaced : keys, slots: slots, keeping: keeping, dropping: dropped,
-            effacement: present,
+            of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
             movingTo: newRoot)
         if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
         let failures: [RepairFailure]

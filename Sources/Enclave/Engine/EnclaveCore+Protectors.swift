@@ -20,6 +20,7 @@ extension EnclaveCore {
         case .confirmRecoveryCode, .removeRecoveryCode: jobs = try resealing { $0.kind == .recoveryCode }
         default: return nil
         }
+        if case .slot = request, jobs.isEmpty { return nil }
         return DeviceWork(jobs: jobs, hardware: hardware)
     }
 

@@ -46,7 +46,10 @@ extension EnclaveCore {
         case .list: return
         case .add(let new, _):
             let present = keybag.body.slots
-            guard present.count < KeybagBody.mostSlots else { throw .slot("there are as many as there may be") }
+            // One place each stays for the passcode and the recovery code.
+            guard present.count(where: \.kind.isAutomatic) < KeybagBody.mostSlots - 2 else {
+                throw .slot("there are as many as there may be; remove one")
+            }
             if case .tpm2 = new, present.contains(where: { $0.kind == .tpm2 }) {
                 throw .slot("a TPM opens it already; remove that first")
             }
@@ -89,19 +92,18 @@ extension EnclaveCore {
     }
 
     private mutating func add(_ new: NewSlot, _ derived: DerivedSecrets) throws(KeybagError) -> PersonOutcome {
-        try open(derived.credential)
-        // Without it what a person opens would begin anew, and its slots with it.
-        guard try presentEffacement() != nil else { throw .unreadable(.effacementMissing) }
         switch new {
         case .tpm2:
             let devices = derived.devices ?? DeviceWork.Outcome()
             guard let (key, sealed) = devices.sealed.values.first else { throw Self.failure(of: devices) }
+            try open(derived.credential)
             try change(
                 .kept, [DerivedSecret(.tpm2, key, parameters: sealed.encoded)], keeping: keybag.body.slots)
             startRefusal = nil
             return .slots(slotStates)
         case .credential:
             let secret = SharedSecret(.random(count: SlotKind.automaticSecretByteCount))
+            try open(derived.credential)
             try change(.kept, [DerivedSecret(.credential, secret, parameters: [])], keeping: keybag.body.slots)
             return .code(SharedSecret(SlotCredential.text(of: secret.bytes)))
         }
@@ -114,7 +116,6 @@ extension EnclaveCore {
             }
         }
         try open(derived.credential)
-        guard try presentEffacement() != nil else { throw .unreadable(.effacementMissing) }
         try change(.rolled, [derived.credential, derived.code], dropping: name)
     }
 }

@@ -70,7 +70,8 @@ struct EnclaveCore: ~Copyable, Sendable {
             generations: keybag.body.generations, effacedBelow: keybag.body.effacedBelow,
             memoryLocked: SecretArena.shared.isLocked && SecretArena.shared.overflow.unlocked == 0,
             keybagGeneration: keybag.generation, processID: process,
-            unrepairedFiles: unrepaired.map(\.fileName), startRefusal: startRefusal)
+            unrepairedFiles: unrepaired.map(\.fileName),
+            startRefusal: keybag.body.slot(.tpm2) == nil ? nil : startRefusal)
     }
 
     func state(at moment: Duration) -> DeviceState {

@@ -93,22 +93,15 @@ struct Keybag: ~Copyable, Sendable {
         for slot in body.slots where slot.kind == secret.kind {
             let binding = WrapBinding.bagKey(store: body.store, slot: slot.kind, slot.identifier)
             do throws(CryptoError) {
+                if slot.kind.isAutomatic {
+                    return (
+                        slot, SharedSecret(try AutomaticSlot.open(slot, with: secret, root: root, store: body.store))
+                    )
+                }
                 return (slot, SharedSecret(try slotKey.open(slot.wrappedBagKey, bound: binding)))
             } catch { continue }
         }
         throw .unreadable(.slotRefuses)
-    }
-
-    /// The secret of a slot that opens without a person, while the bag is open; nil where
-    /// it is not known.
-    func secret(of slot: KeybagBody.Slot) throws(KeybagError) -> SlotSecret? {
-        guard slot.kind.isAutomatic, !slot.wrappedSecret.isEmpty else { return nil }
-        let binding = WrapBinding.slotSecret(store: body.store, slot: slot.kind, slot.identifier)
-        return try withOpenBag { bag throws(KeybagError) in
-            SlotSecret(
-                kind: slot.kind,
-                bytes: try Self.unwrap(slot.wrappedSecret, under: bag.key, bound: binding).secret.copy())
-        }
     }
 
     // MARK: Changing

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import KeychainCrypto
 internal import KeychainMessages
 internal import KeychainModel
 internal import KeychainProtocol
@@ -42,11 +43,10 @@ struct KeybagBody: Hashable, Sendable {
         var wrappedPersonKey: [UInt8] = []
         /// ``PasscodeParameters`` of a passcode, ``SealedByTPM`` of a TPM; empty otherwise.
         var parameters: [UInt8] = []
-        /// The secret of a slot that opens without a person, under the bag key, so that a
-        /// new bag key can be wrapped for it too. Empty in every other, and where a
-        /// program that knows no such slots wrote the keybag: it goes then with the next
-        /// bag key.
-        var wrappedSecret: [UInt8] = []
+        /// Of a slot that opens without a person: the bag key is boxed for it
+        /// (``AutomaticSlot``). Empty in every other, and where a program that knows no
+        /// such slots wrote the keybag: the slot goes then with the next bag key.
+        var publicKey: [UInt8] = []
 
         /// Of `tpm2`.
         var sealed: SealedByTPM? { kind == .tpm2 ? SealedByTPM(encoded: parameters) : nil }
@@ -149,16 +149,16 @@ extension KeybagBody.Slot {
         wrappedBagKey = Array(message.wrappedBagKey)
         wrappedPersonKey = Array(message.wrappedPersonKey)
         parameters = Array(message.parameters)
-        wrappedSecret = Array(message.wrappedSecret)
+        publicKey = Array(message.publicKey)
         guard identifier.count == KeybagBody.slotIdentifierCount, isOfKnownSize else { return nil }
     }
 
     /// What holds for the kinds that this program knows.
     private var isOfKnownSize: Bool {
         if case .unknown = kind { return true }
-        return wrappedBagKey.count == WrappedKey.boxByteCount
+        return wrappedBagKey.count == (kind.isAutomatic ? AutomaticSlot.boxByteCount : WrappedKey.boxByteCount)
             && wrappedPersonKey.count == (kind.needsPerson ? WrappedKey.boxByteCount : 0)
-            && hasKnownParameters && (wrappedSecret.isEmpty || isOfAutomaticSize)
+            && hasKnownParameters && (publicKey.isEmpty || hasPublicKey)
     }
 
     private var hasKnownParameters: Bool {
@@ -169,8 +169,7 @@ extension KeybagBody.Slot {
         }
     }
 
-    /// A secret has as many bytes as a key.
-    private var isOfAutomaticSize: Bool { kind.isAutomatic && wrappedSecret.count == WrappedKey.boxByteCount }
+    private var hasPublicKey: Bool { kind.isAutomatic && publicKey.count == AnonymousBox.publicKeyByteCount }
 
     fileprivate var message: Latchkey_KeybagBody.Slot {
         var message = Latchkey_KeybagBody.Slot()
@@ -179,7 +178,7 @@ extension KeybagBody.Slot {
         message.wrappedBagKey = Data(wrappedBagKey)
         message.wrappedPersonKey = Data(wrappedPersonKey)
         message.parameters = Data(parameters)
-        message.wrappedSecret = Data(wrappedSecret)
+        message.publicKey = Data(publicKey)
         return message
     }
 }

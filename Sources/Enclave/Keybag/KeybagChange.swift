@@ -45,14 +45,13 @@ struct KeybagChange: ~Copyable {
         let needsPerson = slots.needPerson || kept.contains { $0.kind.needsPerson }
         var carried = NewSlots()
         if keys != .kept, needsPerson {
-            for slot in old.slots where slot.kind.isAutomatic && slot.identifier != dropped {
-                guard let secret = try keybag.secret(of: slot) else { continue }
-                carried.add(secret, parameters: slot.parameters, named: slot.identifier)
-            }
+            for slot in old.slots where slot.identifier != dropped { carried.carry(slot) }
         }
         var next = old
-        let fresh = needsPerson && (keys == .effaced || !old.hasPasscode) ? EffacementSecret.random() : nil
-        if keys == .effaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
+        // Without its other half, what a person opened is lost: it begins anew.
+        let isEffaced = keys == .effaced || (old.hasPasscode && present == nil)
+        let fresh = needsPerson && (isEffaced || !old.hasPasscode) ? EffacementSecret.random() : nil
+        if isEffaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
         next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
         let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }
@@ -73,6 +72,9 @@ struct KeybagChange: ~Copyable {
             move = nil
         }
         guard next.classKeys.count <= KeybagBody.mostClassKeys else { throw .tooManyKeys }
+        guard next.slots.count <= KeybagBody.mostSlots else { throw .tooManySlots }
+        // What would not be read at the next start is not written now.
+        guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         body = next
         generation = keybag.generation + 1
         self.effacement = fresh
@@ -120,7 +122,12 @@ struct RootMove: ~Copyable {
 
 /// Slots that are to be there, each with what opens it.
 struct NewSlots: ~Copyable {
-    private var secrets: [(SharedSecret, SlotKind, parameters: [UInt8], name: [UInt8])] = []
+    private enum Entry {
+        case secret(SharedSecret, SlotKind, parameters: [UInt8])
+        case automatic(SlotKind, name: [UInt8], publicKey: [UInt8], parameters: [UInt8])
+    }
+
+    private var entries: [Entry] = []
 
     init() {}
 
@@ -131,34 +138,59 @@ struct NewSlots: ~Copyable {
         return slots
     }
 
-    mutating func add(
-        _ secret: borrowing SlotSecret, parameters: [UInt8],
-        named identifier: [UInt8] = Random.bytes(KeybagBody.slotIdentifierCount)
-    ) {
-        secrets.append((SharedSecret(secret.bytes.copy()), secret.kind, parameters, identifier))
+    mutating func add(_ secret: borrowing SlotSecret, parameters: [UInt8]) {
+        guard secret.kind.isAutomatic else {
+            return entries.append(.secret(SharedSecret(secret.bytes.copy()), secret.kind, parameters: parameters))
+        }
+        entries.append(
+            .automatic(
+                secret.kind, name: Random.bytes(KeybagBody.slotIdentifierCount),
+                publicKey: AutomaticSlot.publicKey(of: secret), parameters: parameters))
     }
 
-    var needPerson: Bool { secrets.contains { $0.1.needsPerson } }
+    /// One that opens without a person, as it was; no other.
+    mutating func carry(_ slot: KeybagBody.Slot) {
+        guard slot.kind.isAutomatic, !slot.publicKey.isEmpty else { return }
+        entries.append(
+            .automatic(slot.kind, name: slot.identifier, publicKey: slot.publicKey, parameters: slot.parameters))
+    }
+
+    var needPerson: Bool {
+        entries.contains { if case .secret(_, let kind, _) = $0 { kind.needsPerson } else { false } }
+    }
 
     func wrapped(under root: borrowing RootKey, _ bag: borrowing OpenBag, store: StoreID) -> [KeybagBody.Slot] {
         var slots: [KeybagBody.Slot] = []
-        for (secret, kind, parameters, identifier) in secrets {
-            let key = root.slotKey(for: SlotSecret(kind: kind, bytes: secret.bytes.copy()))
-            let person = bag.person.flatMap { person in
-                kind.needsPerson
-                    ? key.seal(person.bytes, bound: WrapBinding.personKey(store: store, slot: kind, identifier)) : nil
+        for entry in entries {
+            switch entry {
+            case .secret(let secret, let kind, let parameters):
+                slots.append(Self.slot(secret, kind, parameters, root, bag, store))
+            case .automatic(let kind, let name, let publicKey, let parameters):
+                let box = AutomaticSlot.wrap(bag.key, for: publicKey, kind, name, root: root, store: store)
+                slots.append(
+                    KeybagBody.Slot(
+                        kind: kind, identifier: name, wrappedBagKey: box, parameters: parameters,
+                        publicKey: publicKey))
             }
-            slots.append(
-                KeybagBody.Slot(
-                    kind: kind, identifier: identifier,
-                    wrappedBagKey: key.seal(
-                        bag.key.secret, bound: WrapBinding.bagKey(store: store, slot: kind, identifier)),
-                    wrappedPersonKey: person ?? [], parameters: parameters,
-                    wrappedSecret: kind.isAutomatic
-                        ? bag.key.seal(
-                            secret.bytes, bound: WrapBinding.slotSecret(store: store, slot: kind, identifier)) : []))
         }
         return slots
+    }
+
+    private static func slot(
+        _ secret: SharedSecret, _ kind: SlotKind, _ parameters: [UInt8], _ root: borrowing RootKey,
+        _ bag: borrowing OpenBag, _ store: StoreID
+    ) -> KeybagBody.Slot {
+        let identifier = Random.bytes(KeybagBody.slotIdentifierCount)
+        let key = root.slotKey(for: SlotSecret(kind: kind, bytes: secret.bytes.copy()))
+        let person = bag.person.flatMap { person in
+            kind.needsPerson
+                ? key.seal(person.bytes, bound: WrapBinding.personKey(store: store, slot: kind, identifier)) : nil
+        }
+        return KeybagBody.Slot(
+            kind: kind, identifier: identifier,
+            wrappedBagKey: key.seal(
+                bag.key.secret, bound: WrapBinding.bagKey(store: store, slot: kind, identifier)),
+            wrappedPersonKey: person ?? [], parameters: parameters)
     }
 }
 

@@ -11,6 +11,10 @@ enum KeybagError: Error, Hashable, Sendable {
     case device(HardwareError)
     /// Older class keys are still needed, as many as a keybag holds.
     case tooManyKeys
+    /// There would be more slots than a keybag holds.
+    case tooManySlots
+    /// What was to be written is no keybag that this program opens: our fault.
+    case wouldNotOpen
     /// Written by a program that knows more than this one.
     case newer(version: UInt32)
     /// The keybag, its protectors and the database are not of one store.
@@ -45,6 +49,12 @@ extension KeybagError {
                 .notAvailable, reason: .keybagUnreadable, underlying: "\(Cause.noProtectorOpens.rawValue): \(why)")
         case .tooManyKeys:
             .init(.notAvailable, reason: .busy, underlying: "items are still being moved to new keys")
+        case .tooManySlots:
+            .init(
+                .param,
+                reason: .protectorRefused(why: "there are as many ways to open it as there may be; remove one"))
+        case .wouldNotOpen:
+            .init(.internalComponent, reason: .internalFault(what: "a keybag that would not open again"))
         case .device(let error): .init(.notAvailable, reason: .deviceFailed(why: "\(error)"))
         case .newer(let version): .init(.notAvailable, reason: .storeNewer(version: Int(version)))
         case .mismatch: .init(.notAvailable, reason: .storeMismatch)

@@ -6,15 +6,16 @@ internal import KeychainProtocol
 /// person brought one, and the devices. Each device is asked once.
 final class ProtectorKeys {
     /// A TPM takes about a second for what an opening needs; who opens the store waits.
-    /// A device that took longer is not asked again, and no other after it. One that
-    /// takes longer is not accepted as a protector either.
+    /// That is for all devices of an opening together. One that takes longer alone is not
+    /// accepted as a protector either.
     static let patience: Duration = .seconds(3)
 
     let secrets: SoftwareSecretFile
     private let code: SharedSecret?
     private let hardware: any HardwareDoor
     private var answers: [SealedByTPM: Result<SharedSecret, HardwareError>] = [:]
-    private var isSilent = false
+    /// What is left of it for all devices together.
+    private var left = ProtectorKeys.patience
     /// Why devices did not open what they sealed.
     private(set) var refusals: [String] = []
     /// The software protector's secret, where that was what opened.
@@ -67,12 +68,14 @@ final class ProtectorKeys {
 
     private func ask(_ sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> {
         let answer: Result<SharedSecret, HardwareError>
-        if isSilent { return .failure(.silent(Self.patience)) }
+        guard left > .zero else { return .failure(.silent(Self.patience)) }
+        let begun = SystemClock().monotonic
+        defer { left -= SystemClock().monotonic - begun }
         do throws(HardwareError) {
-            answer = .success(try hardware.unseal(sealed, patience: Self.patience))
+            answer = .success(try hardware.unseal(sealed, patience: left))
         } catch {
             answer = .failure(error)
-            if case .silent = error { isSilent = true }
+            if case .silent = error { left = .zero }
             refusals.append("\(sealed.address): \(error)")
         }
         answers[sealed] = answer

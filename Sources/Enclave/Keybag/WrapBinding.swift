@@ -30,12 +30,15 @@ enum WrapBinding {
         return data
     }
 
-    /// The secret of a slot that opens without a person, under the bag key.
-    static func slotSecret(store: StoreID, slot kind: SlotKind, _ identifier: [UInt8]) -> AssociatedData {
-        var data = AssociatedData("latchkey slot secret 1")
+    /// The bag key, boxed for a slot that opens without a person.
+    static func automaticBagKey(
+        store: StoreID, slot kind: SlotKind, _ identifier: [UInt8], for publicKey: [UInt8]
+    ) -> AssociatedData {
+        var data = AssociatedData("latchkey boxed bag key 1")
         data.append(store.bytes)
         data.append(kind.name)
         data.append(identifier)
+        data.append(publicKey)
         return data
     }
 

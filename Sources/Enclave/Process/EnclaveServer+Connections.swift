@@ -133,8 +133,9 @@ extension EnclaveServer {
     }
 
     /// The system has no descriptor for another connection: look again in a second.
-    private func pauseListening() {
+    func pauseListening() {
         epoll.remove(socket.listener.descriptor)
+        epoll.remove(socket.personListener.descriptor)
         pausedUntil = clock.monotonic + .seconds(1)
     }
 
@@ -142,5 +143,6 @@ extension EnclaveServer {
         guard let due = pausedUntil, clock.monotonic >= due else { return }
         pausedUntil = nil
         try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
+        try epoll.add(socket.personListener.descriptor, as: Watched.personListener, oneShot: false)
     }
 }

@@ -30,8 +30,9 @@ extension EnclaveServer {
             guard let accepted = try socket.personListener.accept() else { return }
             try welcome(accepted)
         } catch {
-            // Gone already, or no descriptor for it: the next turn looks again.
-            return
+            // Gone already, or no descriptor for it: asked again at once it would be
+            // refused at once, over and over.
+            pauseListening()
         }
     }
 
@@ -203,6 +204,7 @@ extension EnclaveServer {
         guard let devices = done.devices, case .success(let derived) = done.derived,
             case .change(let request) = done.work.request
         else { return false }
+        let before = keeper.device?.number
         do throws(KeychainError) {
             if request.credential != nil {
                 try withCore { core throws(KeychainError) in try core.check(derived.credential, at: keeper.moment) }
@@ -211,7 +213,7 @@ extension EnclaveServer {
                 throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
             }
         } catch {
-            send(PersonAnswer(to: done.work.number, .failure(error)), to: done.work.connection)
+            tell(.failure(error), to: done.work, hasChanged: before != keeper.device?.number)
             beginAtDesk()
         }
         return true

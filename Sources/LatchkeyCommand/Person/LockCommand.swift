@@ -9,11 +9,14 @@ struct LockCommand: Verb {
         discussion: """
             Its keys are wiped from memory. Items that programs may use in the background after the first unlock \
             (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
-            Takes no passcode; without one set there is nothing to lock, and the status is 3.
+            Takes no passcode; without one set there is nothing to lock, and the status is 3. Where a slot opens \
+            the keychain without a person (`latchkey slot`), the lock holds until its programs start anew, or until \
+            somebody brings the credential.
 
             --stop closes those as well, as a boot does: it ends the daemon and the enclave after locking, and \
             returns once neither runs. The next program that uses the keychain starts them anew, before the \
-            first unlock. Only what is always accessible (kSecAttrAccessibleAlways) opens then.
+            first unlock. Only what is always accessible (kSecAttrAccessibleAlways) opens then; with a TPM's slot \
+            they open as ever.
 
             EXAMPLES
               latchkey lock

@@ -95,7 +95,8 @@ struct SlotAddCommand: Verb {
 
             EXAMPLES
               latchkey slot add tpm
-              latchkey slot add credential | systemd-creds encrypt --name=latchkey - /etc/credstore.encrypted/latchkey
+              latchkey slot add credential | sudo systemd-creds encrypt --name=latchkey - \
+            /etc/credstore.encrypted/latchkey
 
             --json (tpm alone) writes [{"name", "id", "at", "takes"}]: what there is afterwards.
             """)
@@ -132,7 +133,7 @@ struct SlotAddCommand: Verb {
         if kind == .credential, console.outputIsTerminal {
             throw CommandFailure(
                 .usage, "it would stand on the terminal; nothing was made",
-                "Pipe it: latchkey slot add credential | systemd-creds encrypt --name=latchkey - FILE")
+                "Pipe it: latchkey slot add credential | sudo systemd-creds encrypt --name=latchkey - FILE")
         }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
@@ -151,9 +152,14 @@ struct SlotAddCommand: Verb {
             let credential = try PersonReach.asking { () throws(KeychainError) in
                 try door.addCredentialSlot(passcode: passcode)
             }
-            try printing { () throws(SystemCallError) in
-                try console.write(credential.bytes)
-                try console.write("\n")
+            do throws(CommandFailure) {
+                try printing { () throws(SystemCallError) in
+                    try console.write(credential.bytes)
+                    try console.write("\n")
+                }
+            } catch {
+                console.note("Nobody has the credential, and the slot is there: `latchkey slot remove` takes it away.")
+                throw error
             }
             console.note("Whoever has this credential and the keychain's folder opens it. It is not shown again.")
         }

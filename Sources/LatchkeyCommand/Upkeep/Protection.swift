@@ -26,7 +26,7 @@ struct Protection: Sendable {
     private var now: String {
         let programs = "any program that runs as you can read what this command stores"
         guard status.hasPasscode else { return "While it is open, \(programs)." }
-        if status.slots.contains("tpm2") {
+        if status.slots.contains("tpm2"), status.startRefusal == nil {
             return "It unlocks by itself, by this machine's TPM, when its programs start: \(programs)."
         }
         return isLocked
