@@ -170,7 +170,7 @@ let package = Package(
 
         // Tests
         .target(
-            name: "KeychainTestSupport", dependencies: ["KeychainPlatform"],
+            name: "KeychainTestSupport", dependencies: ["CCallProbe", "KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
         // Displays without a screen, for tests of what people see.
         .target(

@@ -134,14 +134,6 @@ int lk_cannot_open_root(void) {
     return 0;
 }
 
-// Everybody may write to his own; a rule of files is in the way.
-int lk_cannot_write_files(void) {
-    int fd = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return errno == EACCES;
-    close(fd);
-    return 0;
-}
-
 // MARK: Calls
 
 #if defined(__x86_64__)

@@ -55,7 +55,7 @@ package struct Confinement: Sendable {
     private enum Reach: Sendable {
         case everything
         case folders([Folder])
-        /// All can be read; nothing is made, changed or removed but by a device's own file.
+        /// Where a system has its libraries and settings, to read; devices, to use.
         case devices
     }
 
@@ -97,6 +97,9 @@ package struct Confinement: Sendable {
         return Confined(program, obstacles: obstacles, landlock: landlock)
     }
 
+    /// hier(7), and where NixOS and Guix have theirs; no homes, nothing of ours.
+    private static let ofSystem = ["/usr", "/lib", "/lib64", "/etc", "/opt", "/nix/store", "/gnu/store"]
+
     /// The version of Landlock, or -errno.
     private func restrictFiles() -> Int32 {
         switch reach {
@@ -105,11 +108,11 @@ package struct Confinement: Sendable {
             let rights = folders.map(\.right)
             return unsafe lk_restrict_files(rights, Int32(rights.count))
         case .devices:
-            let places = [("/", UInt32(LK_READ)), ("/dev", UInt32(LK_DEVICES))].map { place in
-                (Descriptor(owning: unsafe lk_open(place.0, O_RDONLY | O_DIRECTORY, 0)), place.1)
+            let places = (Self.ofSystem.map { ($0, LK_READ) } + [("/dev", LK_DEVICES)]).compactMap { path, rights in
+                let raw = unsafe lk_open(path, O_RDONLY | O_DIRECTORY, 0)
+                return raw < 0 ? nil : (folder: Descriptor(owning: raw), rights: UInt32(rights))
             }
-            // Without a /dev there is no device to write to.
-            let rights = places.filter { $0.0.raw >= 0 }.map { lk_folder_right(folder: $0.0.raw, rights: $0.1) }
+            let rights = places.map { lk_folder_right(folder: $0.folder.raw, rights: $0.rights) }
             return withExtendedLifetime(places) { unsafe lk_restrict_files(rights, Int32(rights.count)) }
         }
     }
@@ -156,19 +159,19 @@ package struct Confined: Sendable {
     package var measures: [MeasureState] {
         HardeningMeasure.allCases.filter { $0 != .files || program.restrictsFiles }.map { measure in
             // A container's own filter is not ours.
-            let isInForce = obstacles[measure] == nil && isInForce(measure)
+            let isInForce = obstacles[measure] == nil && Self.isInForce(measure)
             return MeasureState(measure, isInForce: isInForce, note: note(on: measure))
         }
     }
 
-    private func isInForce(_ measure: HardeningMeasure) -> Bool {
+    private static func isInForce(_ measure: HardeningMeasure) -> Bool {
         switch measure {
         case .noCoreDumps: lk_dumps_no_core() == 1
         case .notDumpable: lk_is_dumpable() == 0
         case .noNewPrivileges: lk_has_no_new_privileges() == 1
         case .noNewCode: lk_denies_new_code() == 1
         // Nothing but a try tells.
-        case .files: (program == .hardware ? lk_cannot_write_files() : lk_cannot_open_root()) == 1
+        case .files: lk_cannot_open_root() == 1
         case .systemCalls: lk_is_filtered() == 1
         case .hiddenMemory: SecretArena.shared.isHidden
         }

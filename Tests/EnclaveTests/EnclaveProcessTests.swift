@@ -106,7 +106,8 @@ import Testing
             })
     }
 
-    @Test func itSaysWhatItIsConfinedBy() throws {
+    @Test(.enabled(if: RunningKernel.confines, "a measure is missing here"))
+    func itSaysWhatItIsConfinedBy() throws {
         let home = try EnclaveHome()
         let measures = try launcher(home).connect().describe().measures
         #expect(measures.map(\.name) == HardeningMeasure.allCases.map(\.rawValue))

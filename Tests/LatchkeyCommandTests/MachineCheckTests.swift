@@ -124,7 +124,7 @@ import Testing
         files["/proc/51/status"] = spawner(4242, 0)
         #expect(
             try measures().findings.map(\.what) == [
-                "latchkey-spawner runs without: a list of system calls (the kernel shows it)"
+                "latchkey-spawner of latchkeyd runs without: a list of system calls (the kernel shows it)"
             ])
     }
 
@@ -138,7 +138,8 @@ import Testing
             ])
     }
 
-    @Test func doctorShowsTheMeasuresOfTheRunningPrograms() throws {
+    @Test(.enabled(if: RunningKernel.confines, "a measure is missing here"))
+    func doctorShowsTheMeasuresOfTheRunningPrograms() throws {
         let programs = try BuiltPrograms()
         try programs.latchkey("set", "mail", input: Data("canary".utf8))
         let text = try programs.latchkey("doctor").text
@@ -151,7 +152,10 @@ import Testing
         #expect(measures.count - spawners.count == 2 * HardeningMeasure.allCases.count - 1)
         // Of either, three that the kernel shows.
         #expect(spawners.count == 6, "\(spawners)")
-        #expect(text.contains("\nlatchkey-spawner: no core dumps, no new privileges, a list of system calls (also"))
+        for owner in ["latchkeyd", "latchkey-enclave"] {
+            let line = "\nlatchkey-spawner of \(owner): no core dumps, no new privileges, a list of system calls (also"
+            #expect(text.contains(line), "\(text)")
+        }
         #expect(measures.allSatisfy { $0["inForce"] as? Bool == true }, "\(measures)")
     }
 

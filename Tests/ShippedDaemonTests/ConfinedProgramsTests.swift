@@ -25,7 +25,8 @@ struct ConfinedProgramsTests {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task").compactMap { Int32($0) }
     }
 
-    @Test func theKernelFiltersTheCallsOfEveryThread() throws {
+    @Test(.enabled(if: RunningKernel.hasFilters, "no filters of calls"))
+    func theKernelFiltersTheCallsOfEveryThread() throws {
         let keychain = try ShippedDaemon()
         for process in [keychain.daemonProcess, keychain.enclaveProcess] {
             for thread in try Self.threads(process) {
@@ -36,7 +37,8 @@ struct ConfinedProgramsTests {
     }
 
     /// What was forked to start programs, of either, and the hands of the enclave.
-    @Test func theKernelHoldsThoseThatStartPrograms() throws {
+    @Test(.enabled(if: RunningKernel.hasFilters, "no filters of calls"))
+    func theKernelHoldsThoseThatStartPrograms() throws {
         let keychain = try ShippedDaemon()
         let spawners = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter {
             // Any of them may end meanwhile.
@@ -52,7 +54,8 @@ struct ConfinedProgramsTests {
         }
     }
 
-    @Test func theKernelHoldsTheHands() throws {
+    @Test(.enabled(if: RunningKernel.hasFilters, "no filters of calls"))
+    func theKernelHoldsTheHands() throws {
         let (ours, theirs) = try PacketSocket.pair()
         let hands = try ChildProcess.start(
             "\(ShippedDaemon.programs)/latchkey-hardware", arguments: [], environment: [], third: theirs.descriptor,
@@ -77,7 +80,8 @@ struct ConfinedProgramsTests {
 
     /// A container whose policy refuses all of it, on an older kernel: both serve, and say
     /// what they lack. (The filter that refuses is not taken for ours.)
-    @Test func whereEverythingIsRefusedBothServeAndSaySo() throws {
+    @Test(.enabled(if: RunningKernel.hasFilters && RunningKernel.hasMDWE, "nothing to refuse"))
+    func whereEverythingIsRefusedBothServeAndSaySo() throws {
         let folder = try TemporaryDirectory("refused")
         let (ours, theirs) = try PacketSocket.pair()
         _ = try ChildProcess.start(
@@ -107,7 +111,8 @@ struct ConfinedProgramsTests {
         #expect(status.memoryLocked, "what is not hidden is locked")
     }
 
-    @Test func statusTellsEachMeasureOfBoth() throws {
+    @Test(.enabled(if: RunningKernel.confines, "a measure is missing here"))
+    func statusTellsEachMeasureOfBoth() throws {
         let keychain = try ShippedDaemon()
         let status = try #require(try keychain.client.perform(KeychainRequest(.status)).status)
         #expect(status.enclaveMeasures.map(\.name) == HardeningMeasure.allCases.map(\.rawValue))

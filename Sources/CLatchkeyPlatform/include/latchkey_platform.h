@@ -95,10 +95,7 @@ int lk_landlock_version(void);         // Linux 5.13
 // Files elsewhere, TCP, abstract sockets and signals to others are out of reach from
 // then on, as far as this kernel knows them; the version of Landlock, or -errno.
 int lk_restrict_files(const struct lk_folder_right *folders, int32_t count);
-// 1 where opening / is denied, or writing to a file of our own in /proc, which only
-// Landlock does.
-int lk_cannot_open_root(void);
-int lk_cannot_write_files(void);
+int lk_cannot_open_root(void);         // 1 where opening / is denied, which only Landlock does
 // Whose calls are left. Of the last two, all but those that are named: a device's
 // library makes its own, and what is started before it confines itself.
 enum { LK_CALLS_OF_ENCLAVE = 0, LK_CALLS_OF_DAEMON = 1, LK_CALLS_OF_HARDWARE = 2, LK_CALLS_OF_SPAWNER = 3 };

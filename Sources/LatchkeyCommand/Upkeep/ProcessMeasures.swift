@@ -10,6 +10,10 @@ struct ProcessMeasures: Sendable {
         let name: String
         let isInForce: Bool
         let note: String
+        /// For whom a spawner starts programs.
+        var owner: String?
+
+        var whose: String { owner.map { "\(program) of \($0)" } ?? program }
     }
 
     let all: [Measure]
@@ -28,19 +32,19 @@ struct ProcessMeasures: Sendable {
                     note: isDenied ? "the program says that it is in force, and the kernel that it is not" : told.note)
             }
         }
-        all = told + Self.spawners(of: programs.filter { !$0.2.isEmpty }.map(\.1), files)
+        all = told + programs.filter { !$0.2.isEmpty }.flatMap { Self.spawners(of: $0.1, $0.0, files) }
     }
 
     /// A spawner answers nobody but its owner: what holds for it is what the kernel shows.
-    private static func spawners(of owners: [Int32], _ files: HostFiles) -> [Measure] {
+    private static func spawners(of owner: Int32, _ name: String, _ files: HostFiles) -> [Measure] {
         files.names("/proc").compactMap { Int32($0) }.sorted().flatMap { process -> [Measure] in
             let kernel = KernelView(of: process, files)
-            guard kernel.isSpawner, let owner = kernel.parent, owners.contains(owner) else { return [] }
+            guard kernel.isSpawner, kernel.parent == owner else { return [] }
             return [HardeningMeasure.noCoreDumps, .noNewPrivileges, .systemCalls].map { measure in
                 let isInForce = kernel.shows(measure.rawValue) ?? false
                 return Measure(
                     program: "latchkey-spawner", process: process, name: measure.rawValue, isInForce: isInForce,
-                    note: note(on: measure, isInForce: isInForce))
+                    note: note(on: measure, isInForce: isInForce), owner: name)
             }
         }
     }
@@ -59,16 +63,16 @@ struct ProcessMeasures: Sendable {
         for measure in all where !processes.contains(measure.process) { processes.append(measure.process) }
         return processes.compactMap { process in
             let measures = all.filter { $0.process == process && $0.isInForce }
-            guard let program = measures.first?.program else { return nil }
+            guard let whose = measures.first?.whose else { return nil }
             let said = measures.map { Self.text($0.name) + ($0.note.isEmpty ? "" : " (\($0.note))") }
-            return "\(program): \(said.joined(separator: ", "))"
+            return "\(whose): \(said.joined(separator: ", "))"
         }
     }
 
     var findings: [MachineFinding] {
         all.filter { !$0.isInForce }.map { measure in
             MachineFinding(
-                what: "\(measure.program) runs without: \(Self.text(measure.name)) (\(measure.note))",
+                what: "\(measure.whose) runs without: \(Self.text(measure.name)) (\(measure.note))",
                 command: Self.command(for: measure.name), mend: .byHand)
         }
     }

@@ -219,6 +219,22 @@ int probe_proc_sees(const void *at) {
     return got < 0 ? errno : byte ? 0 : 1;
 }
 
+int probe_landlock(void) {
+    long version = syscall(444, NULL, 0, 1U);   // landlock_create_ruleset, LANDLOCK_CREATE_RULESET_VERSION
+    return version < 0 ? 0 : (int)version;
+}
+int probe_has_mdwe(void) { return prctl(66, 0, 0, 0, 0) >= 0; }   // PR_GET_MDWE
+int probe_has_hidden_memory(void) {
+    int fd = (int)syscall(447, 0);   // memfd_secret
+    if (fd < 0) return 0;
+    close(fd);
+    return 1;
+}
+int probe_has_filters(void) {
+    uint32_t action = SECCOMP_RET_KILL_PROCESS;
+    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
 int probe_refuse(const char *name) {
     static const struct { const char *name; int number; } calls[] = {
         {"memfd_secret", 447}, {"landlock_create_ruleset", 444}, {"seccomp", SYS_seccomp}};

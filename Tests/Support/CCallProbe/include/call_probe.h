@@ -14,6 +14,13 @@ const char *probe_name(int32_t index);
 int probe_child_sees(const void *at);
 int probe_proc_sees(const void *at);
 
+// What the running kernel has to confine a process with: the version of Landlock, 0 for
+// none; whether there is PR_SET_MDWE, memfd_secret(2), a filter of calls.
+int probe_landlock(void);
+int probe_has_mdwe(void);
+int probe_has_hidden_memory(void);
+int probe_has_filters(void);
+
 // From now on the call is not there (ENOSYS), for this process and what it becomes; 0.
 int probe_refuse(const char *name);
 int probe_become(char *const *argv);
