@@ -75,6 +75,7 @@ extension EnclaveDirectory {
         var core = try EnclaveCore(
             opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
             attempts: AttemptCounter(failed: failed, at: moment), cost: cost)
+        core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
         core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)
         if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }

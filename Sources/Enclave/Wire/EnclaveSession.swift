@@ -46,6 +46,11 @@ struct EnclaveSession {
             }
             guard now.reply.description_p.state.number == known else { return now }
             return EnclaveAnswer(now.reply, next: .awaitState(known))
+        case .sealAudit, .confirmAudit, .auditHead, .openAudit:
+            guard isOpen else { throw .outOfTurn }
+            return try keeper.withCore { core throws(SessionError) in
+                try Self.answerAudit(request, message.number, &core, at: keeper.moment, wallClock: keeper.wallClock)
+            }
         case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .describe, .retire, .lock, .permit,
             .openSession, .closeSession, .applicationKey, .means, .ask, .outcomeOf:
             guard isOpen else { throw .outOfTurn }
@@ -117,7 +122,8 @@ extension EnclaveSession {
             return try answerQuestion(request, number, &core, at: moment)
         case .lock: return .done(core.failureOfLocking(at: moment), to: number)
         case .describe: return description(core, to: number, at: moment)
-        case .open, .leave, .awaitState, .applicationKey: throw .outOfTurn
+        case .open, .leave, .awaitState, .applicationKey, .sealAudit, .confirmAudit, .auditHead, .openAudit:
+            throw .outOfTurn
         }
     }
 
