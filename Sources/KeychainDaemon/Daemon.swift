@@ -53,7 +53,8 @@ package final class Daemon: Sendable {
         self.engine = engine
         self.logger = logger
         reports = ProgressReports(configuration)
-        audit = try AuditBook(engine, clock: configuration.clock, logger)
+        audit = try AuditBook(
+            engine, isKept: !configuration.insecureWithoutRecord, clock: configuration.clock, logger)
         server = RequestServer(engine, configuration, reports, audit)
         shares = WorkShares(configuration.limits.requestsOfOneProcess)
         table = ConnectionTable(configuration.limits)

@@ -105,7 +105,7 @@ struct Greeter: Sendable {
         } catch {
             throw .malformed
         }
-        connection.stage = .serving(Authorization(entitlements, recordedAs: audit.party(of: connection)))
+        connection.stage = .serving(Authorization(entitlements, recordedAs: audit.recipient(of: connection)))
     }
 
     /// Tells a client why it is refused; it may be gone already.

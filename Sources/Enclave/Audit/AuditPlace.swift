@@ -3,7 +3,7 @@ package struct AuditPlace: Hashable, Sendable {
     package static let chainByteCount = 16
     /// More blocks than a file ever has, and more files than a chain: nobody makes the
     /// enclave walk further.
-    package static let mostBlocks: UInt32 = 1 << 16
+    package static let mostBlocks: UInt32 = 1 << 14
     package static let mostFiles: UInt32 = 1 << 16
 
     /// Names the keys that the record is sealed under; another with each new bag key.

@@ -102,6 +102,8 @@ extension EnclaveCore {
     mutating func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) -> AuditOpening {
         guard keybag.lock == .unlocked else { return .locked }
         guard let chain = keybag.body.audit.first(where: { $0.identifier == first.chain }) else { return .unknownChain }
+        // What was never sealed is not walked to.
+        guard mayBeSealed(first) else { return .blocks([OpenedAuditBlock?](repeating: nil, count: boxes.count)) }
         guard var key = auditKey(of: first, chain) else { return .unknownChain }
         var opened: [OpenedAuditBlock?] = []
         var place = first
@@ -113,6 +115,14 @@ extension EnclaveCore {
         }
         audit.cursor = AuditLedger.Cursor(place: place, key: key)
         return .blocks(opened)
+    }
+
+    /// Whether the newest chain has come so far; of an older one nobody knows how far it came.
+    private func mayBeSealed(_ place: AuditPlace) -> Bool {
+        guard let state = audit.held?.head.state, state.place.chain == place.chain else { return true }
+        let next = state.forNextBlock.place
+        if place.ordinal == next.ordinal { return place.index <= next.index }
+        return place.ordinal < next.ordinal
     }
 
     private func auditKey(of place: AuditPlace, _ chain: AuditChain) -> SharedSecret? {

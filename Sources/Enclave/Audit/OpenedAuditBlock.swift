@@ -26,7 +26,9 @@ package struct OpenedAuditBlock: Hashable, Sendable {
 
     /// nil for bytes that no enclave of ours sealed.
     package init?(parsing bytes: [UInt8]) {
-        guard let message = MessageCoding.decode(Latchkey_AuditBlock.self, bytes) else { return nil }
+        guard let message = MessageCoding.decode(Latchkey_AuditBlock.self, bytes),
+            message.previousCount <= AuditPlace.mostBlocks
+        else { return nil }
         self.init(
             records: Array(message.records), rowKeys: message.witness.rowKeys,
             events: message.witness.events.map { AuditEvent(kind: .init(rawValue: $0.kind), time: $0.time) },

@@ -26,7 +26,8 @@ final class AuditBook: AuditSink {
     }
 
     private let engine: KeychainEngine
-    private let folder: AuditFolder
+    /// False in a measurement of what the record costs alone.
+    let isKept: Bool
     private let clock: any KeychainClock
     private let logger: Logger
     private let state = Mutex(State())
@@ -36,20 +37,26 @@ final class AuditBook: AuditSink {
     private let urgent: EventSignal
     private let thread = Mutex<WorkerThread?>(nil)
 
-    init(_ engine: KeychainEngine, clock: any KeychainClock, _ logger: Logger) throws(KeychainError) {
+    init(
+        _ engine: KeychainEngine, isKept: Bool, clock: any KeychainClock, _ logger: Logger
+    ) throws(KeychainError) {
         self.engine = engine
+        self.isKept = isKept
         self.clock = clock
         self.logger = logger
-        do throws(DirectoryRefusal) {
-            folder = try AuditFolder(in: PrivateDirectory(engine.dataDirectory, creating: false))
-        } catch {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
-        }
         do throws(SystemCallError) {
             arrivals = try EventSignal()
             urgent = try EventSignal()
         } catch {
             throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+        }
+    }
+
+    private func folder() throws(KeychainError) -> AuditFolder {
+        do throws(DirectoryRefusal) {
+            return try AuditFolder(in: PrivateDirectory(engine.dataDirectory, creating: false))
+        } catch {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
         }
     }
 
@@ -74,6 +81,7 @@ final class AuditBook: AuditSink {
     }
 
     func note(_ event: AuditRecord.Event, _ change: (inout AuditRecord) -> Void = { _ in }) {
+        guard isKept else { return }
         var record = AuditRecord(event, at: clock.wallClock)
         change(&record)
         let isFirst = state.withLock { state in
@@ -101,6 +109,7 @@ final class AuditBook: AuditSink {
 
     /// Something happened within the enclave that is to be in the record now.
     func tellOfEnclave() {
+        guard isKept else { return }
         state.withLock { $0.saysOwn = true }
         urgent.signal()
     }
@@ -117,7 +126,7 @@ final class AuditBook: AuditSink {
     }
 
     private func work() {
-        var writer = AuditWriter(engine, folder)
+        var writer: AuditWriter?
         while true {
             do throws(SystemCallError) {
                 if try waitForAny(of: [urgent.descriptor, arrivals.descriptor]) == 1 {
@@ -134,7 +143,7 @@ final class AuditBook: AuditSink {
     }
 
     /// - Returns: whether it was the last time.
-    private func write(_ writer: inout AuditWriter) -> Bool {
+    private func write(_ writer: inout AuditWriter?) -> Bool {
         let engine = engine
         let now = clock.wallClock
         let taken = state.withLock { state in
@@ -147,13 +156,24 @@ final class AuditBook: AuditSink {
         }
         var lines = taken.0
         do throws(AuditWriter.Failure) {
-            try writer.write(&lines, saysOwn: taken.1)
+            try write(&lines, saysOwn: taken.1, &writer)
             hasWritten()
         } catch {
             hasFailed(error, giving: lines, back: taken.1)
         }
         for waiting in taken.2 { waiting.signal() }
         return taken.3
+    }
+
+    private func write(
+        _ lines: inout [AuditRecord], saysOwn: Bool, _ writer: inout AuditWriter?
+    ) throws(AuditWriter.Failure) {
+        if writer == nil || failedSince != nil {
+            let folder: AuditFolder
+            do throws(KeychainError) { folder = try self.folder() } catch { throw .keychain(error) }
+            if writer == nil { writer = AuditWriter(engine, folder) } else { writer?.folder = folder }
+        }
+        try writer?.write(&lines, saysOwn: saysOwn)
     }
 
     private func hasWritten() {
@@ -184,7 +204,7 @@ final class AuditBook: AuditSink {
     /// - Throws: `errSecInteractionNotAllowed` while the keychain is locked.
     func page(_ query: AuditQuery) throws(KeychainError) -> AuditPage {
         if query.from == nil { synchronize() }
-        return try AuditReader(engine, folder).page(query)
+        return try AuditReader(engine, try folder()).page(query)
     }
 }
 

@@ -4,8 +4,11 @@ internal import KeychainService
 internal import PeerIdentity
 
 extension AuditBook {
+    /// Who values are recorded to be handed to; nil where no record is kept.
+    func recipient(of connection: ClientConnection) -> AuditParty? { isKept ? party(of: connection) : nil }
+
     /// Who a connection is, for the record.
-    func party(of connection: ClientConnection) -> AuditParty {
+    private func party(of connection: ClientConnection) -> AuditParty {
         AuditParty(
             program: connection.identity.name, process: connection.peer.processID,
             strength: connection.identity.strength, isContained: connection.identity.mayBeContained, sink: self)

@@ -39,8 +39,10 @@ package struct AuditFile: Hashable, Sendable {
         self.first = first
         while bytes.count >= length + 8 {
             let size = Int(Self.number(bytes[(length + 4)..<(length + 8)]))
-            guard size <= Self.largestBlock, bytes.count >= length + 8 + size else { break }
             let index = UInt32(Self.number(bytes[length..<(length + 4)]))
+            guard size <= Self.largestBlock, bytes.count >= length + 8 + size, index < AuditPlace.mostBlocks else {
+                break
+            }
             blocks.append(Block(index: index, box: Array(bytes[(length + 8)..<(length + 8 + size)])))
             length += 8 + size
         }
@@ -77,6 +79,7 @@ package struct AuditFile: Hashable, Sendable {
 struct AuditFolder: Sendable {
     static let name = "audit"
     static let suffix = ".audit"
+    private static let digitCount = 10
     /// What a file that contradicts the keychain is renamed to, with a number.
     static let asideMark = ".aside-"
     /// Files that are kept; the oldest goes when another begins.
@@ -90,12 +93,13 @@ struct AuditFolder: Sendable {
 
     static func fileName(_ number: UInt64) -> String {
         let digits = "\(number)"
-        return String(repeating: "0", count: max(0, 10 - digits.count)) + digits + suffix
+        return String(repeating: "0", count: max(0, digitCount - digits.count)) + digits + suffix
     }
 
     /// nil for a name that no file of ours has.
     static func number(of name: String) -> UInt64? {
-        guard name.hasSuffix(suffix), let number = UInt64(name.dropLast(suffix.count)), fileName(number) == name
+        guard name.hasSuffix(suffix), name.utf8.count == digitCount + suffix.utf8.count,
+            let number = UInt64(name.dropLast(suffix.count)), number > 0, fileName(number) == name
         else { return nil }
         return number
     }

@@ -19,7 +19,8 @@ struct AuditWriter {
     }
 
     private let engine: KeychainEngine
-    private let folder: AuditFolder
+    /// Opened anew after a failure: somebody may have moved or removed it.
+    var folder: AuditFolder
     /// Where the next byte goes; nil: nobody has looked since something failed.
     private var end: (file: UInt64, length: Int)?
     /// Given to the disk, and maybe counted by the enclave.
