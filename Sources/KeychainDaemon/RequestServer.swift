@@ -150,6 +150,7 @@ struct RequestServer: Sendable {
                 if query.from == nil { audit.ended(call.call, of: call.connection, nil) }
                 let page = try audit.page(query)
                 query.from = page.next
+                query.wantsNames = false
                 told += page.records.count
                 hasMore = !page.isAtEnd && told < Self.mostAuditLines
                 message = .audit(page, number: call.request, more: hasMore)

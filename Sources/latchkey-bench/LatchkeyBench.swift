@@ -22,6 +22,7 @@ struct LatchkeyBench {
         case "client": try ClientProcess.main(rest)
         case "loop": try CallLoop.main(rest)
         case "store": try printStore(rest)
+        case "daemon": try RecordingDaemon.serve(rest)
         case "spawn": try printSpawned(rest)
         default: try bench(try BenchOptions(arguments))
         }
@@ -68,6 +69,7 @@ struct LatchkeyBench {
             rows += try size.rows()
             if items == options.sizes.first {
                 rows += try ProgramRows(size.store).rows()
+                rows += try AuditRows(size.store).rows()
                 rows += try ImportRows(size.floor).rows()
                 rows += FinderRows().rows()
             }

@@ -286,7 +286,8 @@ import Testing
     @Test func aBlockThatWasTornIsNoTampering() throws {
         let home = try Home()
         try home.write(["a"])
-        let block = try #require(try home.engine.sealAudit(AuditRecord.encode([AuditRecord(.read, at: 1)]), fromFile: 1))
+        let records = AuditRecord.encode([AuditRecord(.read, at: 1)])
+        let block = try #require(try home.engine.sealAudit(records, fromFile: 1))
         let (before, bytes) = (try home.read(1), AuditFile.bytes(of: block))
         for count in 0..<bytes.count {
             try home.put(before + bytes.prefix(count), in: 1)
@@ -303,7 +304,8 @@ import Testing
     @Test func onlyWhatWasNotConfirmedCanBeCutUnseen() throws {
         let home = try Home()
         try home.write(["a", "b"])
-        let block = try #require(try home.engine.sealAudit(AuditRecord.encode([AuditRecord(.read, at: 1)]), fromFile: 1))
+        let records = AuditRecord.encode([AuditRecord(.read, at: 1)])
+        let block = try #require(try home.engine.sealAudit(records, fromFile: 1))
         let before = try home.read(1)
         _ = try home.folder().append(block, at: before.count, store: home.engine.storeID)
         try home.put(before, in: 1)

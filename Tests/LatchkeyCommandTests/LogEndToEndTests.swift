@@ -95,7 +95,8 @@ import Testing
         let killed = round % 2 == 0 ? [daemon, enclave] : [enclave, daemon]
         for process in killed {
             try #require(kill(Int32(process), SIGKILL) == 0)
-            _ = try ProcessHandle.waitForEnd(of: Int32(process), until: Deadline(after: .seconds(20), on: SystemClock()))
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            #expect(try ProcessHandle.waitForEnd(of: Int32(process), until: deadline) == .ready)
         }
         let verdict = try programs.run(BuiltPrograms.latchkey, ["log", "--verify"])
         #expect(verdict.status == 0, "\(verdict.text)")

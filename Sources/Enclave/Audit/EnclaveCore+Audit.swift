@@ -133,7 +133,9 @@ extension EnclaveCore {
         }
         let store = store
         do throws(KeybagError) {
-            let first = try keybag.withOpenBag { bag throws(KeybagError) in try chain.firstKey(under: bag.key, of: store) }
+            let first = try keybag.withOpenBag { bag throws(KeybagError) in
+                try chain.firstKey(under: bag.key, of: store)
+            }
             return AuditState.blockKey(of: place, from: first)
         } catch { return nil }
     }

@@ -28,9 +28,9 @@ struct AuditReader {
         let numbers = folder.numbers
         let from = query.from ?? AuditCursor(file: Self.oldest(head, numbers), block: 0)
         var page = AuditPage(next: from)
-        if query.from == nil {
-            if query.wantsNames { page.names = try engine.auditNames() }
-            if head == nil, let last = numbers.last { page.findings.append(AuditFinding(.headMissing, file: last)) }
+        if query.wantsNames { page.names = try engine.auditNames() }
+        if query.from == nil, head == nil, let last = numbers.last {
+            page.findings.append(AuditFinding(.headMissing, file: last))
         }
         guard let last = Self.newest(head, numbers), from.file <= last else {
             page.isAtEnd = true

@@ -135,7 +135,9 @@ struct AuditWriter {
         let count = UInt32(file.unbroken)
         if count == head.index + 1 {
             let block = SealedAuditBlock(place: head, box: file.blocks[Int(head.index)].box)
-            if let after = try confirm(block), after == head.at(count) { return try trim(file, to: Int(count), at: after) }
+            if let after = try confirm(block), after == head.at(count) {
+                return try trim(file, to: Int(count), at: after)
+            }
         }
         if count > head.index + 1 { try keepApart(file) }
         return try trim(file, to: Int(min(count, head.index)), at: head)

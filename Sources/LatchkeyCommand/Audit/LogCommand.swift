@@ -75,7 +75,8 @@ struct LogCommand: Verb {
         if verify, follow { throw ValidationError("--verify and --follow do not go together.") }
         if verify, hasFilter { throw ValidationError("--verify looks at all of the record: leave out the filters.") }
         for name in event where !AuditRecord.Event.names.contains(name) {
-            throw ValidationError("There is no event \"\(name)\". There are: \(AuditRecord.Event.names.joined(separator: ", ")).")
+            let known = AuditRecord.Event.names.joined(separator: ", ")
+            throw ValidationError("There is no event \"\(name)\". There are: \(known).")
         }
         for text in [since, until] {
             if let text, LogMoment(text) == nil {
@@ -107,7 +108,8 @@ struct LogCommand: Verb {
             guard let ending, try !isOver(ending, clock) else { break }
         }
         if isBroken {
-            surroundings.console.note("latchkey: something does not fit in the record; `latchkey log --verify` says what.")
+            surroundings.console.note(
+                "latchkey: something does not fit in the record; `latchkey log --verify` says what.")
         }
         return .done
     }
@@ -117,7 +119,8 @@ struct LogCommand: Verb {
         do throws(SystemCallError) {
             return try waitForAny(of: [ending.descriptor], until: Deadline(after: .seconds(1), on: clock)) != nil
         } catch {
-            throw CommandFailure(.fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
+            throw CommandFailure(
+                .fault, "nothing can be waited for (\(error))", "Close other programs, then try again.")
         }
     }
 
@@ -170,6 +173,8 @@ struct LogReading {
         }
         for name in page.names { names[name.digest] = name }
         self.query.from = page.next
+        // Items that were not there when it began.
+        self.query.wantsNames = page.records.contains { !$0.item.isEmpty && names[$0.item] == nil }
         // Whoever follows is asked once: with the end of that agreement it ends.
         if page.isAtEnd { self.query.asksNobody = true }
         return page

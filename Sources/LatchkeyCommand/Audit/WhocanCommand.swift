@@ -87,7 +87,8 @@ struct Readers: Sendable {
         }
         if let name = rest("unit.user/") {
             return Reader(
-                who: "the service \(name) of this user's manager", rule: "it is the unit's own group", canBePosedAs: true)
+                who: "the service \(name) of this user's manager", rule: "it is the unit's own group",
+                canBePosedAs: true)
         }
         if let name = rest("unit.") {
             return Reader(

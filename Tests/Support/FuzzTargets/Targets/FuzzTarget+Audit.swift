@@ -63,7 +63,8 @@ extension FuzzTarget {
         /// Where the record ends, as it lies in the enclave's folder.
         static let auditHead = FuzzTarget("audit-head", largestInput: 512, seeds: { [auditHeadSeed] }) {
             bytes throws(Finding) in
-            guard let store = StoreID(store), let head = AuditHead(bytes, chain: chain, under: auditKey, of: store) else {
+            guard let store = StoreID(store), let head = AuditHead(bytes, chain: chain, under: auditKey, of: store)
+            else {
                 return
             }
             // A code cannot be guessed: it is the one that was made with the key.
@@ -74,7 +75,9 @@ extension FuzzTarget {
             try claim(other == nil, "a state that was changed")
         }
 
-        private static var auditKey: SharedSecret { SharedSecret(SecretBytes(copying: [UInt8](repeating: 9, count: 32))) }
+        private static var auditKey: SharedSecret {
+            SharedSecret(SecretBytes(copying: [UInt8](repeating: 9, count: 32)))
+        }
 
         private static var auditHeadSeed: [UInt8] {
             guard let store = StoreID(store) else { return [] }
