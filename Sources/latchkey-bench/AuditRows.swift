@@ -20,12 +20,10 @@ struct AuditRows {
         defer { kept.stop() }
         let unkept = try RecordingDaemon(store, isKept: false)
         defer { unkept.stop() }
-        var rows: [BenchRow] = []
-        for pinning in Pinning.possible { rows += try rows(kept, unkept, pinning) }
-        return rows
+        return try Pinning.possible.flatMap { try measured(kept, unkept, $0) }
     }
 
-    private func rows(_ kept: RecordingDaemon, _ unkept: RecordingDaemon, _ pinning: Pinning) throws -> [BenchRow] {
+    private func measured(_ kept: RecordingDaemon, _ unkept: RecordingDaemon, _ pinning: Pinning) throws -> [BenchRow] {
         for daemon in [kept, unkept] { try daemon.pin(pinning) }
         let items = store.items
         func read(_ name: String, _ daemon: RecordingDaemon) -> Work {
