@@ -144,25 +144,25 @@ final class AuditBook: AuditSink {
 
     /// - Returns: whether it was the last time.
     private func write(_ writer: inout AuditWriter?) -> Bool {
-        let engine = engine
-        let now = clock.wallClock
         let taken = state.withLock { state in
             defer {
+                state.buffer = AuditBuffer()
                 state.waiting = []
                 state.saysOwn = false
             }
-            let lines = state.buffer.take(at: now) { engine.auditDigest($0, name: $1, account: $2) }
-            return (lines, state.saysOwn, state.waiting, state.isEnding)
+            return state
         }
-        var lines = taken.0
+        // Digests are made while nobody waits for the lock.
+        var buffer = taken.buffer
+        var lines = buffer.take(at: clock.wallClock, digest: digest)
         do throws(AuditWriter.Failure) {
-            try write(&lines, saysOwn: taken.1, &writer)
+            try write(&lines, saysOwn: taken.saysOwn, &writer)
             hasWritten()
         } catch {
-            hasFailed(error, giving: lines, back: taken.1)
+            hasFailed(error, giving: lines, back: taken.saysOwn)
         }
-        for waiting in taken.2 { waiting.signal() }
-        return taken.3
+        for waiting in taken.waiting { waiting.signal() }
+        return taken.isEnding
     }
 
     private func write(
