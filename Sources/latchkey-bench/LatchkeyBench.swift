@@ -23,6 +23,7 @@ struct LatchkeyBench {
         case "loop": try CallLoop.main(rest)
         case "store": try printStore(rest)
         case "daemon": try RecordingDaemon.serve(rest)
+        case "audit": try printAudit(rest)
         case "spawn": try printSpawned(rest)
         default: try bench(try BenchOptions(arguments))
         }
@@ -33,6 +34,17 @@ struct LatchkeyBench {
         guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
         let store = try inRunFolder { try FilledStore(items: items, groups: try DaemonUnderBench.groups()) }
         print(store.data, store.groups.joined(separator: ","))
+    }
+
+    /// `audit ITEMS`: what the audit record costs a read, alone.
+    private static func printAudit(_ arguments: [String]) throws {
+        guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
+        let rows = try inRunFolder {
+            try AuditRows(FilledStore(items: items, groups: try DaemonUnderBench.groups())).rows()
+        }
+        for row in rows {
+            print(row.name, row.pinning?.rawValue ?? "", row.measured ?? 0, row.floor ?? 0, row.judged ?? 0)
+        }
     }
 
     /// `spawn COUNT PROGRAM ARGUMENT…`: the median microseconds of a whole process.

@@ -1,3 +1,4 @@
+import Foundation
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
@@ -291,6 +292,50 @@ import Testing
         #expect(try texts(before + after, in: enclave) == ["one", "two"])
     }
 
+    @Test func anotherRootKeyBeginsAnotherChainAndBothAreRead() throws {
+        let home = try EnclaveHome()
+        var enclave = try home.cheap()
+        try enclave.setPasscode(.text("1234"))
+        var blocks = try append(["one"], to: enclave)
+        let code = try enclave.makeRecoveryCode(passcode: .text("1234"))
+        try enclave.confirmRecoveryCode(code)
+        blocks += try append(["two"], to: enclave)
+        // What the code had wrapped opens nothing that is written from then on.
+        let before = try home.contents()
+        try enclave.removeRecoveryCode(passcode: .text("1234"))
+        let after = try append(["three"], to: enclave)
+        #expect(after[0].place.chain != blocks[1].place.chain)
+        enclave.close()
+        enclave = try home.cheap()
+        #expect(enclave.auditHead() == after[0].place.at(1))
+        try enclave.unlock(with: .passcode(.text("1234")))
+        #expect(try texts(after, in: enclave) == ["three"])
+        for block in blocks { #expect(try texts([block], in: enclave).first != .some(nil)) }
+
+        let old = try EnclaveHome()
+        _ = try PrivateDirectory(old.path(""), creating: true)
+        for (name, bytes) in before { try old.write(name, bytes) }
+        let stale = try old.cheap()
+        try stale.unlock(with: .passcode(.text("1234")))
+        #expect(stale.openAudit([after[0].box], from: after[0].place) == .unknownChain)
+    }
+
+    /// The keybag names the new chain, or the old one: either has its head.
+    @Test func aChangeThatFailsLeavesTheChainAsItWas() throws {
+        let home = try EnclaveHome()
+        let enclave = try home.cheap()
+        let before = try append(["one"], to: enclave)
+        try home.makeUnwritable("keybag.0", "keybag.1")
+        #expect(throws: KeychainError.self) { try enclave.setPasscode(.text("1234")) }
+        try home.makeWritable("keybag.0", "keybag.1")
+        let after = try append(["two"], to: enclave)
+        #expect(after[0].place == before[0].place.at(1))
+        enclave.close()
+        let again = try home.cheap()
+        #expect(again.auditHead() == after[0].place.at(1))
+        #expect(try texts(before + after, in: again) == ["one", "two"])
+    }
+
     @Test func ofMoreThanSixteenChainsTheOldestIsForgotten() throws {
         let home = try EnclaveHome()
         let enclave = try home.cheap()
@@ -304,5 +349,19 @@ import Testing
         #expect(enclave.openAudit([blocks[0].box], from: blocks[0].place) == .unknownChain)
         #expect(try texts([blocks[17]], in: enclave) == ["8b"])
         #expect(try texts([blocks[4]], in: enclave) == ["2a"])
+    }
+}
+
+extension EnclaveHome {
+    /// A folder that is not empty stands where each is renamed from.
+    fileprivate func makeUnwritable(_ names: String...) throws {
+        for name in names {
+            try FileManager.default.createDirectory(
+                atPath: path(".\(name).new/x"), withIntermediateDirectories: true)
+        }
+    }
+
+    fileprivate func makeWritable(_ names: String...) throws {
+        for name in names { try remove(".\(name).new") }
     }
 }

@@ -50,16 +50,17 @@ import Testing
             Issue.record("the record does not open")
             return
         }
-        let all = opened.compactMap { $0 }
+        let all: [OpenedAuditBlock] = opened.compactMap { $0 }
         #expect(all.count == boxes.count)
-        let records = try all.flatMap { try #require(AuditRecord.decode($0.records)) }
+        let records: [AuditRecord] = try all.flatMap { try #require(AuditRecord.decode($0.records)) }
         #expect(records.map(\.event) == [.add, .read])
         let read = try #require(records.last)
         #expect(read.count == 1)
         #expect(read.itemClass == .genericPassword && read.protection == .whenUnlocked && read.group == "latchkey")
         #expect(!read.program.isEmpty && read.process > 0 && read.refusal == nil)
         #expect(read.item.count == AuditRecord.digestByteCount && read.item == records[0].item)
-        #expect(all.flatMap(\.events).map(\.kind) == [.started])
+        let events: [AuditEvent] = all.flatMap(\.events)
+        #expect(events.map(\.kind) == [AuditEvent.Kind.started])
         #expect(all.map(\.rowKeys).reduce(0, +) >= 1)
         // And it goes on.
         #expect(try enclave.sealAudit([1], fromFile: 2)?.place == first.at(UInt32(boxes.count)))
