@@ -164,8 +164,9 @@ let package = Package(
         executable(
             "latchkey-bench",
             [
-                "KeychainServices", "KeychainClient", "KeychainService", "KeychainStore", "KeychainCrypto", "Enclave",
-                "KeychainProtocol", "KeychainModel", "KeychainPlatform", "LatchkeyCommand", "CSQLite", crypto,
+                "KeychainServices", "KeychainClient", "KeychainDaemon", "KeychainService", "KeychainStore",
+                "KeychainCrypto", "Enclave", "PeerIdentity", "KeychainProtocol", "KeychainModel", "KeychainPlatform",
+                "LatchkeyCommand", "CSQLite", crypto, logging,
             ]),
 
         // Tests

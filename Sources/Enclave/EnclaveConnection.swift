@@ -182,6 +182,22 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     /// - Throws: `errSecAuthFailed`, reason `passcodeNotSet`.
     func lock() throws(KeychainError)
     func describe() throws(KeychainError) -> EnclaveDescription
+    /// Seals the next block of the audit record; nil where there is nothing to say.
+    ///
+    /// - Parameters:
+    ///   - records: the daemon's own, which nobody reads there.
+    ///   - lowest: the number of a file that may be begun.
+    /// - Throws: `errSecInteractionNotAllowed` where the record has to begin and the
+    ///   keychain is locked.
+    func sealAudit(_ records: [UInt8], fromFile lowest: UInt64) throws(KeychainError) -> SealedAuditBlock?
+    /// Says that a block is on the disk, so that the next one is sealed under the next key.
+    ///
+    /// - Returns: where the next block goes: behind this one, if it was the next.
+    func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace?
+    /// Where the next block of the audit record goes; nil: none was begun.
+    func auditHead() throws(KeychainError) -> AuditPlace?
+    /// Opens blocks that follow each other in one file, while the keychain is unlocked.
+    func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening
     /// What the enclave says of itself once its state has another number; nil where
     /// `cancelled` was signalled first. Waits for as long as that takes: on a
     /// connection of its own. Asking with a number says that everything up to it was

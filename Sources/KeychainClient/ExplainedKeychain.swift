@@ -56,7 +56,7 @@ package final class ExplainedKeychain: KeychainTransport {
         switch request.operation {
         case .add, .copy, .update, .delete, .deleteGroups: tell(request, result)
         case .addItems, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor, .census,
-            .changePosition, .changes:
+            .changePosition, .changes, .audit:
             break
         }
         return try result.get()

@@ -27,6 +27,7 @@ package final class Daemon: Sendable {
     private let deviceObservers: DeviceObservers
     private let device: DeviceWatch
     private let desk: PromptDesk
+    private let audit: AuditBook
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
     private let stopped: EventSignal
@@ -52,13 +53,15 @@ package final class Daemon: Sendable {
         self.engine = engine
         self.logger = logger
         reports = ProgressReports(configuration)
-        server = RequestServer(engine, configuration, reports)
+        audit = try AuditBook(
+            engine, isKept: !configuration.insecureWithoutRecord, clock: configuration.clock, logger)
+        server = RequestServer(engine, configuration, reports, audit)
         shares = WorkShares(configuration.limits.requestsOfOneProcess)
         table = ConnectionTable(configuration.limits)
         let board = DeviceBoard(clock: configuration.clock)
         deviceObservers = DeviceObservers(board, server)
         lastDeparture = Mutex(configuration.clock.monotonic)
-        do throws(PeerRefusal) { greeter = try Greeter(configuration) } catch {
+        do throws(PeerRefusal) { greeter = try Greeter(configuration, audit) } catch {
             throw KeychainError(.notAvailable, reason: error.reason)
         }
         do throws(SystemCallError) {
@@ -67,7 +70,7 @@ package final class Daemon: Sendable {
             attention = try EventSignal()
             observers = try Observers(engine, server, until: stopped)
             desk = try PromptDesk(engine, server, asker: configuration.asker, until: stopped)
-            device = try DeviceWatch(engine, board, clock: configuration.clock, logger, until: stopped)
+            device = try DeviceWatch(engine, board, audit, clock: configuration.clock, logger, until: stopped)
             spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {
@@ -95,6 +98,7 @@ package final class Daemon: Sendable {
     package func run(until terminated: EventSignal) {
         logger.info("serving", metadata: ["features-missing": "\(missingFeatures)"])
         let workers = (0..<configuration.limits.workers).map { _ in WorkerThread { [self] in work() } }
+        audit.start()
         // Before the first call: what is locked from then on is let go of.
         device.start()
         for worker in workers { worker.start() }
@@ -106,6 +110,7 @@ package final class Daemon: Sendable {
         deviceObservers.forgetAll()
         device.waitUntilDone()
         desk.waitUntilDone()
+        audit.waitUntilDone()
         doorway.withLock { $0.close() }
         logger.info("leaving")
     }
@@ -197,6 +202,7 @@ package final class Daemon: Sendable {
         } catch {
             if case .unsent(_, let process) = error { table.release(process) }
             logger.notice("connection refused", metadata: ["cause": "\(error.keychainError.reason.explanation)"])
+            audit.refused(nil, error.keychainError)
             greeter.refuse(socket, error.keychainError)
         }
     }
@@ -336,6 +342,7 @@ package final class Daemon: Sendable {
             } catch {
                 logger.notice(
                     "hello refused", metadata: ["peer": "\(connection.logName)", "cause": "\(error.explanation)"])
+                audit.refused(connection, KeychainError(.notAvailable, reason: error.reason))
                 greeter.refuse(
                     connection.channel, KeychainError(.notAvailable, reason: error.reason),
                     Deadline(after: .zero, on: configuration.clock))
@@ -343,7 +350,8 @@ package final class Daemon: Sendable {
             }
             return .nextRequest
         case .serving(let known):
-            let rights = isDecidedAnew ? Authorization(greeter.rights(of: connection)) : known
+            let rights =
+                isDecidedAnew ? Authorization(greeter.rights(of: connection), recordedAs: known.party) : known
             // A malformed database is set aside by the next opening, so we leave.
             defer { if engine.isMalformed { stop() } }
             return try server.serve(frame, of: connection, rights) { attention.signal() }
@@ -367,6 +375,7 @@ package final class Daemon: Sendable {
         switch ending {
         case .closed: break
         case .malformed, .notThePeer, .programChanged, .unreachable:
+            if let refusal = ending.refusal { audit.refused(connection, refusal) }
             logger.notice("connection ended", metadata: ["peer": "\(connection.logName)", "cause": "\(ending.name)"])
         }
     }
@@ -457,6 +466,15 @@ package final class Daemon: Sendable {
 }
 
 extension Ending {
+    /// What the audit record says of it; nil: nobody posed as anybody.
+    fileprivate var refusal: KeychainError? {
+        switch self {
+        case .notThePeer: KeychainError(.notAvailable, reason: .identityRefused(why: "another process spoke"))
+        case .programChanged: KeychainError(.notAvailable, reason: .identityRefused(why: "the program has changed"))
+        case .closed, .malformed, .unreachable: nil
+        }
+    }
+
     fileprivate var name: String {
         switch self {
         case .closed: "closed"

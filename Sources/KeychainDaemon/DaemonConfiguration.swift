@@ -17,6 +17,11 @@ package struct DaemonConfiguration: Sendable {
     package var features: KernelFeatures
     package var clock: any KeychainClock
     package var limits = DaemonLimits()
+    /// Keeps no audit record, for a measurement of what it costs; no program that is
+    /// installed sets it.
+    ///
+    /// - Warning: nobody learns who read what.
+    package var insecureWithoutRecord = false
     /// Brings what a person has to agree to before one.
     package var asker: any PersonAsker = NobodyToAsk()
     /// Starts programs for a daemon that may not do so itself; nil: it may.

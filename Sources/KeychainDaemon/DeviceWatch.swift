@@ -12,6 +12,7 @@ internal import Synchronization
 final class DeviceWatch: Sendable {
     private let engine: KeychainEngine
     private let board: DeviceBoard
+    private let audit: AuditBook
     private let clock: any KeychainClock
     private let logger: Logger
     private let stop: EventSignal
@@ -28,11 +29,12 @@ final class DeviceWatch: Sendable {
 
     /// - Parameter stop: signalled when the daemon leaves.
     init(
-        _ engine: KeychainEngine, _ board: DeviceBoard, clock: any KeychainClock, _ logger: Logger,
-        until stop: EventSignal
+        _ engine: KeychainEngine, _ board: DeviceBoard, _ audit: AuditBook, clock: any KeychainClock,
+        _ logger: Logger, until stop: EventSignal
     ) throws(SystemCallError) {
         self.engine = engine
         self.board = board
+        self.audit = audit
         self.clock = clock
         self.logger = logger
         self.stop = stop
@@ -93,7 +95,12 @@ final class DeviceWatch: Sendable {
     /// What is about to close is told to programs, and used until they have heard of
     /// it; of what has closed nothing is left when they are told.
     private func settle(_ now: DeviceState) {
-        state.withLock { $0 = now }
+        let former = state.withLock { state in
+            defer { state = now }
+            return state
+        }
+        // What brought it about is in the record before anybody is told.
+        if let former, former.number != now.number { audit.tellOfEnclave() }
         defer { board.tell(now) }
         guard !now.isClosing else { return }
         do throws(KeychainError) { try engine.deviceChanged() } catch {

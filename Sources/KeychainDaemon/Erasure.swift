@@ -98,11 +98,11 @@ enum StoreContent {
             guard let kind = kind(of: name), let status = status(path) else { return [name] }
             switch kind {
             case .file: return status.isRegularFile ? [] : [name]
-            case .folder(let names):
+            case .folder(let isOurs):
                 guard status.isDirectory, let content = FolderContent.readableNames(at: path) else { return [name] }
                 return content.filter { inner in
                     let isFolder = Self.status("\(path)/\(inner)")?.isDirectory ?? true
-                    return isFolder || !names.contains(plain(inner))
+                    return isFolder || !isOurs(plain(inner))
                 }.map { "\(name)/\($0)" }
             case .store:
                 guard status.isDirectory, FolderContent.readableNames(at: path) != nil else { return [name] }
@@ -118,8 +118,8 @@ enum StoreContent {
 
     private enum Kind {
         case file
-        /// Holds these and nothing else.
-        case folder([String])
+        /// Holds files of such names and nothing else.
+        case folder((String) -> Bool)
         /// Another store, whole.
         case store
     }
@@ -133,8 +133,9 @@ enum StoreContent {
     private static func kind(of name: String) -> Kind? {
         switch plain(name) {
         case Rendezvous.lockFile, Rendezvous.startFile, LogSink.fileName, RestoreSwitch.asideFile: .file
-        case EnclaveFiles.folderName: .folder(EnclaveFiles.allNames)
-        case "run": .folder(run)
+        case EnclaveFiles.folderName: .folder { EnclaveFiles.allNames.contains($0) }
+        case "run": .folder { run.contains($0) }
+        case AuditFolder.name: .folder { AuditFolder.isOurs($0) }
         case RestoreSwitch.stagingName, RestoreSwitch.readyName: .store
         case let other where isDated(other, RestoreSwitch.asidePrefix): .store
         case let other where database.contains(other) || isDated(other, StoreSetAside.prefix): .file

@@ -32,9 +32,11 @@ struct Greeter: Sendable {
     private let configuration: DaemonConfiguration
     private let proc: ProcRoot
     private let naming: AdHocNaming
+    private let audit: AuditBook
 
-    init(_ configuration: DaemonConfiguration) throws(PeerRefusal) {
+    init(_ configuration: DaemonConfiguration, _ audit: AuditBook) throws(PeerRefusal) {
         self.configuration = configuration
+        self.audit = audit
         proc = try ProcRoot.system()
         naming = AdHocNaming(
             readBundleIdentifier: { InfoPropertyList.bundleIdentifier(in: $0) },
@@ -103,7 +105,7 @@ struct Greeter: Sendable {
         } catch {
             throw .malformed
         }
-        connection.stage = .serving(Authorization(entitlements))
+        connection.stage = .serving(Authorization(entitlements, recordedAs: audit.recipient(of: connection)))
     }
 
     /// Tells a client why it is refused; it may be gone already.

@@ -20,8 +20,13 @@ struct RequestServer: Sendable {
     private let reports: ProgressReports
     private let readers: SlowReaders
     private let deputies: Deputies
+    private let audit: AuditBook
 
-    init(_ engine: KeychainEngine, _ configuration: DaemonConfiguration, _ reports: ProgressReports) {
+    init(
+        _ engine: KeychainEngine, _ configuration: DaemonConfiguration, _ reports: ProgressReports,
+        _ audit: AuditBook
+    ) {
+        self.audit = audit
         self.engine = engine
         self.configuration = configuration
         self.reports = reports
@@ -76,7 +81,7 @@ struct RequestServer: Sendable {
         case .awaitDevice(let known):
             return .observingDevice(DeviceObserver(connection: connection, request: decoded.number, known: known))
         case .census: try serveCensus(decoded.request, decoded.number, connection, authorization)
-        case .addItems: try serveItems(decoded.request.items, decoded.number, connection, authorization)
+        case .addItems: try serveItems(decoded.request, decoded.number, connection, authorization)
         case .changePosition(let scope): try servePosition(scope, decoded.number, connection, authorization)
         case .changes(let position, let scope):
             // Looked at once it is known: nothing falls in between.
@@ -124,11 +129,43 @@ struct RequestServer: Sendable {
         let authorization: Authorization
         do throws(KeychainError) { authorization = try deputies.rights(of: call) } catch {
             if error == KeychainEngine.personNeeded { return false }
+            audit.ended(call.call, of: call.connection, error)
             try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
+            return true
+        }
+        if case .audit(let query) = call.call.operation {
+            try serveAudit(query, call)
             return true
         }
         return try answer(call, authorization)
     }
+
+    /// The record is for a person: who reads it learns what every program does.
+    private func serveAudit(_ query: AuditQuery, _ call: PromptedCall) throws(Ending) {
+        var (query, told, hasMore) = (query, 0, true)
+        while hasMore {
+            let message: EncodedMessage
+            do throws(KeychainError) {
+                guard call.deputy != nil else { throw Authorization.noDeputy }
+                if query.from == nil { audit.ended(call.call, of: call.connection, nil) }
+                let page = try audit.page(query)
+                query.from = page.next
+                query.wantsNames = false
+                told += page.records.count
+                hasMore = !page.isAtEnd && told < Self.mostAuditLines
+                message = .audit(page, number: call.request, more: hasMore)
+            } catch {
+                audit.ended(call.call, of: call.connection, error)
+                hasMore = false
+                message = .failure(error, number: call.request)
+            }
+            // Long after the hello it may be another program.
+            try send(message, to: call.connection, carriesValue: true, isLast: !hasMore)
+        }
+    }
+
+    /// Lines of the audit record in one answer, and those of one page more.
+    private static let mostAuditLines = 16_384
 
     /// The same, letting go of what was agreed to for this call alone once it has
     /// its answer.
@@ -143,9 +180,11 @@ struct RequestServer: Sendable {
         let message: EncodedMessage
         do throws(KeychainError) {
             try engine.evaluate(demand, in: call.authorization.context)
+            audit.ended(call.call, of: call.connection, nil)
             message = .done(number: call.request)
         } catch {
             if error == KeychainEngine.personNeeded { return false }
+            audit.ended(call.call, of: call.connection, error)
             message = .failure(error, number: call.request)
         }
         try send(message, to: call.connection, carriesValue: false, isLast: true)
@@ -165,6 +204,7 @@ struct RequestServer: Sendable {
 
     func refuse(_ call: PromptedCall, _ error: KeychainError) throws(Ending) {
         forget(call)
+        audit.ended(call.call, of: call.connection, error)
         try send(.failure(error, number: call.request), to: call.connection, carriesValue: false, isLast: true)
     }
 
@@ -214,12 +254,14 @@ struct RequestServer: Sendable {
     }
 
     private func serveItems(
-        _ items: [NewItem], _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
+        _ request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization
     ) throws(Ending) {
         let message: EncodedMessage
         do throws(KeychainError) {
-            message = .outcomes(try engine.addItems(items, for: authorization), number: number)
+            message = .outcomes(try engine.addItems(request.items, for: authorization), number: number)
+            audit.ended(request, of: connection, nil)
         } catch {
+            audit.ended(request, of: connection, error)
             message = .failure(error, number: number)
         }
         try send(message, to: connection, carriesValue: false, isLast: true)
@@ -292,7 +334,12 @@ struct RequestServer: Sendable {
             try send(.progress(number: number), to: connection, carriesValue: false, isLast: false)
         }
         let message: EncodedMessage
-        do throws(KeychainError) { message = .doctor(try outcome.get(), number: number) } catch {
+        do throws(KeychainError) {
+            var report = try outcome.get()
+            report.auditFailedSince = audit.failedSince
+            audit.ended(KeychainRequest(.doctor(task)), of: connection, nil)
+            message = .doctor(report, number: number)
+        } catch {
             message = .failure(error, number: number)
         }
         try send(message, to: connection, carriesValue: false, isLast: true)
@@ -314,9 +361,11 @@ struct RequestServer: Sendable {
                 if call.progress.hasBegun { try writer.finish(more: true) }
                 return false
             }
+            audit.ended(call.call, of: connection, error)
             try send(.failure(error, number: number), to: connection, carriesValue: false, isLast: true)
             return true
         }
+        audit.ended(call.call, of: connection, nil)
         try writer.finish(more: false)
         return true
     }

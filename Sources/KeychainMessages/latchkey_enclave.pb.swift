@@ -194,6 +194,42 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
     set {_uniqueStorage()._request = .awaitState(newValue)}
   }
 
+  /// the next block of the audit record
+  package var sealAudit: Latchkey_EnclaveRequest.SealAudit {
+    get {
+      if case .sealAudit(let v)? = _storage._request {return v}
+      return Latchkey_EnclaveRequest.SealAudit()
+    }
+    set {_uniqueStorage()._request = .sealAudit(newValue)}
+  }
+
+  /// it is on the disk
+  package var confirmAudit: Latchkey_SealedAuditBlock {
+    get {
+      if case .confirmAudit(let v)? = _storage._request {return v}
+      return Latchkey_SealedAuditBlock()
+    }
+    set {_uniqueStorage()._request = .confirmAudit(newValue)}
+  }
+
+  /// where the record ends
+  package var auditHead: Bool {
+    get {
+      if case .auditHead(let v)? = _storage._request {return v}
+      return false
+    }
+    set {_uniqueStorage()._request = .auditHead(newValue)}
+  }
+
+  /// blocks that are to be read
+  package var openAudit: Latchkey_EnclaveRequest.OpenAudit {
+    get {
+      if case .openAudit(let v)? = _storage._request {return v}
+      return Latchkey_EnclaveRequest.OpenAudit()
+    }
+    set {_uniqueStorage()._request = .openAudit(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -222,6 +258,14 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
     case outcomeOf(Data)
     /// answered once the state has another number
     case awaitState(UInt64)
+    /// the next block of the audit record
+    case sealAudit(Latchkey_EnclaveRequest.SealAudit)
+    /// it is on the disk
+    case confirmAudit(Latchkey_SealedAuditBlock)
+    /// where the record ends
+    case auditHead(Bool)
+    /// blocks that are to be read
+    case openAudit(Latchkey_EnclaveRequest.OpenAudit)
 
   }
 
@@ -428,6 +472,45 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
     fileprivate var _question: Latchkey_PersonQuestion? = nil
   }
 
+  package nonisolated struct SealAudit: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var records: Data = Data()
+
+    /// where a chain begins anew: files below are there already
+    package var lowestFile: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  /// Blocks that follow each other in one file.
+  package nonisolated struct OpenAudit: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var first: Latchkey_AuditPlace {
+      get {_first ?? Latchkey_AuditPlace()}
+      set {_first = newValue}
+    }
+    /// Returns true if `first` has been explicitly set.
+    package var hasFirst: Bool {self._first != nil}
+    /// Clears the value of `first`. Subsequent reads from it will return its default value.
+    package mutating func clearFirst() {self._first = nil}
+
+    package var boxes: [Data] = []
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _first: Latchkey_AuditPlace? = nil
+  }
+
   /// Makes the metadata key of a class.
   package nonisolated struct WrapMetadataKey: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -460,6 +543,51 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Which block of the audit record.
+package nonisolated struct Latchkey_AuditPlace: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 16 bytes
+  package var chain: Data = Data()
+
+  package var file: UInt64 = 0
+
+  /// of the file in its chain, from 0
+  package var ordinal: UInt32 = 0
+
+  /// of the block in its file, from 0
+  package var index: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Latchkey_SealedAuditBlock: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var place: Latchkey_AuditPlace {
+    get {_place ?? Latchkey_AuditPlace()}
+    set {_place = newValue}
+  }
+  /// Returns true if `place` has been explicitly set.
+  package var hasPlace: Bool {self._place != nil}
+  /// Clears the value of `place`. Subsequent reads from it will return its default value.
+  package mutating func clearPlace() {self._place = nil}
+
+  package var box: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _place: Latchkey_AuditPlace? = nil
 }
 
 package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
@@ -547,6 +675,35 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
   /// Clears the value of `answer`. Subsequent reads from it will return its default value.
   package mutating func clearAnswer() {_uniqueStorage()._answer = nil}
 
+  /// answers SealAudit; none: there is nothing to say
+  package var auditBlock: Latchkey_SealedAuditBlock {
+    get {_storage._auditBlock ?? Latchkey_SealedAuditBlock()}
+    set {_uniqueStorage()._auditBlock = newValue}
+  }
+  /// Returns true if `auditBlock` has been explicitly set.
+  package var hasAuditBlock: Bool {_storage._auditBlock != nil}
+  /// Clears the value of `auditBlock`. Subsequent reads from it will return its default value.
+  package mutating func clearAuditBlock() {_uniqueStorage()._auditBlock = nil}
+
+  /// the next block; none: no record was begun
+  package var auditHead: Latchkey_AuditPlace {
+    get {_storage._auditHead ?? Latchkey_AuditPlace()}
+    set {_uniqueStorage()._auditHead = newValue}
+  }
+  /// Returns true if `auditHead` has been explicitly set.
+  package var hasAuditHead: Bool {_storage._auditHead != nil}
+  /// Clears the value of `auditHead`. Subsequent reads from it will return its default value.
+  package mutating func clearAuditHead() {_uniqueStorage()._auditHead = nil}
+
+  package var auditOpened: Latchkey_EnclaveReply.OpenedAudit {
+    get {_storage._auditOpened ?? Latchkey_EnclaveReply.OpenedAudit()}
+    set {_uniqueStorage()._auditOpened = newValue}
+  }
+  /// Returns true if `auditOpened` has been explicitly set.
+  package var hasAuditOpened: Bool {_storage._auditOpened != nil}
+  /// Clears the value of `auditOpened`. Subsequent reads from it will return its default value.
+  package mutating func clearAuditOpened() {_uniqueStorage()._auditOpened = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Outcome: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -613,6 +770,37 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       .applicationPassword,
     ]
 
+  }
+
+  package nonisolated struct OpenedAudit: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var locked: Bool = false
+
+    package var unknownChain: Bool = false
+
+    package var blocks: [Latchkey_EnclaveReply.OpenedAudit.Block] = []
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package nonisolated struct Block: Sendable {
+      // SwiftProtobuf.Message conformance is added in an extension below. See the
+      // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+      // methods supported on all messages.
+
+      package var opens: Bool = false
+
+      /// an AuditBlock
+      package var content: Data = Data()
+
+      package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+      package init() {}
+    }
+
+    package init() {}
   }
 
   package nonisolated struct Answer: Sendable {
@@ -749,7 +937,7 @@ fileprivate nonisolated let _protobuf_package = "latchkey"
 
 nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0\u{3}seal_audit\0\u{3}confirm_audit\0\u{3}audit_head\0\u{3}open_audit\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -979,6 +1167,53 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
             _storage._request = .outcomeOf(v)
           }
         }()
+        case 20: try {
+          var v: Latchkey_EnclaveRequest.SealAudit?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .sealAudit(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .sealAudit(v)
+          }
+        }()
+        case 21: try {
+          var v: Latchkey_SealedAuditBlock?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .confirmAudit(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .confirmAudit(v)
+          }
+        }()
+        case 22: try {
+          var v: Bool?
+          try decoder.decodeSingularBoolField(value: &v)
+          if let v = v {
+            if _storage._request != nil {try decoder.handleConflictingOneOf()}
+            _storage._request = .auditHead(v)
+          }
+        }()
+        case 23: try {
+          var v: Latchkey_EnclaveRequest.OpenAudit?
+          var hadOneofValue = false
+          if let current = _storage._request {
+            hadOneofValue = true
+            if case .openAudit(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._request = .openAudit(v)
+          }
+        }()
         default: break
         }
       }
@@ -1066,6 +1301,22 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
       case .outcomeOf?: try {
         guard case .outcomeOf(let v)? = _storage._request else { preconditionFailure() }
         try visitor.visitSingularBytesField(value: v, fieldNumber: 19)
+      }()
+      case .sealAudit?: try {
+        guard case .sealAudit(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+      }()
+      case .confirmAudit?: try {
+        guard case .confirmAudit(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+      }()
+      case .auditHead?: try {
+        guard case .auditHead(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularBoolField(value: v, fieldNumber: 22)
+      }()
+      case .openAudit?: try {
+        guard case .openAudit(let v)? = _storage._request else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
       }()
       case nil: break
       }
@@ -1476,6 +1727,80 @@ nonisolated extension Latchkey_EnclaveRequest.Ask.AccessControl: SwiftProtobuf.M
   }
 }
 
+nonisolated extension Latchkey_EnclaveRequest.SealAudit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".SealAudit"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0\u{3}lowest_file\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.records) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.lowestFile) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.records.isEmpty {
+      try visitor.visitSingularBytesField(value: self.records, fieldNumber: 1)
+    }
+    if self.lowestFile != 0 {
+      try visitor.visitSingularUInt64Field(value: self.lowestFile, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.SealAudit, rhs: Latchkey_EnclaveRequest.SealAudit) -> Bool {
+    if lhs.records != rhs.records {return false}
+    if lhs.lowestFile != rhs.lowestFile {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveRequest.OpenAudit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".OpenAudit"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}first\0\u{1}boxes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._first) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.boxes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._first {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.boxes.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.boxes, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveRequest.OpenAudit, rhs: Latchkey_EnclaveRequest.OpenAudit) -> Bool {
+    if lhs._first != rhs._first {return false}
+    if lhs.boxes != rhs.boxes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_EnclaveRequest.WrapMetadataKey: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".WrapMetadataKey"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}class_number\0")
@@ -1546,9 +1871,93 @@ nonisolated extension Latchkey_EnclaveRequest.UnwrapMetadataKey: SwiftProtobuf.M
   }
 }
 
+nonisolated extension Latchkey_AuditPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditPlace"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}chain\0\u{1}file\0\u{1}ordinal\0\u{1}index\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.chain) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.file) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.ordinal) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.index) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.chain.isEmpty {
+      try visitor.visitSingularBytesField(value: self.chain, fieldNumber: 1)
+    }
+    if self.file != 0 {
+      try visitor.visitSingularUInt64Field(value: self.file, fieldNumber: 2)
+    }
+    if self.ordinal != 0 {
+      try visitor.visitSingularUInt32Field(value: self.ordinal, fieldNumber: 3)
+    }
+    if self.index != 0 {
+      try visitor.visitSingularUInt32Field(value: self.index, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditPlace, rhs: Latchkey_AuditPlace) -> Bool {
+    if lhs.chain != rhs.chain {return false}
+    if lhs.file != rhs.file {return false}
+    if lhs.ordinal != rhs.ordinal {return false}
+    if lhs.index != rhs.index {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_SealedAuditBlock: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SealedAuditBlock"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}place\0\u{1}box\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._place) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.box) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._place {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.box.isEmpty {
+      try visitor.visitSingularBytesField(value: self.box, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_SealedAuditBlock, rhs: Latchkey_SealedAuditBlock) -> Bool {
+    if lhs._place != rhs._place {return false}
+    if lhs.box != rhs.box {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".EnclaveReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0\u{1}session\0\u{1}means\0\u{1}question\0\u{1}answer\0\u{3}is_met\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}results\0\u{1}description\0\u{3}store_id\0\u{1}process\0\u{1}outcomes\0\u{1}session\0\u{1}means\0\u{1}question\0\u{1}answer\0\u{3}is_met\0\u{3}audit_block\0\u{3}audit_head\0\u{3}audit_opened\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -1563,6 +1972,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
     var _question: Data = Data()
     var _isMet: Bool = false
     var _answer: Latchkey_EnclaveReply.Answer? = nil
+    var _auditBlock: Latchkey_SealedAuditBlock? = nil
+    var _auditHead: Latchkey_AuditPlace? = nil
+    var _auditOpened: Latchkey_EnclaveReply.OpenedAudit? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1585,6 +1997,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       _question = source._question
       _isMet = source._isMet
       _answer = source._answer
+      _auditBlock = source._auditBlock
+      _auditHead = source._auditHead
+      _auditOpened = source._auditOpened
     }
   }
 
@@ -1615,6 +2030,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
         case 10: try { try decoder.decodeSingularBytesField(value: &_storage._question) }()
         case 11: try { try decoder.decodeSingularMessageField(value: &_storage._answer) }()
         case 12: try { try decoder.decodeSingularBoolField(value: &_storage._isMet) }()
+        case 13: try { try decoder.decodeSingularMessageField(value: &_storage._auditBlock) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._auditHead) }()
+        case 15: try { try decoder.decodeSingularMessageField(value: &_storage._auditOpened) }()
         default: break
         }
       }
@@ -1663,6 +2081,15 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
       if _storage._isMet != false {
         try visitor.visitSingularBoolField(value: _storage._isMet, fieldNumber: 12)
       }
+      try { if let v = _storage._auditBlock {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      } }()
+      try { if let v = _storage._auditHead {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
+      try { if let v = _storage._auditOpened {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1684,6 +2111,9 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
         if _storage._question != rhs_storage._question {return false}
         if _storage._isMet != rhs_storage._isMet {return false}
         if _storage._answer != rhs_storage._answer {return false}
+        if _storage._auditBlock != rhs_storage._auditBlock {return false}
+        if _storage._auditHead != rhs_storage._auditHead {return false}
+        if _storage._auditOpened != rhs_storage._auditOpened {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -1695,6 +2125,81 @@ nonisolated extension Latchkey_EnclaveReply: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Latchkey_EnclaveReply.Outcome: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OUTCOME_UNSPECIFIED\0\u{1}OUTCOME_KEY\0\u{1}OUTCOME_LOCKED\0\u{1}OUTCOME_NEEDS\0\u{1}OUTCOME_DAMAGED\0\u{1}OUTCOME_NO_CLASS_KEY\0\u{1}OUTCOME_EFFACED\0\u{1}OUTCOME_APPLICATION_PASSWORD\0")
+}
+
+nonisolated extension Latchkey_EnclaveReply.OpenedAudit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".OpenedAudit"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}locked\0\u{3}unknown_chain\0\u{1}blocks\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.locked) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.unknownChain) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.blocks) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.locked != false {
+      try visitor.visitSingularBoolField(value: self.locked, fieldNumber: 1)
+    }
+    if self.unknownChain != false {
+      try visitor.visitSingularBoolField(value: self.unknownChain, fieldNumber: 2)
+    }
+    if !self.blocks.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.blocks, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveReply.OpenedAudit, rhs: Latchkey_EnclaveReply.OpenedAudit) -> Bool {
+    if lhs.locked != rhs.locked {return false}
+    if lhs.unknownChain != rhs.unknownChain {return false}
+    if lhs.blocks != rhs.blocks {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_EnclaveReply.OpenedAudit.Block: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_EnclaveReply.OpenedAudit.protoMessageName + ".Block"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}opens\0\u{1}content\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBoolField(value: &self.opens) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.content) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.opens != false {
+      try visitor.visitSingularBoolField(value: self.opens, fieldNumber: 1)
+    }
+    if !self.content.isEmpty {
+      try visitor.visitSingularBytesField(value: self.content, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_EnclaveReply.OpenedAudit.Block, rhs: Latchkey_EnclaveReply.OpenedAudit.Block) -> Bool {
+    if lhs.opens != rhs.opens {return false}
+    if lhs.content != rhs.content {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension Latchkey_EnclaveReply.Answer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

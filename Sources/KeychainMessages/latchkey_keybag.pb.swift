@@ -87,7 +87,30 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
   /// from version 2: generations of akpu below it are gone
   package var effacedBelow: UInt32 = 0
 
+  /// newest last
+  package var audit: [Latchkey_KeybagBody.AuditChain] = []
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Keys of a part of the audit record.
+  package nonisolated struct AuditChain: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// 16 bytes
+    package var identifier: Data = Data()
+
+    /// under the bag key
+    package var wrappedFirstKey: Data = Data()
+
+    /// under the root key; of the newest alone
+    package var wrappedStateKey: Data = Data()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
 
   package nonisolated struct Slot: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -243,7 +266,7 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -257,6 +280,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       case 4: try { try decoder.decodeSingularBytesField(value: &self.wrappedIndexKey) }()
       case 5: try { try decoder.decodeSingularBytesField(value: &self.effacement) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
+      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.audit) }()
       default: break
       }
     }
@@ -281,6 +305,9 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if self.effacedBelow != 0 {
       try visitor.visitSingularUInt32Field(value: self.effacedBelow, fieldNumber: 6)
     }
+    if !self.audit.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.audit, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -291,6 +318,47 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.wrappedIndexKey != rhs.wrappedIndexKey {return false}
     if lhs.effacement != rhs.effacement {return false}
     if lhs.effacedBelow != rhs.effacedBelow {return false}
+    if lhs.audit != rhs.audit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_KeybagBody.AuditChain: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".AuditChain"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}identifier\0\u{3}wrapped_first_key\0\u{3}wrapped_state_key\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.identifier) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.wrappedFirstKey) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.wrappedStateKey) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.identifier.isEmpty {
+      try visitor.visitSingularBytesField(value: self.identifier, fieldNumber: 1)
+    }
+    if !self.wrappedFirstKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedFirstKey, fieldNumber: 2)
+    }
+    if !self.wrappedStateKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedStateKey, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_KeybagBody.AuditChain, rhs: Latchkey_KeybagBody.AuditChain) -> Bool {
+    if lhs.identifier != rhs.identifier {return false}
+    if lhs.wrappedFirstKey != rhs.wrappedFirstKey {return false}
+    if lhs.wrappedStateKey != rhs.wrappedStateKey {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -106,6 +106,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// answered once the keychain has another state
   case awaitDevice // = 15
+
+  /// reads the audit record, in a person's name alone
+  case audit // = 16
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -130,6 +133,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 13: self = .evaluate
     case 14: self = .applicationPassword
     case 15: self = .awaitDevice
+    case 16: self = .audit
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -152,6 +156,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .evaluate: return 13
     case .applicationPassword: return 14
     case .awaitDevice: return 15
+    case .audit: return 16
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -174,12 +179,13 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .evaluate,
     .applicationPassword,
     .awaitDevice,
+    .audit,
   ]
 
 }
 
-/// In whose name a call is made. Only calls that read or change items are made in
-/// any other than the program's own; since protocol 2.
+/// In whose name a call is made. Only calls that read or change items, or read the
+/// audit record, are made in any other than the program's own; since protocol 2.
 package nonisolated enum Latchkey_Behalf: SwiftProtobuf.Enum, Swift.CaseIterable {
   package typealias RawValue = Int
   case program // = 0
@@ -590,6 +596,15 @@ package nonisolated struct Latchkey_WireRequest: @unchecked Sendable {
     get {_storage._device}
     set {_uniqueStorage()._device = newValue}
   }
+
+  package var audit: Latchkey_AuditQuery {
+    get {_storage._audit ?? Latchkey_AuditQuery()}
+    set {_uniqueStorage()._audit = newValue}
+  }
+  /// Returns true if `audit` has been explicitly set.
+  package var hasAudit: Bool {_storage._audit != nil}
+  /// Clears the value of `audit`. Subsequent reads from it will return its default value.
+  package mutating func clearAudit() {_uniqueStorage()._audit = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1469,11 +1484,175 @@ package nonisolated struct Latchkey_WireReply: @unchecked Sendable {
   /// Clears the value of `means`. Subsequent reads from it will return its default value.
   package mutating func clearMeans() {_uniqueStorage()._means = nil}
 
+  package var audit: Latchkey_AuditPage {
+    get {_storage._audit ?? Latchkey_AuditPage()}
+    set {_uniqueStorage()._audit = newValue}
+  }
+  /// Returns true if `audit` has been explicitly set.
+  package var hasAudit: Bool {_storage._audit != nil}
+  /// Clears the value of `audit`. Subsequent reads from it will return its default value.
+  package mutating func clearAudit() {_uniqueStorage()._audit = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+package nonisolated struct Latchkey_AuditCursor: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var file: UInt64 = 0
+
+  package var block: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Latchkey_AuditQuery: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// missing: from the oldest line on
+  package var from: Latchkey_AuditCursor {
+    get {_from ?? Latchkey_AuditCursor()}
+    set {_from = newValue}
+  }
+  /// Returns true if `from` has been explicitly set.
+  package var hasFrom: Bool {self._from != nil}
+  /// Clears the value of `from`. Subsequent reads from it will return its default value.
+  package mutating func clearFrom() {self._from = nil}
+
+  /// only lines about items of this name
+  package var name: String {
+    get {_name ?? String()}
+    set {_name = newValue}
+  }
+  /// Returns true if `name` has been explicitly set.
+  package var hasName: Bool {self._name != nil}
+  /// Clears the value of `name`. Subsequent reads from it will return its default value.
+  package mutating func clearName() {self._name = nil}
+
+  /// and of this account
+  package var account: String {
+    get {_account ?? String()}
+    set {_account = newValue}
+  }
+  /// Returns true if `account` has been explicitly set.
+  package var hasAccount: Bool {self._account != nil}
+  /// Clears the value of `account`. Subsequent reads from it will return its default value.
+  package mutating func clearAccount() {self._account = nil}
+
+  package var wantsNames: Bool = false
+
+  /// refused where a person would have to agree
+  package var asksNobody: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _from: Latchkey_AuditCursor? = nil
+  fileprivate var _name: String? = nil
+  fileprivate var _account: String? = nil
+}
+
+package nonisolated struct Latchkey_AuditPage: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var lines: [Latchkey_AuditPage.Line] = []
+
+  package var findings: [Latchkey_AuditPage.Finding] = []
+
+  package var names: [Latchkey_AuditPage.Name] = []
+
+  package var next: Latchkey_AuditCursor {
+    get {_next ?? Latchkey_AuditCursor()}
+    set {_next = newValue}
+  }
+  /// Returns true if `next` has been explicitly set.
+  package var hasNext: Bool {self._next != nil}
+  /// Clears the value of `next`. Subsequent reads from it will return its default value.
+  package mutating func clearNext() {self._next = nil}
+
+  package var atEnd: Bool = false
+
+  package var blocks: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated struct Line: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var record: Latchkey_AuditRecord {
+      get {_record ?? Latchkey_AuditRecord()}
+      set {_record = newValue}
+    }
+    /// Returns true if `record` has been explicitly set.
+    package var hasRecord: Bool {self._record != nil}
+    /// Clears the value of `record`. Subsequent reads from it will return its default value.
+    package mutating func clearRecord() {self._record = nil}
+
+    package var byEnclave: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _record: Latchkey_AuditRecord? = nil
+  }
+
+  /// What is not as it was written.
+  package nonisolated struct Finding: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var kind: UInt32 = 0
+
+    package var file: UInt64 = 0
+
+    package var block: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  /// An item that is there, by what stands for it in lines.
+  package nonisolated struct Name: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var digest: Data = Data()
+
+    package var itemClass: String = String()
+
+    package var name: String = String()
+
+    package var account: String = String()
+
+    package var group: String = String()
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package init() {}
+
+  fileprivate var _next: Latchkey_AuditCursor? = nil
 }
 
 package nonisolated struct Latchkey_NewItemOutcome: Sendable {
@@ -1637,6 +1816,16 @@ package nonisolated struct Latchkey_DoctorReport: @unchecked Sendable {
   /// Clears the value of `salvage`. Subsequent reads from it will return its default value.
   package mutating func clearSalvage() {_uniqueStorage()._salvage = nil}
 
+  /// the audit record cannot be written
+  package var auditFailedSince: Double {
+    get {_storage._auditFailedSince ?? 0}
+    set {_uniqueStorage()._auditFailedSince = newValue}
+  }
+  /// Returns true if `auditFailedSince` has been explicitly set.
+  package var hasAuditFailedSince: Bool {_storage._auditFailedSince != nil}
+  /// Clears the value of `auditFailedSince`. Subsequent reads from it will return its default value.
+  package mutating func clearAuditFailedSince() {_uniqueStorage()._auditFailedSince = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated struct Inspection: Sendable {
@@ -1774,7 +1963,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0\u{1}OPERATION_AUDIT\0")
 }
 
 nonisolated extension Latchkey_Behalf: SwiftProtobuf._ProtoNameProviding {
@@ -2214,7 +2403,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0\u{1}audit\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -2229,6 +2418,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     var _demand: Latchkey_AuthenticationDemand? = nil
     var _behalf: Latchkey_Behalf = .program
     var _device: UInt64 = 0
+    var _audit: Latchkey_AuditQuery? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2251,6 +2441,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       _demand = source._demand
       _behalf = source._behalf
       _device = source._device
+      _audit = source._audit
     }
   }
 
@@ -2281,6 +2472,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._demand) }()
         case 11: try { try decoder.decodeSingularEnumField(value: &_storage._behalf) }()
         case 12: try { try decoder.decodeSingularUInt64Field(value: &_storage._device) }()
+        case 13: try { try decoder.decodeSingularMessageField(value: &_storage._audit) }()
         default: break
         }
       }
@@ -2329,6 +2521,9 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       if _storage._device != 0 {
         try visitor.visitSingularUInt64Field(value: _storage._device, fieldNumber: 12)
       }
+      try { if let v = _storage._audit {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2350,6 +2545,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._demand != rhs_storage._demand {return false}
         if _storage._behalf != rhs_storage._behalf {return false}
         if _storage._device != rhs_storage._device {return false}
+        if _storage._audit != rhs_storage._audit {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3282,7 +3478,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0\u{1}device\0\u{1}means\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}more\0\u{1}returns\0\u{1}many\0\u{1}rows\0\u{1}status\0\u{1}doctor\0\u{1}census\0\u{1}changes\0\u{1}outcomes\0\u{1}device\0\u{1}means\0\u{1}audit\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -3298,6 +3494,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
     var _outcomes: [Latchkey_NewItemOutcome] = []
     var _device: Latchkey_DeviceState? = nil
     var _means: Latchkey_AuthenticationMeans? = nil
+    var _audit: Latchkey_AuditPage? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3321,6 +3518,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       _outcomes = source._outcomes
       _device = source._device
       _means = source._means
+      _audit = source._audit
     }
   }
 
@@ -3352,6 +3550,7 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._outcomes) }()
         case 12: try { try decoder.decodeSingularMessageField(value: &_storage._device) }()
         case 13: try { try decoder.decodeSingularMessageField(value: &_storage._means) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._audit) }()
         default: break
         }
       }
@@ -3403,6 +3602,9 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
       try { if let v = _storage._means {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
       } }()
+      try { if let v = _storage._audit {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3425,10 +3627,288 @@ nonisolated extension Latchkey_WireReply: SwiftProtobuf.Message, SwiftProtobuf._
         if _storage._outcomes != rhs_storage._outcomes {return false}
         if _storage._device != rhs_storage._device {return false}
         if _storage._means != rhs_storage._means {return false}
+        if _storage._audit != rhs_storage._audit {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditCursor: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditCursor"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}file\0\u{1}block\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.file) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.block) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.file != 0 {
+      try visitor.visitSingularUInt64Field(value: self.file, fieldNumber: 1)
+    }
+    if self.block != 0 {
+      try visitor.visitSingularUInt32Field(value: self.block, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditCursor, rhs: Latchkey_AuditCursor) -> Bool {
+    if lhs.file != rhs.file {return false}
+    if lhs.block != rhs.block {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditQuery: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditQuery"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}name\0\u{1}account\0\u{3}wants_names\0\u{3}asks_nobody\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._from) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._name) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._account) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.wantsNames) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.asksNobody) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._from {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._name {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._account {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    if self.wantsNames != false {
+      try visitor.visitSingularBoolField(value: self.wantsNames, fieldNumber: 4)
+    }
+    if self.asksNobody != false {
+      try visitor.visitSingularBoolField(value: self.asksNobody, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditQuery, rhs: Latchkey_AuditQuery) -> Bool {
+    if lhs._from != rhs._from {return false}
+    if lhs._name != rhs._name {return false}
+    if lhs._account != rhs._account {return false}
+    if lhs.wantsNames != rhs.wantsNames {return false}
+    if lhs.asksNobody != rhs.asksNobody {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditPage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AuditPage"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}lines\0\u{1}findings\0\u{1}names\0\u{1}next\0\u{3}at_end\0\u{1}blocks\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.lines) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.findings) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.names) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._next) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.atEnd) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.blocks) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.lines.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.lines, fieldNumber: 1)
+    }
+    if !self.findings.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.findings, fieldNumber: 2)
+    }
+    if !self.names.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.names, fieldNumber: 3)
+    }
+    try { if let v = self._next {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    if self.atEnd != false {
+      try visitor.visitSingularBoolField(value: self.atEnd, fieldNumber: 5)
+    }
+    if self.blocks != 0 {
+      try visitor.visitSingularUInt64Field(value: self.blocks, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditPage, rhs: Latchkey_AuditPage) -> Bool {
+    if lhs.lines != rhs.lines {return false}
+    if lhs.findings != rhs.findings {return false}
+    if lhs.names != rhs.names {return false}
+    if lhs._next != rhs._next {return false}
+    if lhs.atEnd != rhs.atEnd {return false}
+    if lhs.blocks != rhs.blocks {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditPage.Line: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_AuditPage.protoMessageName + ".Line"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}record\0\u{3}by_enclave\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._record) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.byEnclave) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._record {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.byEnclave != false {
+      try visitor.visitSingularBoolField(value: self.byEnclave, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditPage.Line, rhs: Latchkey_AuditPage.Line) -> Bool {
+    if lhs._record != rhs._record {return false}
+    if lhs.byEnclave != rhs.byEnclave {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditPage.Finding: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_AuditPage.protoMessageName + ".Finding"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}file\0\u{1}block\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.file) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.block) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.kind != 0 {
+      try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
+    }
+    if self.file != 0 {
+      try visitor.visitSingularUInt64Field(value: self.file, fieldNumber: 2)
+    }
+    if self.block != 0 {
+      try visitor.visitSingularUInt32Field(value: self.block, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditPage.Finding, rhs: Latchkey_AuditPage.Finding) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs.file != rhs.file {return false}
+    if lhs.block != rhs.block {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AuditPage.Name: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_AuditPage.protoMessageName + ".Name"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}digest\0\u{3}item_class\0\u{1}name\0\u{1}account\0\u{1}group\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.digest) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.itemClass) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.account) }()
+      case 5: try { try decoder.decodeSingularStringField(value: &self.group) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.digest.isEmpty {
+      try visitor.visitSingularBytesField(value: self.digest, fieldNumber: 1)
+    }
+    if !self.itemClass.isEmpty {
+      try visitor.visitSingularStringField(value: self.itemClass, fieldNumber: 2)
+    }
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 3)
+    }
+    if !self.account.isEmpty {
+      try visitor.visitSingularStringField(value: self.account, fieldNumber: 4)
+    }
+    if !self.group.isEmpty {
+      try visitor.visitSingularStringField(value: self.group, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AuditPage.Name, rhs: Latchkey_AuditPage.Name) -> Bool {
+    if lhs.digest != rhs.digest {return false}
+    if lhs.itemClass != rhs.itemClass {return false}
+    if lhs.name != rhs.name {return false}
+    if lhs.account != rhs.account {return false}
+    if lhs.group != rhs.group {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3564,7 +4044,7 @@ nonisolated extension Latchkey_CallRecord: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DoctorReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0\u{3}audit_failed_since\0")
 
   fileprivate class _StorageClass {
     var _dataDirectory: String = String()
@@ -3579,6 +4059,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
     var _isIntact: Bool? = nil
     var _inspection: Latchkey_DoctorReport.Inspection? = nil
     var _salvage: Latchkey_DoctorReport.Salvage? = nil
+    var _auditFailedSince: Double? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3601,6 +4082,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
       _isIntact = source._isIntact
       _inspection = source._inspection
       _salvage = source._salvage
+      _auditFailedSince = source._auditFailedSince
     }
   }
 
@@ -3631,6 +4113,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
         case 10: try { try decoder.decodeSingularBoolField(value: &_storage._isIntact) }()
         case 11: try { try decoder.decodeSingularMessageField(value: &_storage._inspection) }()
         case 12: try { try decoder.decodeSingularMessageField(value: &_storage._salvage) }()
+        case 13: try { try decoder.decodeSingularDoubleField(value: &_storage._auditFailedSince) }()
         default: break
         }
       }
@@ -3679,6 +4162,9 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
       try { if let v = _storage._salvage {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
       } }()
+      try { if let v = _storage._auditFailedSince {
+        try visitor.visitSingularDoubleField(value: v, fieldNumber: 13)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3700,6 +4186,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
         if _storage._isIntact != rhs_storage._isIntact {return false}
         if _storage._inspection != rhs_storage._inspection {return false}
         if _storage._salvage != rhs_storage._salvage {return false}
+        if _storage._auditFailedSince != rhs_storage._auditFailedSince {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -31,6 +31,9 @@ package struct DoctorReport: Sendable, Hashable {
     package var isIntact: Bool?
     package var inspection: InspectionCounts?
     package var salvage: SalvageCounts?
+    /// Since when the audit record cannot be written, in seconds since
+    /// 2001-01-01T00:00:00Z; nil: it can.
+    package var auditFailedSince: Double?
 
     package init() {}
 }

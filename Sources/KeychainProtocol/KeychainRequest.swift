@@ -34,6 +34,8 @@ package struct KeychainRequest: Sendable {
         /// What happened to items after a position. A daemon answers when there is
         /// something to tell (``KeychainTransport/changes(after:in:orUntil:)``).
         case changes(after: ChangePosition, in: ChangeScope)
+        /// Reads the audit record; in a person's name alone (`latchkey log`).
+        case audit(AuditQuery)
         /// Several adds that become durable together; each succeeds or fails by
         /// itself (`latchkey import`).
         case addItems
@@ -77,7 +79,7 @@ package struct KeychainRequest: Sendable {
         case .add, .addItems, .update, .delete, .deleteGroups: true
         case .copy, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword: false
         // Whatever it does, doing it again does no more.
-        case .doctor, .census, .changePosition, .changes: false
+        case .doctor, .census, .changePosition, .changes, .audit: false
         }
     }
 }
@@ -117,6 +119,7 @@ package struct KeychainAnswer: Sendable {
     package var changes: ChangeBatch?
     package var device: DeviceState?
     package var means: AuthenticationMeans?
+    package var audit: AuditPage?
     /// Of each item to be added why it was not; nil: it was.
     package var outcomes: [KeychainError?] = []
 

@@ -30,6 +30,7 @@ struct RequestFields {
         case .means: operation = .means
         case .evaluate: operation = .evaluate(try AuthenticationDemand(message.demand))
         case .applicationPassword: operation = .setApplicationPassword
+        case .audit: operation = .audit(message.audit.query)
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }
         number = message.number
@@ -52,7 +53,9 @@ struct RequestFields {
     ) throws(WireFault) -> KeychainRequest.Behalf {
         switch (message, operation) {
         case (.program, _): .program
-        case (.person, .add), (.person, .copy), (.person, .update), (.person, .delete): .person
+        case (.person, .add), (.person, .copy), (.person, .update), (.person, .delete),
+            (.person, .audit):
+            .person
         default: throw WireFault()
         }
     }
@@ -181,7 +184,7 @@ extension FieldWriter {
         case .delete: call = 4
         case .addItems: call = 10
         case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .deleteGroups, .doctor,
-            .census, .changePosition, .changes:
+            .census, .changePosition, .changes, .audit:
             return nil
         }
         self.init()

@@ -202,6 +202,10 @@ package struct AnswerDecoder {
                 guard let state = DeviceState(message.device) else { throw WireFault() }
                 answer.device = state
             }
+            if message.hasAudit {
+                let page = try message.audit.page()
+                if answer.audit == nil { answer.audit = page } else { answer.audit?.append(page) }
+            }
             if message.hasDoctor { answer.doctor = try message.doctor.report() }
             rows = try ReplyFields(message)
         } catch {

@@ -149,6 +149,9 @@ extension KeychainRequest {
             message.demand = demand.message
         case .setApplicationPassword: message.operation = .applicationPassword
         case .census: message.operation = .census
+        case .audit(let query):
+            message.operation = .audit
+            message.audit = Latchkey_AuditQuery(query)
         case .doctor(let task):
             message.operation = .doctor
             message.doctorTask = Latchkey_DoctorTask(task)

@@ -34,6 +34,7 @@ extension Latchkey_DoctorReport {
         hasNewDamage_p = report.hasNewDamage
         brakeIsOn = report.brakeIsOn
         if let since = report.brakeSince { brakeSince = since }
+        if let since = report.auditFailedSince { auditFailedSince = since }
         setAsideFiles = report.setAsideFiles
         if let isIntact = report.isIntact { self.isIntact = isIntact }
         if let counts = report.inspection { inspection = Inspection(counts) }
@@ -53,6 +54,7 @@ extension Latchkey_DoctorReport {
         report.hasNewDamage = hasNewDamage_p
         report.brakeIsOn = brakeIsOn
         if hasBrakeSince { report.brakeSince = brakeSince }
+        if hasAuditFailedSince { report.auditFailedSince = auditFailedSince }
         report.setAsideFiles = setAsideFiles
         if hasIsIntact { report.isIntact = isIntact }
         if hasInspection { report.inspection = inspection.counts }

@@ -9,13 +9,16 @@ internal import KeychainStore
 package struct Authorization: Sendable {
     package let entitlements: Entitlements
     private let groups: [AccessGroup]
+    /// Who is recorded as the caller; nil where no record is kept.
+    package let party: AuditParty?
     /// What a person has agreed to.
     package private(set) var context = CallContext()
     /// Whether calls are made in a person's name, as was granted.
     package private(set) var isDeputy = false
 
-    package init(_ entitlements: Entitlements) {
+    package init(_ entitlements: Entitlements, recordedAs party: AuditParty? = nil) {
         self.entitlements = entitlements
+        self.party = party
         groups = entitlements.accessGroups
     }
 

@@ -40,7 +40,7 @@ extension KeychainEngine {
     }
 
     /// What opens of the matching rows; damage is another call's to report.
-    private func all(_ query: Query) throws(KeychainError) -> [ItemMetadata] {
+    func all(_ query: Query) throws(KeychainError) -> [ItemMetadata] {
         let authorized = AuthorizedQuery(query, reach: .all(by: .wildcardGroup))
         let selection = Selection(authorized, blind: blind, withSecrets: false)
         var found: [ItemMetadata] = []

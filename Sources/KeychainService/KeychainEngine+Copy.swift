@@ -32,7 +32,7 @@ extension KeychainEngine {
             throw KeychainError(.itemNotFound, reason: .notImplemented(what: "the class of identities"))
         }
         guard query.limit.maximum > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
-        var search = Search(authorized, self, authorization.terms(query), from: progress)
+        var search = Search(authorized, self, authorization, from: progress)
         let outcome: Result<Void, KeychainError> = try store.read { reader throws(KeychainError) in
             do throws(KeychainError) {
                 try search.run(reader, shape, emit)
@@ -192,6 +192,9 @@ struct Search {
     private(set) var found = 0
     private(set) var damage: [DamageReport] = []
     private let progress: SearchProgress
+    /// Whom values are recorded to be handed to.
+    private let party: AuditParty?
+    private let isDeputy: Bool
 
     /// Sealed bytes after which a batch is opened, so that many large values are
     /// not held at once.
@@ -199,9 +202,12 @@ struct Search {
 
     /// - Parameter progress: where it begins, and what it notes there.
     init(
-        _ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ terms: ConstraintTerms, from progress: SearchProgress
+        _ authorized: AuthorizedQuery, _ engine: KeychainEngine, _ authorization: Authorization,
+        from progress: SearchProgress
     ) {
-        self.terms = terms
+        terms = authorization.terms(authorized.query)
+        party = authorization.party
+        isDeputy = authorization.isDeputy
         self.progress = progress
         if let point = progress.point { (matched, found) = (point.matched, point.found) }
         self.authorized = authorized
@@ -350,6 +356,13 @@ struct Search {
     ) throws(KeychainError) {
         found += 1
         guard !query.returns.isEmpty else { return }
+        if value != nil || !extras.isEmpty, let party {
+            party.sink.released(
+                ReleasedItem(
+                    itemClass: authorized.itemClass, reference: candidate.row.persistref,
+                    protection: candidate.row.protection, attributes: candidate.metadata.attributes),
+                to: party, inPersonsName: isDeputy)
+        }
         let schema = query.schema
         var attributes = AttributeMap()
         if query.returns.showsAttributes {

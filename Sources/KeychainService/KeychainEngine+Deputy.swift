@@ -33,15 +33,19 @@ extension KeychainEngine {
     package func requirePresence(
         for request: KeychainRequest, of authorization: Authorization, isReusable: Bool, in context: CallContext
     ) throws(KeychainError) {
-        let deputy = authorization.asDeputy
+        let purpose: PersonQuestion.Purpose = isReusable ? .deputy : .deputyOnce
+        try require(
+            NeededAgreement(subject: .policy(.deviceOwner), purpose: purpose),
+            mayAsk: try mayAsk(request, authorization.asDeputy), in: context)
+    }
+
+    private func mayAsk(_ request: KeychainRequest, _ deputy: Authorization) throws(KeychainError) -> Bool {
+        if case .audit(let query) = request.operation { return !query.asksNobody }
         try deputy.checkUnparsed(request)
         let query = try QueryParser.parse(
             request.query, for: request.operation.role, entitlements: deputy.entitlements)
-        let purpose: PersonQuestion.Purpose = isReusable ? .deputy : .deputyOnce
         // To leave out items that ask for a person is no word against being asked for all.
-        try require(
-            NeededAgreement(subject: .policy(.deviceOwner), purpose: purpose), mayAsk: query.interaction != .failed,
-            in: context)
+        return query.interaction != .failed
     }
 }
 

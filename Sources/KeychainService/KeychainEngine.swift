@@ -209,7 +209,7 @@ package final class KeychainEngine: Sendable {
     ) throws(KeychainError) {
         switch request.operation {
         case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor, .census,
-            .changePosition, .changes, .addItems:
+            .changePosition, .changes, .addItems, .audit:
             return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:

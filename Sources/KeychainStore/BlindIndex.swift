@@ -64,6 +64,16 @@ package final class BlindIndex: Sendable {
         return made
     }
 
+    /// What stands for an item's names in the audit record: no column has such a value.
+    ///
+    /// - Parameter account: nil: of whatever account.
+    package func auditDigest(_ itemClass: ItemClass, name: String, account: String?) -> [UInt8] {
+        var message = Array("audit:\(itemClass.rawValue)\0".utf8)
+        Self.append(Array(name.utf8), to: &message)
+        if let account { Self.append(Array(account.utf8), to: &message) }
+        return key.digest(message)
+    }
+
     /// The blind value of an item's whole uniqueness tuple; absent and empty are
     /// equal in it.
     package func primaryKey(of attributes: AttributeMap, in itemClass: ItemClass) -> [UInt8] {

@@ -84,7 +84,7 @@ extension RecordedCall {
         case .delete: function = .delete
         case .deleteGroups: function = .deleteAllWithAccessGroups
         case .addItems, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
-            .setApplicationPassword, .doctor, .census:
+            .setApplicationPassword, .doctor, .census, .audit:
             return nil
         }
         self.status = status

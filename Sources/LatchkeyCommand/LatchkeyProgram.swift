@@ -104,7 +104,8 @@ struct Latchkey: ParsableCommand {
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
             RemoveCommand.self, StatusCommand.self, UnlockCommand.self, LockCommand.self, PasscodeCommand.self,
-            RecoveryCommand.self, ProtectorCommand.self, SlotCommand.self, WatchCommand.self, DoctorCommand.self,
+            RecoveryCommand.self, ProtectorCommand.self, SlotCommand.self, WatchCommand.self, LogCommand.self,
+            WhocanCommand.self, DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
             AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self, EraseCommand.self,
             CompletionCommand.self,

@@ -22,6 +22,8 @@ struct LatchkeyBench {
         case "client": try ClientProcess.main(rest)
         case "loop": try CallLoop.main(rest)
         case "store": try printStore(rest)
+        case "daemon": try RecordingDaemon.serve(rest)
+        case "audit": try printAudit(rest)
         case "spawn": try printSpawned(rest)
         default: try bench(try BenchOptions(arguments))
         }
@@ -32,6 +34,17 @@ struct LatchkeyBench {
         guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
         let store = try inRunFolder { try FilledStore(items: items, groups: try DaemonUnderBench.groups()) }
         print(store.data, store.groups.joined(separator: ","))
+    }
+
+    /// `audit ITEMS`: what the audit record costs a read, alone.
+    private static func printAudit(_ arguments: [String]) throws {
+        guard let items = arguments.first.flatMap({ Int($0) }) else { throw BenchFailure("the number of items") }
+        let rows = try inRunFolder {
+            try AuditRows(FilledStore(items: items, groups: try DaemonUnderBench.groups())).rows()
+        }
+        for row in rows {
+            print(row.name, row.pinning?.rawValue ?? "", row.measured ?? 0, row.floor ?? 0, row.judged ?? 0)
+        }
     }
 
     /// `spawn COUNT PROGRAM ARGUMENT…`: the median microseconds of a whole process.
@@ -68,6 +81,7 @@ struct LatchkeyBench {
             rows += try size.rows()
             if items == options.sizes.first {
                 rows += try ProgramRows(size.store).rows()
+                rows += try AuditRows(size.store).rows()
                 rows += try ImportRows(size.floor).rows()
                 rows += FinderRows().rows()
             }

@@ -150,4 +150,18 @@ private final class GatedConnection: EnclaveConnection {
     }
 
     func describe() throws(KeychainError) -> EnclaveDescription { try below.describe() }
+
+    func sealAudit(_ records: [UInt8], fromFile lowest: UInt64) throws(KeychainError) -> SealedAuditBlock? {
+        try below.sealAudit(records, fromFile: lowest)
+    }
+
+    func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
+        try below.confirmAudit(block)
+    }
+
+    func auditHead() throws(KeychainError) -> AuditPlace? { try below.auditHead() }
+
+    func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {
+        try below.openAudit(boxes, from: first)
+    }
 }

@@ -328,4 +328,18 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     func describe() throws(KeychainError) -> EnclaveDescription { try answer { below.describe() } }
+
+    func sealAudit(_ records: [UInt8], fromFile lowest: UInt64) throws(KeychainError) -> SealedAuditBlock? {
+        try below.sealAudit(records, fromFile: lowest)
+    }
+
+    func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
+        try below.confirmAudit(block)
+    }
+
+    func auditHead() throws(KeychainError) -> AuditPlace? { below.auditHead() }
+
+    func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {
+        below.openAudit(boxes, from: first)
+    }
 }

@@ -34,7 +34,9 @@ extension EnclaveCore {
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil,
         at moment: Duration
     ) -> [KeyOutcome] {
-        rows.map { row in open(row, for: "od", in: session, at: moment) }
+        let outcomes = rows.map { row in open(row, for: "od", in: session, at: moment) }
+        audit.witness.note(rowKeys: outcomes.count { if case .key = $0 { true } else { false } })
+        return outcomes
     }
 
     /// Whether an operation is permitted; no key is told.

@@ -78,8 +78,8 @@ extension EnclaveCore {
         _ request: PersonRequest, with derived: DerivedSecrets, at moment: Duration
     ) throws(KeychainError) -> PersonOutcome {
         if request.credential != nil { try check(derived.credential, at: moment) }
-        if case .protector(let request) = request { return try perform(request, with: derived) }
-        if case .slot(let request) = request { return try perform(request, with: derived) }
+        if case .protector(let request) = request { return try perform(request, with: derived, at: moment) }
+        if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
         do throws(KeybagError) {
             switch request {
             case .unlock: try open(derived.credential)
@@ -103,6 +103,7 @@ extension EnclaveCore {
         } catch {
             throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError
         }
+        if let kind = request.auditKind { audit.witness.note(kind, at: moment) }
         stateNumber += 1
         return .done
     }
@@ -111,6 +112,7 @@ extension EnclaveCore {
     mutating func check(_ credential: DerivedSecret?, at moment: Duration) throws(KeychainError) {
         guard let credential else { throw Self.wrong }
         guard keybag.accepts(credential.slotSecret) else {
+            audit.witness.note(.attemptFailed, at: moment)
             if attempts.fail(with: credential.secret.bytes, at: moment) { rememberAttempts() }
             throw Self.wrong
         }
@@ -157,6 +159,7 @@ extension EnclaveCore {
         keybag.close()
         book.forgetAgreements()
         pendingCode = nil
+        audit.cursor = nil
     }
 
     /// As after a new start of the process; a keybag without a passcode stays open.
@@ -164,6 +167,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         keybag.forgetFirstUnlock()
+        audit.cursor = nil
         book = AuthenticationBook()
         pendingCode = nil
         stateNumber += 1
@@ -201,7 +205,9 @@ extension EnclaveCore {
         let present = try presentEffacement()
         let change = try KeybagChange(
             of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
-            movingTo: newRoot)
+            movingTo: newRoot, recording: audit.held != nil)
+        var record: AuditLedger.Held?
+        if let chain = change.audit { record = try prepareAudit(chain) }
         if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
         let failures: [RepairFailure]
         if let newRoot {
@@ -210,6 +216,11 @@ extension EnclaveCore {
             failures = try storage.write(change.body, generation: change.generation, root: keybag.root)
         }
         keybag.adopt(change)
+        if let record {
+            audit.held = record
+            audit.pending = nil
+            audit.cursor = nil
+        }
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
         unrepaired += failures

@@ -80,7 +80,7 @@ extension EnclaveCore {
     // MARK: After it
 
     mutating func perform(
-        _ request: ProtectorRequest, with derived: DerivedSecrets
+        _ request: ProtectorRequest, with derived: DerivedSecrets, at moment: Duration
     ) throws(KeychainError) -> PersonOutcome {
         let devices = derived.devices ?? DeviceWork.Outcome()
         switch request {
@@ -91,6 +91,7 @@ extension EnclaveCore {
         case .reseal(let name, _): try reseal(try protector(named: name), derived, devices)
         case .remove(let name, _, let code): try remove(try protector(named: name), code, derived, devices)
         }
+        if let kind = PersonRequest.protector(request).auditKind { audit.witness.note(kind, at: moment) }
         stateNumber += 1
         return .protectors(try states { _ in .none })
     }

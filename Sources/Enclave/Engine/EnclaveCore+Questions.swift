@@ -154,6 +154,7 @@ extension EnclaveCore {
             return
         }
         book.agree(to: name, by: together, at: moment)
+        audit.witness.note(.agreed, at: moment)
     }
 
     static let nothingAsked = KeychainError(.param, reason: .notAllowedHere(key: "an answer"))

@@ -10,13 +10,16 @@ internal import KeychainProtocol
 extension EnclaveCore {
     /// Opens what the machine's TPM opens. What keeps it from that is told of
     /// (``startRefusal``), and the keychain stays locked until a person comes.
-    mutating func unlockAtStart(asking device: (SealedByTPM) -> Result<SharedSecret, HardwareError>) {
+    mutating func unlockAtStart(
+        at moment: Duration, asking device: (SealedByTPM) -> Result<SharedSecret, HardwareError>
+    ) {
         for slot in keybag.body.slots {
             guard keybag.lock != .unlocked, let sealed = slot.sealed else { continue }
             do throws(HardwareError) {
                 let secret = try device(sealed).get()
                 try unlock(by: SlotSecret(kind: .tpm2, bytes: secret.bytes.copy()))
                 startRefusal = nil
+                audit.witness.note(.unlockedBySlot, at: moment)
             } catch { startRefusal = "\(error)" }
         }
     }
@@ -69,20 +72,21 @@ extension EnclaveCore {
     }
 
     mutating func perform(
-        _ request: SlotRequest, with derived: DerivedSecrets
+        _ request: SlotRequest, with derived: DerivedSecrets, at moment: Duration
     ) throws(KeychainError) -> PersonOutcome {
+        let outcome: PersonOutcome
         do throws(KeybagError) {
             switch request {
             case .list: return .slots(slotStates)
-            case .add(let new, _):
-                let outcome = try add(new, derived)
-                stateNumber += 1
-                return outcome
-            case .remove(let name, _, _): try remove(name, derived)
+            case .add(let new, _): outcome = try add(new, derived)
+            case .remove(let name, _, _):
+                try remove(name, derived)
+                outcome = .slots(slotStates)
             }
         } catch { throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError }
+        if let kind = PersonRequest.slot(request).auditKind { audit.witness.note(kind, at: moment) }
         stateNumber += 1
-        return .slots(slotStates)
+        return outcome
     }
 
     private var slotStates: [SlotState] {

@@ -26,6 +26,7 @@ struct EnclaveCore: ~Copyable, Sendable {
     var unrepaired: [RepairFailure]
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     var startRefusal: String?
+    var audit: AuditLedger
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
     /// locked until somebody brings a secret.
@@ -38,6 +39,8 @@ struct EnclaveCore: ~Copyable, Sendable {
         self.biometry = biometry
         var keybag = keybag
         if keybag.body.slot(.open) != nil { try keybag.unlock(with: .open, effacement: nil) }
+        audit = try AuditLedger(
+            keybag.body.audit.last, places: try storage.auditHeads(), root: keybag.root, of: keybag.body.store)
         self.keybag = keybag
         self.storage = storage
         self.protectors = protectors

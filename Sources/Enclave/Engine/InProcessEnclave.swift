@@ -191,6 +191,22 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         if let failure { throw failure.asKeychainError }
     }
 
+    package func sealAudit(_ records: [UInt8], fromFile lowest: UInt64) throws(KeychainError) -> SealedAuditBlock? {
+        try resulting { core throws(KeychainError) in
+            try core.sealAudit(records, fromFile: lowest, at: clock.sinceBoot, wallClock: clock.wallClock)
+        }
+    }
+
+    package func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
+        try resulting { core throws(KeychainError) in try core.confirmAudit(block) }
+    }
+
+    package func auditHead() -> AuditPlace? { core.withLock { $0.auditHead } }
+
+    package func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) -> AuditOpening {
+        core.withLock { $0.openAudit(boxes, from: first) }
+    }
+
     package func describe() -> EnclaveDescription {
         core.withLock { $0.describe(process: ProcessEnvironment.processID, at: clock.sinceBoot) }
     }

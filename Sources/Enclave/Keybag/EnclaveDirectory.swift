@@ -75,6 +75,7 @@ extension EnclaveDirectory {
         var core = try EnclaveCore(
             opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
             attempts: AttemptCounter(failed: failed, at: moment), cost: cost)
+        core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
         core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)
         if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
@@ -85,7 +86,7 @@ extension EnclaveDirectory {
             core.unrepaired += settleSoftwareSecret(of: held, keys)
         }
         core.protectors = held
-        core.unlockAtStart { keys.answer(to: $0) }
+        core.unlockAtStart(at: moment) { keys.answer(to: $0) }
         return core
     }
 

@@ -9,9 +9,10 @@ package enum EnclaveFiles {
     ].flatMap { name in (0..<FilePair.count).map { "\(name).\($0)" } }
 
     /// Everything that may lie in the folder. What is not among ``names`` is in no
-    /// backup: what effaces for good must not lie in copies, and attempts count here.
+    /// backup: what effaces for good must not lie in copies, and attempts and the audit record
+    /// count here.
     package static let allNames =
-        names + [lockName, EffacementFile.fileName]
+        names + [lockName, EffacementFile.fileName, AuditHead.fileName]
         + (0..<FilePair.count).map { "\(AuthenticatedFile.Kind.attempts.fileName).\($0)" }
 
     package static let folderName = EnclaveDirectory.name

@@ -61,6 +61,8 @@ struct KeybagBody: Hashable, Sendable {
     /// Keys of the class akpu below this generation were effaced: what was sealed
     /// under them is gone for good. None comes again.
     var effacedBelow: UInt32 = 1
+    /// Chains of the audit record, newest last; none before the first block.
+    var audit: [AuditChain] = []
 
     var hasPasscode: Bool { slot(.passcode) != nil }
     /// Whether something opens it without a person, although there is a passcode.
@@ -79,7 +81,7 @@ struct KeybagBody: Hashable, Sendable {
 
     init(
         store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
-        effacement: [UInt8] = [], effacedBelow: UInt32 = 1
+        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = []
     ) {
         self.store = store
         self.slots = slots
@@ -87,6 +89,7 @@ struct KeybagBody: Hashable, Sendable {
         self.wrappedIndexKey = wrappedIndexKey
         self.effacement = effacement
         self.effacedBelow = effacedBelow
+        self.audit = audit
     }
 }
 
@@ -98,17 +101,21 @@ extension KeybagBody {
         guard let message = MessageCoding.decode(Latchkey_KeybagBody.self, bytes),
             let store = StoreID(Array(message.storeID)),
             message.slots.count <= Self.mostSlots, message.classKeys.count <= Self.mostClassKeys,
-            message.wrappedIndexKey.count == WrappedKey.boxByteCount
+            message.wrappedIndexKey.count == WrappedKey.boxByteCount, message.audit.count <= AuditChain.most
         else { return nil }
         let slots = message.slots.compactMap(Slot.init)
         let classKeys = message.classKeys.compactMap(WrappedClassKey.init)
+        let audit = message.audit.enumerated().compactMap { index, chain in
+            AuditChain(chain, isNewest: index == message.audit.count - 1)
+        }
         guard slots.count == message.slots.count, classKeys.count == message.classKeys.count,
+            audit.count == message.audit.count, Set(audit.map(\.identifier)).count == audit.count,
             Self.isComplete(classKeys)
         else { return nil }
         self.init(
             store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
             // Version 1 said nothing of either.
-            effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow))
+            effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit)
         guard isConsistent else { return nil }
     }
 
@@ -138,6 +145,7 @@ extension KeybagBody {
         message.wrappedIndexKey = Data(wrappedIndexKey)
         message.effacement = Data(effacement)
         message.effacedBelow = effacedBelow
+        message.audit = audit.map(\.message)
         return MessageCoding.encode(message)
     }
 }
@@ -179,6 +187,25 @@ extension KeybagBody.Slot {
         message.wrappedPersonKey = Data(wrappedPersonKey)
         message.parameters = Data(parameters)
         message.publicKey = Data(publicKey)
+        return message
+    }
+}
+
+extension AuditChain {
+    fileprivate init?(_ message: Latchkey_KeybagBody.AuditChain, isNewest: Bool) {
+        self.init(
+            identifier: Array(message.identifier), wrappedFirstKey: Array(message.wrappedFirstKey),
+            wrappedStateKey: Array(message.wrappedStateKey))
+        guard identifier.count == AuditPlace.chainByteCount, wrappedFirstKey.count == WrappedKey.boxByteCount,
+            wrappedStateKey.isEmpty || isNewest && wrappedStateKey.count == WrappedKey.boxByteCount
+        else { return nil }
+    }
+
+    fileprivate var message: Latchkey_KeybagBody.AuditChain {
+        var message = Latchkey_KeybagBody.AuditChain()
+        message.identifier = Data(identifier)
+        message.wrappedFirstKey = Data(wrappedFirstKey)
+        message.wrappedStateKey = Data(wrappedStateKey)
         return message
     }
 }

@@ -9,8 +9,21 @@ struct KeybagChange: ~Copyable {
     let generation: UInt64
     /// A new effacement secret, which has to be durable before the body is.
     let effacement: EffacementSecret?
+    /// The audit record goes on under keys that nobody had before, where it is kept and
+    /// the keys below the slots are new.
+    let audit: NewAuditChain?
     private let bag: OpenBag
     private var move: RootMove?
+
+    private static func chains(
+        of keybag: borrowing Keybag, _ made: borrowing OpenBag, followedBy fresh: NewAuditChain?, _ newRoot: NewRoot?
+    ) throws(KeybagError) -> [AuditChain] {
+        let (old, store) = (keybag.body.audit, keybag.body.store)
+        let root = newRoot?.key.copy() ?? keybag.root.copy()
+        return try keybag.withOpenBag { bag throws(KeybagError) in
+            old.followed(by: fresh, from: bag.key, to: made.key, root, of: store)
+        }
+    }
 
     consuming func takeBag() -> OpenBag { bag }
 
@@ -37,9 +50,12 @@ struct KeybagChange: ~Copyable {
     ///   - effacement: the present secret; needed where akpu goes on.
     ///   - newRoot: takes the present one's place, because a protector goes whose wrap
     ///     lies, or lay, on a disk; never where the keys below are kept.
+    ///   - recording: whether an audit record is being kept, which then goes on under
+    ///     another chain of keys.
     init(
         of keybag: borrowing Keybag, _ keys: Keys, slots: borrowing NewSlots, keeping kept: [KeybagBody.Slot] = [],
-        dropping dropped: [UInt8]? = nil, effacement present: EffacementSecret?, movingTo newRoot: NewRoot? = nil
+        dropping dropped: [UInt8]? = nil, effacement present: EffacementSecret?, movingTo newRoot: NewRoot? = nil,
+        recording: Bool = false
     ) throws(KeybagError) {
         let old = keybag.body
         let needsPerson = slots.needPerson || kept.contains { $0.kind.needsPerson }
@@ -56,6 +72,9 @@ struct KeybagChange: ~Copyable {
         let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }
         let inBag = try maker.wrapped(made)
+        let isRolled = keys != .kept || newRoot != nil
+        let chain = isRolled && recording ? NewAuditChain() : nil
+        next.audit = try isRolled ? Self.chains(of: keybag, made, followedBy: chain, newRoot) : old.audit
         if let newRoot {
             let move = RootMove(of: keybag, to: newRoot.key)
             next.classKeys = move.wrappedDeviceKeys + inBag
@@ -78,6 +97,7 @@ struct KeybagChange: ~Copyable {
         body = next
         generation = keybag.generation + 1
         self.effacement = fresh
+        audit = chain
         bag = made
     }
 }

@@ -30,6 +30,10 @@ protocol KeybagStorage: Sendable {
     func settle(on identifier: [UInt8]) throws(KeybagError)
 
     func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) throws(KeybagError)
+
+    /// The places of the file `audit` (``AuditHead``).
+    func auditHeads() throws(KeybagError) -> [[UInt8]]
+    func write(auditHead record: [UInt8], at place: Int) throws(KeybagError)
 }
 
 /// The enclave's folder.
@@ -105,6 +109,12 @@ extension EnclaveDirectory: KeybagStorage {
         try files.pair.write(AuthenticatedFile.encode(.attempts, generation: generation, body: body, root: root))
     }
 
+    func auditHeads() throws(KeybagError) -> [[UInt8]] { try AuditHeadFile(directory: directory).places() }
+
+    func write(auditHead record: [UInt8], at place: Int) throws(KeybagError) {
+        try AuditHeadFile(directory: directory).write(record, at: place)
+    }
+
     /// Attempts that failed in a row.
     ///
     /// - Returns: nil where what is there is not authentic.
@@ -126,6 +136,8 @@ final class EphemeralStorage: KeybagStorage {
     func holds(_ secret: SoftwareSecret) -> Bool { true }
     func effaceSoftwareSecret() {}
     func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) {}
+    func auditHeads() -> [[UInt8]] { [] }
+    func write(auditHead record: [UInt8], at place: Int) {}
 
     func effacement(named identifier: [UInt8]) -> EffacementSecret? {
         held.withLock { $0.first { $0.identifier == identifier } }

@@ -69,6 +69,33 @@ enum WrapBinding {
         return data
     }
 
+    static func auditFirstKey(store: StoreID, _ chain: [UInt8]) -> AssociatedData {
+        of(AssociatedData("latchkey audit first key 1"), store, chain)
+    }
+
+    static func auditStateKey(store: StoreID, _ chain: [UInt8]) -> AssociatedData {
+        of(AssociatedData("latchkey audit state key 1"), store, chain)
+    }
+
+    static func auditHead(store: StoreID, _ chain: [UInt8]) -> AssociatedData {
+        of(AssociatedData("latchkey audit head 1"), store, chain)
+    }
+
+    private static func of(_ purpose: AssociatedData, _ store: StoreID, _ chain: [UInt8]) -> AssociatedData {
+        var data = purpose
+        data.append(store.bytes)
+        data.append(chain)
+        return data
+    }
+
+    static func auditBlock(store: StoreID, _ place: AuditPlace) -> AssociatedData {
+        var data = of(AssociatedData("latchkey audit block 1"), store, place.chain)
+        data.append(place.file)
+        data.append(UInt64(place.ordinal))
+        data.append(UInt64(place.index))
+        return data
+    }
+
     static func rowKey(store: StoreID, _ row: RowBinding, generation: UInt32) -> AssociatedData {
         var data = AssociatedData(row.shown == nil ? "latchkey row key 1" : "latchkey row key 2")
         data.append(store.bytes)

@@ -32,6 +32,9 @@ final class EnclaveKeeper {
     /// goes on while the machine sleeps, and nobody can set it.
     var moment: Duration { clock.sinceBoot }
 
+    /// What the calendar says, which anybody may set: dates what is recorded.
+    var wallClock: Double { clock.wallClock }
+
     /// Opens the keybag where it is not open yet, and checks the store.
     ///
     /// - Throws: `errSecNotAvailable`; the keybag stays closed then, and the next

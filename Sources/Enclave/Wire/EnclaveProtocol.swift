@@ -5,7 +5,8 @@ package enum EnclaveProtocol {
     /// 3: what changes with a passcode: rewrap, retire, lock, await_state,
     /// authentication contexts and questions.
     /// 4: what a person is shown of a constrained row is bound to its key.
-    static let version: UInt32 = 4
+    /// 5: the audit record.
+    static let version: UInt32 = 5
     /// The socket's name in the run folder.
     package static let socketName = "enclave.sock"
     /// Held by the process that owns the socket.

@@ -52,6 +52,11 @@ struct EnclaveSession {
             return try keeper.withCore { core throws(SessionError) in
                 Self.description(core, to: message.number, at: keeper.moment, measures)
             }
+        case .sealAudit, .confirmAudit, .auditHead, .openAudit:
+            guard isOpen else { throw .outOfTurn }
+            return try keeper.withCore { core throws(SessionError) in
+                try Self.answerAudit(request, message.number, &core, at: keeper.moment, wallClock: keeper.wallClock)
+            }
         case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .retire, .lock, .permit,
             .openSession, .closeSession, .applicationKey, .means, .ask, .outcomeOf:
             guard isOpen else { throw .outOfTurn }
@@ -122,7 +127,8 @@ extension EnclaveSession {
         case .permit, .openSession, .closeSession, .means, .ask, .outcomeOf:
             return try answerQuestion(request, number, &core, at: moment)
         case .lock: return .done(core.failureOfLocking(at: moment), to: number)
-        case .describe, .open, .leave, .awaitState, .applicationKey: throw .outOfTurn
+        case .describe, .open, .leave, .awaitState, .applicationKey, .sealAudit, .confirmAudit, .auditHead, .openAudit:
+            throw .outOfTurn
         }
     }
 

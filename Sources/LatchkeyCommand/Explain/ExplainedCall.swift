@@ -47,7 +47,7 @@ struct ExplainedCall {
         case .delete: "SecItemDelete"
         case .deleteGroups: "SecItemDeleteAllWithAccessGroups"
         case .addItems, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
-            .setApplicationPassword, .doctor, .census:
+            .setApplicationPassword, .doctor, .census, .audit:
             "a call of Latchkey's own"
         }
     }

@@ -95,6 +95,11 @@ struct DoctorText: Sendable {
         if !report.setAsideFiles.isEmpty, report.salvage == nil {
             lines.append("A malformed database was set aside: `latchkey doctor --salvage` tries again what it holds.")
         }
+        if let failed = report.auditFailedSince {
+            let since = Timestamp(secondsSince2001: failed).text.map { " since \($0)" } ?? ""
+            lines.append(
+                "Who reads what cannot be recorded\(since): see that the disk has room and that the folder can be written.")
+        }
         return lines.isEmpty ? ["Nothing to do."] : lines
     }
 

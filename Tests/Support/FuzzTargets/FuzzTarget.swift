@@ -31,7 +31,7 @@ extension FuzzTarget {
             .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
             .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
-            .assuan, .foreignText, .hardware, .sealedByTPM,
+            .assuan, .foreignText, .hardware, .sealedByTPM, .auditFile, .auditBlock,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
@@ -40,7 +40,7 @@ extension FuzzTarget {
     #if DEBUG
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
-            .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall,
+            .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall, .auditHead,
         ]
     #else
         private static let internals: [FuzzTarget] = []

@@ -1,0 +1,46 @@
+internal import KeychainCrypto
+internal import KeychainPlatform
+
+/// What a running enclave knows of the audit record.
+struct AuditLedger: Sendable {
+    /// A block that was given out and is not known to be on the disk.
+    struct Pending: Sendable {
+        let digest: [UInt8]
+        let mark: AuditWitness.Mark
+    }
+
+    /// Up to where somebody read: what follows costs one step a block.
+    struct Cursor: Sendable {
+        let place: AuditPlace
+        let key: SharedSecret
+    }
+
+    /// Where the record stands, the key that says so on the disk, and in which place.
+    struct Held: Sendable {
+        var head: AuditHead
+        let key: SharedSecret
+        var place: Int
+    }
+
+    /// nil: no chain was begun, or nothing on the disk says where it stands.
+    var held: Held?
+    var witness = AuditWitness()
+    var pending: Pending?
+    /// Goes with a lock.
+    var cursor: Cursor?
+
+    /// What the disk says of the newest chain.
+    init(_ chain: AuditChain?, places: [[UInt8]], root: borrowing RootKey, of store: StoreID) throws(KeybagError) {
+        guard let chain, !chain.wrappedStateKey.isEmpty else { return }
+        let key = try chain.stateKey(under: root, of: store)
+        for (index, place) in places.enumerated() {
+            guard let head = AuditHead(place, chain: chain.identifier, under: key, of: store),
+                head.generation > held?.head.generation ?? 0
+            else { continue }
+            held = Held(head: head, key: key, place: index)
+        }
+    }
+
+    /// The place that does not say what counts now.
+    var freePlace: Int { held.map { (1 + $0.place) % AuditHead.placeCount } ?? 0 }
+}

@@ -1,0 +1,43 @@
+/// What the enclave will say by itself in the next block of the audit record.
+struct AuditWitness: Sendable {
+    /// How much of it a block that was sealed has.
+    struct Mark: Sendable {
+        let rowKeys: UInt64
+        let events: Int
+        let dropped: UInt64
+    }
+
+    /// Without a daemon nobody takes them.
+    static let mostEvents = 256
+
+    private(set) var rowKeys: UInt64 = 0
+    /// With their moment since the machine was started.
+    private var events: [(kind: AuditEvent.Kind, moment: Duration)] = []
+    private var dropped: UInt64 = 0
+
+    var hasEvents: Bool { !events.isEmpty }
+    var mark: Mark { Mark(rowKeys: rowKeys, events: events.count, dropped: dropped) }
+
+    mutating func note(rowKeys count: Int) { rowKeys += UInt64(count) }
+
+    mutating func note(_ kind: AuditEvent.Kind, at moment: Duration) {
+        if events.count < Self.mostEvents { events.append((kind, moment)) } else { dropped += 1 }
+    }
+
+    /// - Parameter wallClock: what the calendar says at `moment`.
+    func block(_ records: [UInt8], previousCount: UInt32, at moment: Duration, wallClock: Double) -> OpenedAuditBlock {
+        OpenedAuditBlock(
+            records: records, rowKeys: rowKeys,
+            events: events.map { event in
+                AuditEvent(kind: event.kind, time: wallClock - (moment - event.moment) / .seconds(1))
+            },
+            droppedEvents: dropped, previousCount: previousCount)
+    }
+
+    /// A block that is on the disk has said it.
+    mutating func remove(_ mark: Mark) {
+        rowKeys -= min(rowKeys, mark.rowKeys)
+        dropped -= min(dropped, mark.dropped)
+        events.removeFirst(min(events.count, mark.events))
+    }
+}

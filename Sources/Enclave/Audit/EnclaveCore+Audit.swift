@@ -1,0 +1,142 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+// The enclave authenticates the audit record and does not keep it: the daemon gives
+// it records, gets a sealed block, has it on the disk and says so. Only then does the
+// key go on. So the record on the disk is never shorter than the enclave knows, and
+// longer by one block at the most.
+extension EnclaveCore {
+    /// The next block, with what the enclave itself has to say in it. Nothing counts
+    /// before it is confirmed; a block that never is, is as if it had not been.
+    ///
+    /// - Parameters:
+    ///   - lowest: where a chain has to begin anew, the file's number is not below.
+    /// - Returns: nil where there is nothing to say.
+    /// - Throws: `errSecInteractionNotAllowed` where a chain would have to begin and
+    ///   the keychain is locked.
+    mutating func sealAudit(
+        _ records: [UInt8], fromFile lowest: UInt64, at moment: Duration, wallClock: Double
+    ) throws(KeychainError) -> SealedAuditBlock? {
+        guard !records.isEmpty || audit.witness.hasEvents else { return nil }
+        if audit.held == nil { try beginAudit(fromFile: lowest, at: moment) }
+        guard let state = audit.held?.head.state.forNextBlock else { return nil }
+        let block = audit.witness.block(
+            records, previousCount: state.place.index == 0 ? state.previousCount : 0, at: moment, wallClock: wallClock)
+        let box = AuditState.seal(block.encoded, at: state.place, state.blockKey, of: store)
+        audit.pending = AuditLedger.Pending(digest: KeyDerivation.digest(box), mark: audit.witness.mark)
+        return SealedAuditBlock(place: state.place, box: box)
+    }
+
+    /// A block is on the disk: its key is gone when this returns. One that is not the
+    /// next is no news, and changes nothing.
+    ///
+    /// - Returns: where the next block goes; nil: there is no record.
+    /// - Throws: where that cannot be written; the block does not count then.
+    mutating func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
+        guard let state = audit.held?.head.state.forNextBlock else { return nil }
+        guard block.place == state.place, AuditState.open(block, state.blockKey, of: store) != nil else {
+            return auditHead
+        }
+        do throws(KeybagError) { try write(auditState: state.after(boxOf: block.box.count)) } catch {
+            throw error.asKeychainError
+        }
+        if let pending = audit.pending, pending.digest == KeyDerivation.digest(block.box) {
+            audit.witness.remove(pending.mark)
+        }
+        audit.pending = nil
+        return auditHead
+    }
+
+    /// Where the next block goes, as the disk says; nil: there is no record.
+    var auditHead: AuditPlace? { audit.held?.head.state.place }
+
+    private mutating func write(auditState state: AuditState) throws(KeybagError) {
+        guard var held = audit.held else { return }
+        let place = audit.freePlace
+        held.head = AuditHead(generation: held.head.generation + 1, state: state)
+        try storage.write(auditHead: held.head.sealed(under: held.key, of: store), at: place)
+        held.place = place
+        audit.held = held
+    }
+
+    // MARK: Chains
+
+    private mutating func beginAudit(fromFile lowest: UInt64, at moment: Duration) throws(KeychainError) {
+        let wasLost = !keybag.body.audit.isEmpty
+        let fresh = NewAuditChain()
+        do throws(KeybagError) {
+            let store = store
+            var body = keybag.body
+            body.audit = try keybag.withOpenBag { bag throws(KeybagError) in
+                body.audit.followed(by: fresh, from: bag.key, to: bag.key, keybag.root, of: store)
+            }
+            let held = try prepareAudit(fresh, fromFile: lowest)
+            let next = keybag.generation + 1
+            unrepaired += try storage.write(body, generation: next, root: keybag.root)
+            keybag.adopt(body, generation: next)
+            audit.held = held
+        } catch {
+            guard error == .unreadable(.slotRefuses) else { throw error.asKeychainError }
+            throw KeychainError(
+                .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
+        }
+        if wasLost { audit.witness.note(.headLost, at: moment) }
+    }
+
+    /// A chain's first state on the disk, beside the one that counts until the keybag
+    /// names the new chain.
+    func prepareAudit(_ fresh: NewAuditChain, fromFile lowest: UInt64 = 0) throws(KeybagError) -> AuditLedger.Held {
+        let former = audit.held?.head
+        let state = AuditState(first: fresh, after: former?.state, fromFile: lowest)
+        let head = AuditHead(generation: (former?.generation ?? 0) + 1, state: state)
+        let place = audit.freePlace
+        try storage.write(auditHead: head.sealed(under: fresh.stateKey, of: store), at: place)
+        return AuditLedger.Held(head: head, key: fresh.stateKey, place: place)
+    }
+
+    // MARK: Reading
+
+    /// Opens blocks that follow each other in one file, while the keychain is unlocked.
+    mutating func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) -> AuditOpening {
+        guard keybag.lock == .unlocked else { return .locked }
+        guard let chain = keybag.body.audit.first(where: { $0.identifier == first.chain }) else { return .unknownChain }
+        // What was never sealed is not walked to.
+        guard mayBeSealed(first) else { return .blocks([OpenedAuditBlock?](repeating: nil, count: boxes.count)) }
+        guard var key = auditKey(of: first, chain) else { return .unknownChain }
+        var opened: [OpenedAuditBlock?] = []
+        var place = first
+        for box in boxes {
+            let content = AuditState.open(SealedAuditBlock(place: place, box: box), key, of: store)
+            opened.append(content.flatMap { OpenedAuditBlock(parsing: $0) })
+            key = AuditState.nextBlockKey(key)
+            place = place.at(place.index + 1)
+        }
+        audit.cursor = AuditLedger.Cursor(place: place, key: key)
+        return .blocks(opened)
+    }
+
+    /// Whether the newest chain has come so far; of an older one nobody knows how far it came.
+    private func mayBeSealed(_ place: AuditPlace) -> Bool {
+        guard let state = audit.held?.head.state, state.place.chain == place.chain else { return true }
+        let next = state.forNextBlock.place
+        if place.ordinal == next.ordinal { return place.index <= next.index }
+        return place.ordinal < next.ordinal
+    }
+
+    private func auditKey(of place: AuditPlace, _ chain: AuditChain) -> SharedSecret? {
+        if let cursor = audit.cursor, cursor.place.isInFile(of: place), cursor.place.index <= place.index {
+            var key = cursor.key
+            for _ in cursor.place.index..<place.index { key = AuditState.nextBlockKey(key) }
+            return key
+        }
+        let store = store
+        do throws(KeybagError) {
+            let first = try keybag.withOpenBag { bag throws(KeybagError) in
+                try chain.firstKey(under: bag.key, of: store)
+            }
+            return AuditState.blockKey(of: place, from: first)
+        } catch { return nil }
+    }
+}

@@ -1,0 +1,133 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainModel
+internal import KeychainPlatform
+
+extension Latchkey_AuditPlace {
+    init(_ place: AuditPlace) {
+        self.init()
+        chain = Data(place.chain)
+        file = place.file
+        ordinal = place.ordinal
+        index = place.index
+    }
+
+    /// nil for what is no place.
+    var place: AuditPlace? { AuditPlace(chain: Array(chain), file: file, ordinal: ordinal, index: index) }
+}
+
+extension Latchkey_SealedAuditBlock {
+    init(_ block: SealedAuditBlock) {
+        self.init()
+        place = Latchkey_AuditPlace(block.place)
+        box = Data(block.box)
+    }
+
+    var block: SealedAuditBlock? { place.place.map { SealedAuditBlock(place: $0, box: Array(box)) } }
+}
+
+extension Latchkey_EnclaveReply.OpenedAudit {
+    init(_ opening: AuditOpening) {
+        self.init()
+        switch opening {
+        case .locked: locked = true
+        case .unknownChain: unknownChain = true
+        case .blocks(let opened):
+            blocks = opened.map { block in
+                var out = Block()
+                out.opens = block != nil
+                if let block { out.content = Data(block.encoded) }
+                return out
+            }
+        }
+    }
+
+    /// nil for what is no answer about so many blocks.
+    func opening(of count: Int) -> AuditOpening? {
+        if locked { return .locked }
+        if unknownChain { return .unknownChain }
+        guard blocks.count == count else { return nil }
+        var opened: [OpenedAuditBlock?] = []
+        for block in blocks {
+            guard block.opens else {
+                opened.append(nil)
+                continue
+            }
+            guard let content = OpenedAuditBlock(parsing: Array(block.content)) else { return nil }
+            opened.append(content)
+        }
+        return .blocks(opened)
+    }
+}
+
+extension EnclaveSession {
+    static func answerAudit(
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ core: inout EnclaveCore,
+        at moment: Duration, wallClock: Double
+    ) throws(SessionError) -> EnclaveAnswer {
+        var reply = Latchkey_EnclaveReply()
+        reply.number = number
+        switch request {
+        case .sealAudit(let seal):
+            do throws(KeychainError) {
+                let block = try core.sealAudit(
+                    Array(seal.records), fromFile: seal.lowestFile, at: moment, wallClock: wallClock)
+                if let block { reply.auditBlock = Latchkey_SealedAuditBlock(block) }
+            } catch { return .done(error, to: number) }
+        case .confirmAudit(let message):
+            guard let block = message.block else { throw .malformed }
+            do throws(KeychainError) {
+                if let head = try core.confirmAudit(block) { reply.auditHead = Latchkey_AuditPlace(head) }
+            } catch { return .done(error, to: number) }
+        case .openAudit(let open):
+            guard let first = open.first.place, open.boxes.count <= EnclaveProtocol.batch,
+                first.index + UInt32(open.boxes.count) <= AuditPlace.mostBlocks
+            else { throw .malformed }
+            reply.auditOpened = .init(core.openAudit(open.boxes.map { Array($0) }, from: first))
+        case .auditHead: if let head = core.auditHead { reply.auditHead = Latchkey_AuditPlace(head) }
+        default: throw .outOfTurn
+        }
+        return EnclaveAnswer(reply, next: .keepConnection)
+    }
+}
+
+extension RemoteEnclaveConnection {
+    func sealAudit(_ records: [UInt8], fromFile lowest: UInt64) throws(KeychainError) -> SealedAuditBlock? {
+        var request = Latchkey_EnclaveRequest.SealAudit()
+        request.records = Data(records)
+        request.lowestFile = lowest
+        let reply = try exchange.ask(.sealAudit(request), endsOnRefusal: false)
+        guard reply.header.hasAuditBlock else { return nil }
+        guard let block = reply.header.auditBlock.block else { throw malformed }
+        return block
+    }
+
+    func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
+        try head(exchange.ask(.confirmAudit(Latchkey_SealedAuditBlock(block)), endsOnRefusal: false).header)
+    }
+
+    func auditHead() throws(KeychainError) -> AuditPlace? { try head(exchange.ask(.auditHead(true)).header) }
+
+    func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {
+        var opened: [OpenedAuditBlock?] = []
+        for start in stride(from: 0, to: boxes.count, by: EnclaveProtocol.batch) {
+            let part = boxes[start..<min(start + EnclaveProtocol.batch, boxes.count)]
+            var request = Latchkey_EnclaveRequest.OpenAudit()
+            request.first = Latchkey_AuditPlace(first.at(first.index + UInt32(start)))
+            request.boxes = part.map { Data($0) }
+            let reply = try exchange.ask(.openAudit(request))
+            guard let opening = reply.header.auditOpened.opening(of: part.count) else { throw malformed }
+            guard case .blocks(let blocks) = opening else { return opening }
+            opened += blocks
+        }
+        return .blocks(opened)
+    }
+
+    private func head(_ header: Latchkey_EnclaveReply) throws(KeychainError) -> AuditPlace? {
+        guard header.hasAuditHead else { return nil }
+        guard let place = header.auditHead.place else { throw malformed }
+        return place
+    }
+
+    private var malformed: KeychainError { exchange.fault("an answer of the wrong form") }
+}

@@ -1,0 +1,218 @@
+internal import Enclave
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainService
+internal import Logging
+internal import Synchronization
+
+/// The audit record of a daemon: takes what is to be recorded without keeping anybody
+/// waiting, and has it on the disk a second later, at a lock and at the end.
+///
+/// Where it cannot be written (a full disk, a silent enclave) calls go on: a keychain
+/// that refuses to work because of its record would be an easy prey for whoever fills
+/// the disk. What waits is bounded; how much had no place is recorded itself, the log
+/// and `latchkey doctor` say since when.
+final class AuditBook: AuditSink {
+    /// How long a line waits at the most, if the disk is well.
+    static let interval: Duration = .seconds(1)
+
+    private struct State {
+        var buffer = AuditBuffer()
+        /// Something within the enclave is to be told as well.
+        var saysOwn = false
+        var waiting: [EventSignal] = []
+        var failedSince: Double?
+        var isEnding = false
+    }
+
+    private let engine: KeychainEngine
+    /// False in a measurement of what the record costs alone.
+    let isKept: Bool
+    private let clock: any KeychainClock
+    private let logger: Logger
+    private let state = Mutex(State())
+    /// There is a first line.
+    private let arrivals: EventSignal
+    /// Nobody waits for the second to be over.
+    private let urgent: EventSignal
+    private let thread = Mutex<WorkerThread?>(nil)
+
+    init(
+        _ engine: KeychainEngine, isKept: Bool, clock: any KeychainClock, _ logger: Logger
+    ) throws(KeychainError) {
+        self.engine = engine
+        self.isKept = isKept
+        self.clock = clock
+        self.logger = logger
+        do throws(SystemCallError) {
+            arrivals = try EventSignal()
+            urgent = try EventSignal()
+        } catch {
+            throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+        }
+    }
+
+    private func folder() throws(KeychainError) -> AuditFolder {
+        do throws(DirectoryRefusal) {
+            return try AuditFolder(in: PrivateDirectory(engine.dataDirectory, creating: false))
+        } catch {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+        }
+    }
+
+    func digest(_ itemClass: ItemClass, _ name: String, _ account: String?) -> [UInt8] {
+        engine.auditDigest(itemClass, name: name, account: account)
+    }
+
+    /// Since when nothing could be written, in seconds since 2001-01-01T00:00:00Z.
+    var failedSince: Double? { state.withLock { $0.failedSince } }
+
+    // MARK: Taking
+
+    func released(_ item: ReleasedItem, to party: AuditParty, inPersonsName: Bool) {
+        let moment = clock.wallClock
+        let (isFirst, isMuch) = state.withLock { state in
+            let isFirst = state.buffer.isEmpty
+            state.buffer.note(item, to: party, inPersonsName: inPersonsName, at: moment)
+            return (isFirst, state.buffer.lineCount == AuditBuffer.urgent)
+        }
+        if isFirst { arrivals.signal() }
+        if isMuch { urgent.signal() }
+    }
+
+    func note(_ event: AuditRecord.Event, _ change: (inout AuditRecord) -> Void = { _ in }) {
+        guard isKept else { return }
+        var record = AuditRecord(event, at: clock.wallClock)
+        change(&record)
+        let isFirst = state.withLock { state in
+            let isFirst = state.buffer.isEmpty
+            state.buffer.note(record)
+            return isFirst
+        }
+        if isFirst { arrivals.signal() }
+    }
+
+    // MARK: Writing
+
+    func start() {
+        let thread = WorkerThread { [self] in work() }
+        self.thread.withLock { $0 = thread }
+        thread.start()
+    }
+
+    /// Once nobody notes anything any more: what is left is written.
+    func waitUntilDone() {
+        state.withLock { $0.isEnding = true }
+        urgent.signal()
+        thread.withLock { $0 }?.waitUntilDone()
+    }
+
+    /// Something happened within the enclave that is to be in the record now.
+    func tellOfEnclave() {
+        guard isKept else { return }
+        state.withLock { $0.saysOwn = true }
+        urgent.signal()
+    }
+
+    /// Returns once what was noted before is on the disk, or cannot be written; two
+    /// seconds at the most.
+    func synchronize() {
+        do throws(SystemCallError) {
+            let done = try EventSignal()
+            state.withLock { $0.waiting.append(done) }
+            urgent.signal()
+            _ = try waitForAny(of: [done.descriptor], until: Deadline(after: .seconds(2), on: SystemClock()))
+        } catch { return }
+    }
+
+    private func work() {
+        var writer: AuditWriter?
+        while true {
+            do throws(SystemCallError) {
+                if try waitForAny(of: [urgent.descriptor, arrivals.descriptor]) == 1 {
+                    arrivals.drain()
+                    _ = try waitForAny(of: [urgent.descriptor], until: Deadline(after: Self.interval, on: clock))
+                }
+            } catch {
+                logger.error("the audit record ends", metadata: ["cause": "\(error)"])
+                return
+            }
+            urgent.drain()
+            if write(&writer) { return }
+        }
+    }
+
+    /// - Returns: whether it was the last time.
+    private func write(_ writer: inout AuditWriter?) -> Bool {
+        let taken = state.withLock { state in
+            defer {
+                state.buffer = AuditBuffer()
+                state.waiting = []
+                state.saysOwn = false
+            }
+            return state
+        }
+        // Digests are made while nobody waits for the lock.
+        var buffer = taken.buffer
+        var lines = buffer.take(at: clock.wallClock, digest: digest)
+        do throws(AuditWriter.Failure) {
+            try write(&lines, saysOwn: taken.saysOwn, &writer)
+            hasWritten()
+        } catch {
+            hasFailed(error, giving: lines, back: taken.saysOwn)
+        }
+        for waiting in taken.waiting { waiting.signal() }
+        return taken.isEnding
+    }
+
+    private func write(
+        _ lines: inout [AuditRecord], saysOwn: Bool, _ writer: inout AuditWriter?
+    ) throws(AuditWriter.Failure) {
+        if writer == nil || failedSince != nil {
+            let folder: AuditFolder
+            do throws(KeychainError) { folder = try self.folder() } catch { throw .keychain(error) }
+            if writer == nil { writer = AuditWriter(engine, folder) } else { writer?.folder = folder }
+        }
+        try writer?.write(&lines, saysOwn: saysOwn)
+    }
+
+    private func hasWritten() {
+        let failed = state.withLock { state in
+            defer { state.failedSince = nil }
+            return state.failedSince
+        }
+        if failed != nil { logger.notice("the audit record is written again") }
+    }
+
+    private func hasFailed(_ failure: AuditWriter.Failure, giving lines: [AuditRecord], back saysOwn: Bool) {
+        let now = clock.wallClock
+        let isFirst = state.withLock { state in
+            state.buffer.giveBack(lines)
+            state.saysOwn = state.saysOwn || saysOwn
+            defer { state.failedSince = state.failedSince ?? now }
+            return state.failedSince == nil
+        }
+        if isFirst {
+            logger.error("the audit record cannot be written", metadata: ["cause": "\(failure.cause)"])
+        }
+        // Again in a second; nothing new may come for long.
+        arrivals.signal()
+    }
+
+    // MARK: Reading
+
+    /// - Throws: `errSecInteractionNotAllowed` while the keychain is locked.
+    func page(_ query: AuditQuery) throws(KeychainError) -> AuditPage {
+        if query.from == nil { synchronize() }
+        return try AuditReader(engine, try folder()).page(query)
+    }
+}
+
+extension AuditWriter.Failure {
+    fileprivate var cause: String {
+        switch self {
+        case .disk(let error): "\(error)"
+        case .keychain(let error): error.reason.explanation
+        }
+    }
+}

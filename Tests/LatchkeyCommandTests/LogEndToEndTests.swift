@@ -1,0 +1,138 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// `latchkey log` and `latchkey whocan` on the real daemon and enclave.
+@Suite struct LogEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    private func lines(_ arguments: String...) throws -> [[String: Any]] {
+        let text = try programs.run(BuiltPrograms.latchkey, ["log", "--json"] + arguments).text
+        return try text.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+    }
+
+    private func audit() throws -> [String] {
+        let folder = "\(try dataDirectory())/audit"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { "\(folder)/\($0)" }
+    }
+
+    private func dataDirectory() throws -> String {
+        let status = try programs.run(BuiltPrograms.latchkey, ["status", "--json"]).text
+        let object = try JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any]
+        return try #require(object?["dataDirectory"] as? String)
+    }
+
+    @Test func whoReadWhatIsTold() throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        try programs.latchkey("set", "post", "bob", input: Data("CANARY".utf8))
+        for _ in 0..<3 { try programs.latchkey("get", "mail", "alice") }
+        let reads = try lines("--event", "read")
+        #expect(reads.allSatisfy { ($0["service"] as? String) == "mail" && ($0["account"] as? String) == "alice" })
+        #expect(reads.compactMap { $0["count"] as? Int }.reduce(0, +) == 3)
+        #expect(reads.allSatisfy { ($0["program"] as? String)?.isEmpty == false && ($0["by"] as? String) == "daemon" })
+        #expect(try lines("--item", "post").map { $0["event"] as? String } == ["add"])
+        #expect(try lines("--item", "post", "--account", "nobody").isEmpty)
+        #expect(try lines("--since", "2999-01-01T00:00:00Z").isEmpty)
+        #expect(try lines("--program", "no such program").isEmpty)
+        #expect(try lines("--denied").isEmpty)
+        #expect(try lines("--since", "1h", "--event", "read").count == reads.count)
+        // For people too, and never a value.
+        let text = try programs.latchkey("log").text
+        #expect(text.contains("\tread\t") && text.contains("mail/alice"))
+        #expect(!text.contains("CANARY"))
+    }
+
+    @Test func whatThePersonDoesIsToldByTheEnclave() throws {
+        let passcode = Data("words".utf8)
+        _ = try programs.run(BuiltPrograms.latchkey, ["passcode", "set"], input: passcode)
+        _ = try programs.run(BuiltPrograms.latchkey, ["lock"])
+        _ = try programs.run(BuiltPrograms.latchkey, ["unlock"], input: Data("wrong".utf8))
+        #expect(try programs.run(BuiltPrograms.latchkey, ["log"]).status == 3)
+        _ = try programs.run(BuiltPrograms.latchkey, ["unlock"], input: passcode)
+        _ = try programs.run(BuiltPrograms.latchkey, ["passcode", "remove", "--yes"], input: passcode)
+        let events = try lines().filter { ($0["by"] as? String) == "enclave" }.compactMap { $0["event"] as? String }
+        let expected = ["passcode-set", "locked", "attempt-failed", "unlocked", "passcode-removed"]
+        #expect(events.filter(expected.contains) == expected)
+    }
+
+    @Test func aRecordThatWasTouchedIsToldWithStatusFive() throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        try programs.latchkey("get", "mail", "alice")
+        let whole = try programs.latchkey("log", "--verify").text
+        #expect(whole.hasPrefix("The record is whole: "))
+        let file = try #require(try audit().first)
+        var bytes = try Data(contentsOf: URL(filePath: file))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(filePath: file))
+        let outcome = try programs.run(BuiltPrograms.latchkey, ["log", "--verify"])
+        #expect(outcome.status == 5)
+        #expect(outcome.text.contains("The record is not as the keychain wrote it."))
+        let json = try programs.run(BuiltPrograms.latchkey, ["log", "--verify", "--json"])
+        #expect(json.status == 5)
+        #expect(json.text.contains("\"sound\":false"))
+        // Whoever reads it hears of it as well.
+        let read = try programs.run(BuiltPrograms.latchkey, ["log"])
+        #expect(read.status == 0)
+        #expect(read.errors.contains("latchkey log --verify"))
+    }
+
+    /// Daemon and enclave killed while programs read: nothing looks like tampering, and
+    /// at most what was read in the last second is missing.
+    @Test(arguments: 0..<4)
+    func whatIsKilledIsNoTampering(round: Int) throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        try programs.latchkey("get", "mail", "alice")
+        #expect(try programs.run(BuiltPrograms.latchkey, ["log", "--verify"]).status == 0)
+        for _ in 0...round { try programs.latchkey("get", "mail", "alice") }
+        let status = try programs.run(BuiltPrograms.latchkey, ["status", "--json"]).text
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(status.utf8)) as? [String: Any])
+        let daemon = try #require((object["daemon"] as? [String: Any])?["pid"] as? Int)
+        let enclave = try #require((object["enclave"] as? [String: Any])?["pid"] as? Int)
+        let killed = round % 2 == 0 ? [daemon, enclave] : [enclave, daemon]
+        for process in killed {
+            try #require(kill(Int32(process), SIGKILL) == 0)
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            #expect(try ProcessHandle.waitForEnd(of: Int32(process), until: deadline) == .ready)
+        }
+        let verdict = try programs.run(BuiltPrograms.latchkey, ["log", "--verify"])
+        #expect(verdict.status == 0, "\(verdict.text)")
+        // What had been verified is there still.
+        let reads = try lines("--event", "read").compactMap { $0["count"] as? Int }.reduce(0, +)
+        #expect((1...(round + 2)).contains(reads))
+    }
+
+    @Test func followingTellsWhatHappensThen() throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        let process = programs.start(BuiltPrograms.latchkey, ["log", "--follow", "--json", "--event", "read"])
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.runUnmasked()
+        defer { process.terminate() }
+        try programs.latchkey("get", "mail", "alice")
+        #expect(output.fileHandleForReading.hasInput(until: Deadline(after: .seconds(60), on: SystemClock())))
+        let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(text.contains("\"event\":\"read\"") && text.contains("\"service\":\"mail\""))
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test func whoCouldReadAnItemIsTold() throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        let before = try programs.latchkey("whocan", "mail").text
+        #expect(before.contains("every program of this user\tthe group \"latchkey\""))
+        #expect(before.contains("every program of this user outside a sandbox\tthere is no passcode"))
+        #expect(before.contains("whoever has a copy of "))
+        #expect(before.contains("\nopens\topens while the keychain is unlocked"))
+        _ = try programs.run(BuiltPrograms.latchkey, ["passcode", "set"], input: Data("words".utf8))
+        let after = try programs.latchkey("whocan", "mail", "alice").text
+        #expect(after.contains("a person with the passcode"))
+        #expect(!after.contains("whoever has a copy of "))
+        #expect(try programs.run(BuiltPrograms.latchkey, ["whocan", "nothing"]).status == 1)
+    }
+}
