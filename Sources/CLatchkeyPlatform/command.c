@@ -93,8 +93,7 @@ static int spawn(const char *path, char *const argv[], char *const envp[], arran
 }
 
 static void close_from(unsigned first) {
-    if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-    for (unsigned fd = first; fd < 4096; fd++) close((int)fd);
+    if (lk_close_range(first, ~0U) < 0) _exit(127);
 }
 
 // Null, null, null, and two of the caller's, either of which may be missing.

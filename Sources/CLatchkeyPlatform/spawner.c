@@ -149,13 +149,15 @@ int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *co
         *end = lk_pidfd_open(child);
         return ends[0];
     }
+    // Held, it would never see its owner's end.
+    close(ends[0]);
     setsid();
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
     int null = open("/dev/null", O_RDWR), ours = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
     if (null < 0 || ours < 0 || chdir("/") < 0) _exit(1);
     for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
     dup3(ours, 3, O_CLOEXEC);
-    lk_close_range(4, ~0U);
+    if (lk_close_range(4, ~0U) < 0) _exit(1);
     rename_process(argv, argc);
     // What the kernel does not have, or refuses, is told by latchkey doctor, as the kernel
     // shows it.

@@ -76,7 +76,12 @@ package struct AuditRecord: Sendable, Hashable {
     package var inPersonsName = false
     package var itemClass: ItemClass?
     package var protection: ProtectionClass?
-    package var group: String?
+    /// Cut: a program may name any.
+    package var group: String? {
+        didSet { group = group.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestGroup))) } }
+    }
+    /// Unicode scalars of a group that are kept.
+    package static let longestGroup = 128
     /// Keyed digest of class, name and account, 16 bytes; empty: no one item.
     package var item: [UInt8] = []
     /// Keyed digest of class and name alone.

@@ -33,20 +33,28 @@ extension KeychainEngine {
 
     /// Above it, older lines show digests.
     private static let mostAuditNames = 16_384
+    /// Bytes of all names together, and of one item's: an answer has no more than 4 MiB.
+    private static let mostAuditNameBytes = 1 << 20
+    private static let longestAuditName = 1024
 
     /// The items that are there and open now, by what stands for them in the record.
     package func auditNames() throws(KeychainError) -> [AuditPage.Name] {
         var names: [AuditPage.Name] = []
+        var bytes = 0
         for itemClass in ItemClass.stored {
             let code = AuditNames.nameCode(of: itemClass)
             for item in try all(Query(everythingIn: itemClass)) where names.count < Self.mostAuditNames {
                 let name = item.attributes[code]?.string ?? ""
                 let account = item.attributes[.account]?.string ?? ""
+                let group = item.attributes[.accessGroup]?.string ?? ""
+                let size = name.utf8.count + account.utf8.count + group.utf8.count
+                guard size <= Self.longestAuditName, bytes + size <= Self.mostAuditNameBytes else { continue }
+                bytes += size
                 names.append(
                     AuditPage.Name(
                         digest: auditDigest(itemClass, name: name, account: account),
                         names: AuditNames(itemClass: itemClass, name: name, account: account),
-                        group: item.attributes[.accessGroup]?.string ?? ""))
+                        group: group))
             }
         }
         return names

@@ -14,6 +14,8 @@ package struct RestoreSwitch: Sendable {
     /// In the new store's folder: where the present one is to go.
     package static let asideFile = "aside"
     private static let keybagFolder = "enclave"
+    /// The record of what the former store's keys did: nothing of the new one opens it.
+    private static let auditFolder = "audit"
 
     private let data: PrivateDirectory
     private let ready: PrivateDirectory
@@ -109,6 +111,7 @@ package struct RestoreSwitch: Sendable {
             guard try ready.holds(Store.fileName) else { return [] }
             let old = FolderContent.names(at: data.path).filter { $0.hasPrefix(Store.fileName) }.sorted().reversed()
             var steps = old.map { Step(direction: .out, name: $0) }
+            if try data.holds(Self.auditFolder) { steps.append(Step(direction: .out, name: Self.auditFolder)) }
             if try ready.holds(Self.keybagFolder) {
                 if try data.holds(Self.keybagFolder) { steps.append(Step(direction: .out, name: Self.keybagFolder)) }
                 steps.append(Step(direction: .into, name: Self.keybagFolder))

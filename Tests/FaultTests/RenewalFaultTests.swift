@@ -202,7 +202,7 @@ struct RenewalCallTests {
         let calls = try self.calls(of: victim, keychain)
         #expect(calls.count > 20)
         var struck = 0
-        let step = FaultScale.rounds(6, long: 1)
+        let step = FaultScale.rounds(10, long: 1)
         for call in calls.enumerated().filter({ $0.offset % step == 0 }).map(\.element) {
             let isKilled = try renew(keychain, victim) { process in
                 try Tracer(

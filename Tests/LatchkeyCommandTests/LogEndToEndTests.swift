@@ -105,6 +105,24 @@ import Testing
         #expect((1...(round + 2)).contains(reads))
     }
 
+    /// What the former store's keys sealed goes with it.
+    @Test func aRestoreBeginsARecordOfItsOwn() throws {
+        let file = programs.home + "/keychain.backup"
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        try programs.latchkey("get", "mail", "alice")
+        #expect(try lines("--event", "read").count == 1)
+        try programs.latchkey("backup", file)
+        try programs.latchkey("restore", "--replace", file)
+        try programs.latchkey("get", "mail", "alice")
+        let verified = try programs.run(BuiltPrograms.latchkey, ["log", "--verify"])
+        #expect(verified.status == 0, "\(verified.text) \(verified.errors)")
+        #expect(try lines("--event", "read").count == 1)
+        let data = try dataDirectory()
+        let aside = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: data).first { $0.hasPrefix("replaced-") })
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: "\(data)/\(aside)/audit").isEmpty)
+    }
+
     @Test func followingTellsWhatHappensThen() throws {
         try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
         let process = programs.start(BuiltPrograms.latchkey, ["log", "--follow", "--json", "--event", "read"])

@@ -206,8 +206,13 @@ extension EnclaveCore {
         let change = try KeybagChange(
             of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
             movingTo: newRoot, recording: audit.held != nil)
+        // nil where its head cannot be written: another chain begins then. What a person
+        // takes away does not wait for the record.
         var record: AuditLedger.Held?
-        if let chain = change.audit { record = try prepareAudit(chain) }
+        let beginsRecord = change.audit != nil
+        if let chain = change.audit {
+            do throws(KeybagError) { record = try prepareAudit(chain) } catch { record = nil }
+        }
         if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
         let failures: [RepairFailure]
         if let newRoot {
@@ -216,7 +221,7 @@ extension EnclaveCore {
             failures = try storage.write(change.body, generation: change.generation, root: keybag.root)
         }
         keybag.adopt(change)
-        if let record {
+        if beginsRecord {
             audit.held = record
             audit.pending = nil
             audit.cursor = nil

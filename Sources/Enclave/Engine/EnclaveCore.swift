@@ -39,8 +39,14 @@ struct EnclaveCore: ~Copyable, Sendable {
         self.biometry = biometry
         var keybag = keybag
         if keybag.body.slot(.open) != nil { try keybag.unlock(with: .open, effacement: nil) }
-        audit = try AuditLedger(
-            keybag.body.audit.last, places: try storage.auditHeads(), root: keybag.root, of: keybag.body.store)
+        var unrepaired = unrepaired
+        var heads: [[UInt8]] = []
+        // Where it cannot be read the record begins anew, and says so: items do not depend
+        // on it.
+        do throws(KeybagError) { heads = try storage.auditHeads() } catch {
+            unrepaired.append(RepairFailure(fileName: AuditHead.fileName, error: error))
+        }
+        audit = try AuditLedger(keybag.body.audit.last, places: heads, root: keybag.root, of: keybag.body.store)
         self.keybag = keybag
         self.storage = storage
         self.protectors = protectors

@@ -15,6 +15,9 @@ internal import Synchronization
 final class AuditBook: AuditSink {
     /// How long a line waits at the most, if the disk is well.
     static let interval: Duration = .seconds(1)
+    /// How long a failure waits for the next attempt at the most; each wait is twice the
+    /// last.
+    static let longestPause: Duration = .seconds(60)
 
     private struct State {
         var buffer = AuditBuffer()
@@ -22,6 +25,8 @@ final class AuditBook: AuditSink {
         var saysOwn = false
         var waiting: [EventSignal] = []
         var failedSince: Double?
+        /// Until the next attempt.
+        var pause = AuditBook.interval
         var isEnding = false
     }
 
@@ -131,7 +136,8 @@ final class AuditBook: AuditSink {
             do throws(SystemCallError) {
                 if try waitForAny(of: [urgent.descriptor, arrivals.descriptor]) == 1 {
                     arrivals.drain()
-                    _ = try waitForAny(of: [urgent.descriptor], until: Deadline(after: Self.interval, on: clock))
+                    let pause = state.withLock { $0.pause }
+                    _ = try waitForAny(of: [urgent.descriptor], until: Deadline(after: pause, on: clock))
                 }
             } catch {
                 logger.error("the audit record ends", metadata: ["cause": "\(error)"])
@@ -178,7 +184,7 @@ final class AuditBook: AuditSink {
 
     private func hasWritten() {
         let failed = state.withLock { state in
-            defer { state.failedSince = nil }
+            defer { (state.failedSince, state.pause) = (nil, Self.interval) }
             return state.failedSince
         }
         if failed != nil { logger.notice("the audit record is written again") }
@@ -189,13 +195,16 @@ final class AuditBook: AuditSink {
         let isFirst = state.withLock { state in
             state.buffer.giveBack(lines)
             state.saysOwn = state.saysOwn || saysOwn
-            defer { state.failedSince = state.failedSince ?? now }
+            defer {
+                state.pause = state.failedSince == nil ? Self.interval : min(state.pause * 2, Self.longestPause)
+                state.failedSince = state.failedSince ?? now
+            }
             return state.failedSince == nil
         }
         if isFirst {
             logger.error("the audit record cannot be written", metadata: ["cause": "\(failure.cause)"])
         }
-        // Again in a second; nothing new may come for long.
+        // Again after a while; nothing new may come for long.
         arrivals.signal()
     }
 
