@@ -324,7 +324,7 @@ struct SlotTests {
         try keys.expectOpenWithoutPerson(in: daemon)
     }
 
-    /// What was opened for a change that then failed is told as open, and works.
+    /// The passcode was right, and nothing comes of it: the lock stays as it was.
     @Test func aDeviceThatFailsOpensNothing() throws {
         let keys = try Keys()
         try keys.scene.door().lock()

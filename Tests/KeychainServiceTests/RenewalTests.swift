@@ -213,6 +213,36 @@ import Testing
         #expect(try device.values() == ["a": "v a"])
     }
 
+    /// As after a start at which a slot opened the keychain: what takes a person is closed
+    /// and stays, the rest is served.
+    @Test func whatTakesAPersonStaysClosedWhereASlotOpenedTheRest() throws {
+        let device = try Device()
+        try device.setPasscode()
+        try device.add("open")
+        try device.add("person", "akpu")
+        let credential = try device.enclave.addCredentialSlot(passcode: Self.passcode)
+        try device.close()
+
+        let again = try Device(device.folder)
+        try again.enclave.unlock(bySlot: credential)
+        try again.engine.deviceChanged()
+        func value(_ account: String) throws -> String? {
+            try again.call(.copy, [("acct", .string(account)), ("r_Data", .bool(true))]).rows.first?.value.map {
+                String(decoding: $0.bytes.insecureArray(), as: UTF8.self)
+            }
+        }
+        #expect(try value("open") == "v open")
+        try again.add("another")
+        for attempt in [{ _ = try value("person") }, { try again.add("later", "akpu") }] as [() throws -> Void] {
+            let error = #expect(throws: KeychainError.self) { try attempt() }
+            #expect(error?.status == .interactionNotAllowed && error?.reason == .locked(class: "akpu"))
+        }
+        #expect(try again.number("SELECT count(*) FROM genp WHERE pdmn = 'akpu'") == 1)
+        try again.enclave.unlock(with: .passcode(Self.passcode))
+        try again.engine.deviceChanged()
+        #expect(try again.values() == ["open": "v open", "person": "v person", "another": "v another"])
+    }
+
     @Test func itemsOfARemovedPasscodeArePurgedFromTheFile() throws {
         let device = try Device()
         try device.setPasscode()

@@ -66,16 +66,7 @@ struct LogLine: Sendable {
         }
     }
 
-    private var kind: String? {
-        switch record.itemClass {
-        case .genericPassword: "generic"
-        case .internetPassword: "internet"
-        case .certificate: "certificate"
-        case .key: "key"
-        case .identity: "identity"
-        case nil: nil
-        }
-    }
+    private var kind: String? { record.itemClass?.commandName }
 }
 
 /// Whether the record is as it was written.

@@ -138,16 +138,7 @@ private struct ChangeLine {
         }
     }
 
-    private var kind: String? {
-        switch items?.itemClass {
-        case .genericPassword: "generic"
-        case .internetPassword: "internet"
-        case .certificate: "certificate"
-        case .key: "key"
-        case .identity: "identity"
-        case nil: nil
-        }
-    }
+    private var kind: String? { items?.itemClass.commandName }
 
     /// A person has no use for the position.
     func text(forPerson: Bool) -> String {
