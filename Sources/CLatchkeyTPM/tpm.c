@@ -172,7 +172,7 @@ static uint32_t begin_session(lk_tpm *tpm, const char **step) {
 
 // MARK: Sealing
 
-// Bound to this TPM and to this parent; no PCR, no password, no count of tries.
+// Bound to this TPM and to this parent; no PCR. Without a password no count of tries.
 static const TPM2B_PUBLIC sealed_template = {
     .publicArea = {
         .type = TPM2_ALG_KEYEDHASH,
@@ -195,12 +195,15 @@ static uint32_t marshal(
 }
 
 static uint32_t create(lk_tpm *tpm, TPM2B_SENSITIVE_CREATE *sensitive, lk_tpm_sealed *out, const char **step) {
+    TPM2B_PUBLIC template = sealed_template;
+    // A wrong password counts (Part 1, 19.8, "Dictionary Attack Protection").
+    if (sensitive->sensitive.userAuth.size) template.publicArea.objectAttributes &= ~(TPMA_OBJECT)TPMA_OBJECT_NODA;
     const TPM2B_DATA outside = {0};
     const TPML_PCR_SELECTION none = {0};
     TPM2B_PRIVATE *private = NULL;
     TPM2B_PUBLIC *public = NULL;
     TRY(Esys_Create(
-        tpm->esys, tpm->parent, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, sensitive, &sealed_template, &outside, &none,
+        tpm->esys, tpm->parent, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, sensitive, &template, &outside, &none,
         &private, &public, NULL, NULL, NULL));
     uint32_t code = marshal(public, private, out, step);
     Esys_Free(private);
@@ -208,21 +211,27 @@ static uint32_t create(lk_tpm *tpm, TPM2B_SENSITIVE_CREATE *sensitive, lk_tpm_se
     return code;
 }
 
-static uint32_t seal(lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], lk_tpm_sealed *out, const char **step) {
+static uint32_t seal(
+    lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], const uint8_t *password, lk_tpm_sealed *out, const char **step) {
     uint32_t code;
     memset(out, 0, sizeof *out);
     if ((code = make_storage_key(tpm, &out->parent, step))) return code;
     if ((code = begin_session(tpm, step))) return code;
     TPM2B_SENSITIVE_CREATE sensitive = {.sensitive.data.size = LK_TPM_SECRET};
     memcpy(sensitive.sensitive.data.buffer, secret, LK_TPM_SECRET);
+    if (password) {
+        sensitive.sensitive.userAuth.size = LK_TPM_PASSWORD;
+        memcpy(sensitive.sensitive.userAuth.buffer, password, LK_TPM_PASSWORD);
+    }
     code = create(tpm, &sensitive, out, step);
     explicit_bzero(&sensitive, sizeof sensitive);
     return code;
 }
 
-uint32_t lk_tpm_seal(lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], lk_tpm_sealed *out, const char **step) {
+uint32_t lk_tpm_seal(
+    lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], const uint8_t *password, lk_tpm_sealed *out, const char **step) {
     *step = NULL;
-    return said(seal(tpm, secret, out, step), step);
+    return said(seal(tpm, secret, password, out, step), step);
 }
 
 static uint32_t find_parent(lk_tpm *tpm, const lk_tpm_area *expected, const char **step) {
@@ -246,8 +255,27 @@ static uint32_t take(lk_tpm *tpm, ESYS_TR object, uint8_t secret[LK_TPM_SECRET],
     return fits ? 0 : LK_TPM_ODD_ANSWER;
 }
 
+// What a TPM says of a password (Part 2, 6.6.3): of which session or handle stands in the
+// upper bits of a code of format 1.
+static uint32_t judged(uint32_t code) {
+    uint32_t bare = code & TPM2_RC_FMT1 ? code & (TPM2_RC_FMT1 | 0x3f) : code;
+    if (bare == TPM2_RC_AUTH_FAIL) return LK_TPM_WRONG;
+    return code == TPM2_RC_LOCKOUT ? LK_TPM_LOCKED_OUT : code;
+}
+
+static uint32_t set_password(lk_tpm *tpm, ESYS_TR object, const uint8_t *password, const char **step) {
+    if (!password) return 0;
+    TPM2B_AUTH auth = {.size = LK_TPM_PASSWORD};
+    memcpy(auth.buffer, password, LK_TPM_PASSWORD);
+    *step = "Esys_TR_SetAuth";
+    uint32_t code = Esys_TR_SetAuth(tpm->esys, object, &auth);
+    explicit_bzero(&auth, sizeof auth);
+    return code;
+}
+
 static uint32_t unseal(
-    lk_tpm *tpm, const lk_tpm_sealed *sealed, uint8_t secret[LK_TPM_SECRET], const char **step) {
+    lk_tpm *tpm, const lk_tpm_sealed *sealed, const uint8_t *password, uint8_t secret[LK_TPM_SECRET],
+    const char **step) {
     TPM2B_PUBLIC public = {0};
     TPM2B_PRIVATE private = {0};
     ESYS_TR object;
@@ -260,15 +288,16 @@ static uint32_t unseal(
     if ((code = begin_session(tpm, step))) return code;
     TRY(Esys_Load(
         tpm->esys, tpm->parent, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, &private, &public, &object));
-    code = take(tpm, object, secret, step);
+    if (!(code = set_password(tpm, object, password, step))) code = judged(take(tpm, object, secret, step));
     Esys_FlushContext(tpm->esys, object);
     return code;
 }
 
 uint32_t lk_tpm_unseal(
-    lk_tpm *tpm, const lk_tpm_sealed *sealed, uint8_t secret[LK_TPM_SECRET], const char **step) {
+    lk_tpm *tpm, const lk_tpm_sealed *sealed, const uint8_t *password, uint8_t secret[LK_TPM_SECRET],
+    const char **step) {
     *step = NULL;
-    return said(unseal(tpm, sealed, secret, step), step);
+    return said(unseal(tpm, sealed, password, secret, step), step);
 }
 
 const char *lk_tpm_text(uint32_t code) {
@@ -276,6 +305,8 @@ const char *lk_tpm_text(uint32_t code) {
     case LK_TPM_OTHER_PARENT: return "the TPM was cleared, or it is another one";
     case LK_TPM_ABSENT: return "there is no such TPM: the machine has none, or it is turned off in the firmware";
     case LK_TPM_DENIED: return "this user may not use the TPM; on Debian, members of the group tss may";
+    case LK_TPM_WRONG: return "it was sealed with another password";
+    case LK_TPM_LOCKED_OUT: return "the TPM takes no password for now, because too many were wrong";
     case LK_TPM_ODD_ANSWER: return "the TPM answered what no TPM answers";
     default: return Tss2_RC_Decode(code);
     }

@@ -86,6 +86,24 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     set {request = .unseal(newValue)}
   }
 
+  /// its address; the tail: the secret, then the password, 32 bytes each
+  package var sealGuardedInTpm: String {
+    get {
+      if case .sealGuardedInTpm(let v)? = request {return v}
+      return String()
+    }
+    set {request = .sealGuardedInTpm(newValue)}
+  }
+
+  /// the tail has the password
+  package var unsealGuarded: Latchkey_SealedByTPM {
+    get {
+      if case .unsealGuarded(let v)? = request {return v}
+      return Latchkey_SealedByTPM()
+    }
+    set {request = .unsealGuarded(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -94,6 +112,10 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     /// the tail has the secret, 32 bytes
     case sealInTpm(String)
     case unseal(Latchkey_SealedByTPM)
+    /// its address; the tail: the secret, then the password, 32 bytes each
+    case sealGuardedInTpm(String)
+    /// the tail has the password
+    case unsealGuarded(Latchkey_SealedByTPM)
 
   }
 
@@ -143,6 +165,24 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     set {reply = .unsealed(newValue)}
   }
 
+  /// it was sealed with another password
+  package var refused: Bool {
+    get {
+      if case .refused(let v)? = reply {return v}
+      return false
+    }
+    set {reply = .refused(newValue)}
+  }
+
+  /// too many were wrong: in the library's words
+  package var lockedOut: String {
+    get {
+      if case .lockedOut(let v)? = reply {return v}
+      return String()
+    }
+    set {reply = .lockedOut(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Reply: Equatable, Sendable {
@@ -152,6 +192,10 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     case sealed(Latchkey_SealedByTPM)
     /// the tail has the secret
     case unsealed(Bool)
+    /// it was sealed with another password
+    case refused(Bool)
+    /// too many were wrong: in the library's words
+    case lockedOut(String)
 
   }
 
@@ -233,7 +277,7 @@ nonisolated extension Latchkey_SealedByTPM: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -271,6 +315,27 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
           self.request = .unseal(v)
         }
       }()
+      case 10: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .sealGuardedInTpm(v)
+        }
+      }()
+      case 11: try {
+        var v: Latchkey_SealedByTPM?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .unsealGuarded(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .unsealGuarded(v)
+        }
+      }()
       default: break
       }
     }
@@ -297,6 +362,14 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
       guard case .unseal(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     }()
+    case .sealGuardedInTpm?: try {
+      guard case .sealGuardedInTpm(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 10)
+    }()
+    case .unsealGuarded?: try {
+      guard case .unsealGuarded(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -312,7 +385,7 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
 
 nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -363,6 +436,22 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
           self.reply = .unsealed(v)
         }
       }()
+      case 10: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .refused(v)
+        }
+      }()
+      case 11: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .lockedOut(v)
+        }
+      }()
       default: break
       }
     }
@@ -392,6 +481,14 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
     case .unsealed?: try {
       guard case .unsealed(let v)? = self.reply else { preconditionFailure() }
       try visitor.visitSingularBoolField(value: v, fieldNumber: 5)
+    }()
+    case .refused?: try {
+      guard case .refused(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 10)
+    }()
+    case .lockedOut?: try {
+      guard case .lockedOut(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 11)
     }()
     case nil: break
     }

@@ -129,6 +129,15 @@
         return difference == 0
     }
 
+    /// One behind the other.
+    ///
+    /// - Precondition: there is memory for both.
+    package init(joining first: borrowing SecretBytes, _ second: borrowing SecretBytes) {
+        self.init(count: first.count + second.count)
+        unsafe base.copyMemory(from: first.base, byteCount: first.count)
+        unsafe (base + first.count).copyMemory(from: second.base, byteCount: second.count)
+    }
+
     /// All parts, one behind the other.
     ///
     /// - Throws: ENOMEM.

@@ -116,8 +116,9 @@ package struct TPMDescription: Hashable, Sendable {
 /// What the enclave asks of its hands.
 package enum HardwareRequest: Sendable {
     case describe(TPMAddress)
-    case seal(SharedSecret, TPMAddress)
-    case unseal(SealedByTPM)
+    /// With a password, 32 bytes, it is given back for that alone, and a wrong one counts.
+    case seal(SharedSecret, TPMAddress, password: SharedSecret? = nil)
+    case unseal(SealedByTPM, password: SharedSecret? = nil)
 }
 
 /// What they answer.
@@ -125,6 +126,10 @@ package enum HardwareAnswer: Sendable {
     case described(TPMDescription)
     case sealed(SealedByTPM)
     case unsealed(SharedSecret)
+    /// It was sealed with another password.
+    case refused
+    /// Too many passwords were wrong, of ours or of others: none is looked at for now.
+    case lockedOut(String)
     /// In the words of the device or of its library; no secret.
     case failed(String)
 }
@@ -147,10 +152,16 @@ package enum HardwareProtocol {
         var tail = SecretBytes(count: 0)
         switch request {
         case .describe(let address): message.describeTpm = address.description
-        case .seal(let secret, let address):
+        case .seal(let secret, let address, nil):
             message.sealInTpm = address.description
             tail = secret.bytes.copy()
-        case .unseal(let sealed): message.unseal = sealed.message
+        case .seal(let secret, let address, let password?):
+            message.sealGuardedInTpm = address.description
+            tail = SecretBytes(joining: secret.bytes, password.bytes)
+        case .unseal(let sealed, nil): message.unseal = sealed.message
+        case .unseal(let sealed, let password?):
+            message.unsealGuarded = sealed.message
+            tail = password.bytes.copy()
         }
         return EncodedMessage(header: message.wireBytes, tail: tail)
     }
@@ -167,9 +178,17 @@ package enum HardwareProtocol {
         case .sealInTpm(let text):
             guard let address = TPMAddress(text), tail.count == secretByteCount else { return nil }
             return (message.number, .seal(SharedSecret(tail.copy()), address))
+        case .sealGuardedInTpm(let text):
+            guard let address = TPMAddress(text), tail.count == 2 * secretByteCount else { return nil }
+            let secret = SharedSecret(tail.copy(0..<secretByteCount))
+            let password = SharedSecret(tail.copy(secretByteCount..<2 * secretByteCount))
+            return (message.number, .seal(secret, address, password: password))
         case .unseal(let sealed):
             guard let sealed = SealedByTPM(sealed), tail.count == 0 else { return nil }
             return (message.number, .unseal(sealed))
+        case .unsealGuarded(let sealed):
+            guard let sealed = SealedByTPM(sealed), tail.count == secretByteCount else { return nil }
+            return (message.number, .unseal(sealed, password: SharedSecret(tail.copy())))
         case nil: return nil
         }
     }
@@ -184,10 +203,15 @@ package enum HardwareProtocol {
         case .unsealed(let secret):
             message.unsealed = true
             tail = secret.bytes.copy()
-        case .failed(let text):
-            message.failure = String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText)))
+        case .refused: message.refused = true
+        case .lockedOut(let text): message.lockedOut = cut(text)
+        case .failed(let text): message.failure = cut(text)
         }
         return EncodedMessage(header: message.wireBytes, tail: tail)
+    }
+
+    private static func cut(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText)))
     }
 
     /// nil for anything that ``encode(_:number:)`` does not write.
@@ -208,7 +232,11 @@ package enum HardwareProtocol {
         case .unsealed(true):
             guard tail.count == secretByteCount else { return nil }
             return (message.number, .unsealed(SharedSecret(tail.copy())))
-        case .unsealed(false), nil: return nil
+        case .refused(true) where tail.count == 0: return (message.number, .refused)
+        case .lockedOut(let text):
+            guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
+            return (message.number, .lockedOut(text))
+        case .unsealed(false), .refused, nil: return nil
         }
     }
 }

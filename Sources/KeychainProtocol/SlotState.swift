@@ -7,7 +7,7 @@ package struct SlotState: Hashable, Sendable {
     package let kind: String
     /// 16 bytes.
     package let identifier: [UInt8]
-    /// Of a TPM.
+    /// Of a TPM: that opens it, or that guards the passcode.
     package let address: TPMAddress?
 
     package init(kind: String, identifier: [UInt8], address: TPMAddress?) {

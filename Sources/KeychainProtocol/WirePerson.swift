@@ -349,6 +349,19 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(PersonMessage(.unlockBySlot, new: credential))
     }
 
+    /// Has a TPM look at the passcode, so that each guess costs one of its commands and is
+    /// counted by it; nil: none.
+    ///
+    /// - Parameter code: the recovery code, where there is one and a TPM is named.
+    /// - Throws: as ``addSlot(of:passcode:)``.
+    package func guardPasscode(
+        by tpm: TPMAddress?, passcode: SharedSecret, code: SharedSecret?
+    ) throws(KeychainError) {
+        var message = PersonMessage(.guardPasscode, credential: .passcode(passcode), new: code)
+        message.protectorAddress = tpm?.description ?? ""
+        _ = try ask(message)
+    }
+
     // MARK: Locking by itself
 
     /// When the enclave locks without anybody asking for it, from now on.

@@ -23,7 +23,9 @@ enum Advice {
         case .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
         case .protectorRefused: "Nothing was changed. `latchkey protector list` shows what there is."
-        case .deviceFailed: "Nothing was changed. `latchkey protector test` tries every protector."
+        case .deviceFailed:
+            "Nothing was changed. `latchkey protector test` tries every protector; `latchkey unlock --recovery` takes "
+                + "the recovery code instead."
         default: unavailable(reason)
         }
     }

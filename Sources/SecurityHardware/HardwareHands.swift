@@ -49,15 +49,17 @@ package struct HardwareHands {
         do throws(TPM.Failure) {
             switch request {
             case .describe(let address): return .described(try TPM(address: address).describe())
-            case .seal(let secret, let address):
-                guard let sealed = try TPM(address: address).seal(secret.bytes) else {
+            case .seal(let secret, let address, let password):
+                guard let sealed = try TPM(address: address).seal(secret.bytes, password: password) else {
                     return .failed("the TPM answered what no TPM answers")
                 }
                 return .sealed(sealed)
-            case .unseal(let sealed): return .unsealed(try TPM(address: sealed.address).unseal(sealed))
+            case .unseal(let sealed, let password):
+                return .unsealed(try TPM(address: sealed.address).unseal(sealed, password: password))
             }
         } catch {
-            return .failed(error.description)
+            if error.isWrongPassword { return .refused }
+            return error.isLockout ? .lockedOut(error.description) : .failed(error.description)
         }
     }
 }

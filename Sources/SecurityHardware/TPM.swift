@@ -5,9 +5,9 @@ internal import KeychainProtocol
 /// A TPM 2.0, through tpm2-tss (ESAPI). Every call is a connection of its own and may
 /// block for as long as the device likes.
 ///
-/// What is sealed is bound to this TPM and its owner's seed: no PCR, no password, so
-/// that no update of the firmware and no count of wrong passwords takes it away. The
-/// machine's lockout parameters are read and never changed. The session is salted to
+/// What is sealed is bound to this TPM and its owner's seed: no PCR, so that no update of
+/// the firmware takes it away; and no password, so that no count of wrong ones does,
+/// unless one is given. The machine's lockout parameters are read and never changed. The session is salted to
 /// the storage key and encrypts the secret in both directions, because a separate
 /// chip's bus can be listened to.
 struct TPM {
@@ -16,8 +16,14 @@ struct TPM {
     /// What the device or the library said, and in which step.
     struct Failure: Error, CustomStringConvertible {
         let description: String
+        private let code: UInt32
+
+        /// It was sealed with another password.
+        var isWrongPassword: Bool { code == LK_TPM_WRONG }
+        var isLockout: Bool { code == LK_TPM_LOCKED_OUT }
 
         fileprivate init(_ code: UInt32, _ step: UnsafePointer<CChar>?) {
+            self.code = code
             let text = unsafe String(cString: lk_tpm_text(code))
             let name = unsafe step.map { unsafe String(cString: $0) } ?? ""
             description = name.isEmpty ? text : "\(text) (\(name))"
@@ -36,13 +42,17 @@ struct TPM {
             recoverySeconds: found.recovery_seconds)
     }
 
-    /// - Precondition: 32 bytes.
-    func seal(_ secret: borrowing SecretBytes) throws(Failure) -> SealedByTPM? {
+    /// - Parameter password: what the TPM wants to see before it gives the secret back, and
+    ///   counts where it is wrong; nil: nothing.
+    /// - Precondition: 32 bytes, both.
+    func seal(_ secret: borrowing SecretBytes, password: SharedSecret?) throws(Failure) -> SealedByTPM? {
         precondition(secret.count == HardwareProtocol.secretByteCount)
         var sealed = lk_tpm_sealed()
         try unsafe withTPM { tpm, step in
             unsafe secret.withUnsafeBytes { bytes in
-                unsafe lk_tpm_seal(tpm, bytes.bindMemory(to: UInt8.self).baseAddress, &sealed, &step)
+                unsafe Self.lending(password) { password in
+                    unsafe lk_tpm_seal(tpm, bytes.bindMemory(to: UInt8.self).baseAddress, password, &sealed, &step)
+                }
             }
         }
         return SealedByTPM(
@@ -50,7 +60,7 @@ struct TPM {
             privateArea: Self.bytes(sealed.private_area))
     }
 
-    func unseal(_ sealed: SealedByTPM) throws(Failure) -> SharedSecret {
+    func unseal(_ sealed: SealedByTPM, password: SharedSecret?) throws(Failure) -> SharedSecret {
         var areas = lk_tpm_sealed()
         areas.parent = Self.area(sealed.storageKey)
         areas.public_area = Self.area(sealed.publicArea)
@@ -58,7 +68,10 @@ struct TPM {
         var secret = SecretBytes(count: HardwareProtocol.secretByteCount)
         try unsafe withTPM { tpm, step in
             unsafe secret.withUnsafeMutableBytes { bytes in
-                unsafe lk_tpm_unseal(tpm, &areas, bytes.bindMemory(to: UInt8.self).baseAddress, &step)
+                unsafe Self.lending(password) { password in
+                    unsafe lk_tpm_unseal(
+                        tpm, &areas, password, bytes.bindMemory(to: UInt8.self).baseAddress, &step)
+                }
             }
         }
         return SharedSecret(secret)
@@ -79,6 +92,16 @@ struct TPM {
         defer { unsafe lk_tpm_close(tpm) }
         code = unsafe body(tpm, &step)
         guard code == 0 else { throw unsafe Failure(code, step) }
+    }
+
+    private static func lending(
+        _ password: SharedSecret?, _ body: (UnsafePointer<UInt8>?) -> UInt32
+    ) -> UInt32 {
+        guard let password else { return body(nil) }
+        precondition(password.bytes.count == HardwareProtocol.secretByteCount)
+        return unsafe password.bytes.withUnsafeBytes { bytes in
+            unsafe body(bytes.bindMemory(to: UInt8.self).baseAddress)
+        }
     }
 
     private static func bytes(_ area: lk_tpm_area) -> [UInt8] {

@@ -20,7 +20,8 @@ import Testing
             var key: [UInt8]
         }
 
-        /// From version 2; what the keybag opened with when it was written.
+        /// From version 2; what the keybag opened with when it was written. Of version 3 the
+        /// passcode is looked at by a TPM that is gone.
         var passcode: String?
         var recoveryCode: String?
         /// Where there is a slot that opens without a person.
@@ -40,16 +41,18 @@ import Testing
         case slot(SharedSecret)
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock"])
+    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-3"])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
     }
 
     private func openings(of name: String) throws -> [Opening] {
         let (_, expected) = try fixture(name)
-        guard let passcode = expected.passcode, let code = expected.recoveryCode else { return [.itself] }
-        return [.person(.passcode(.text(passcode))), .person(.recoveryCode(.text(code)))]
-            + (expected.slotCredential.map { [.slot(.text($0))] } ?? [])
+        guard let code = expected.recoveryCode else { return [.itself] }
+        var openings: [Opening] = [.person(.recoveryCode(.text(code)))]
+        if let passcode = expected.passcode { openings.append(.person(.passcode(.text(passcode)))) }
+        if let credential = expected.slotCredential { openings.append(.slot(.text(credential))) }
+        return openings
     }
 
     private func fixture(_ name: String) throws -> (URL, Expected) {
@@ -116,10 +119,23 @@ import Testing
         try enclave.setLockPolicy(try #require(LockPolicy(idleSeconds: 900)), passcode: .text(passcode))
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
+        if name == "keybag-3" {
+            try guardPasscode(.text(passcode), code: code, in: home)
+            expected.passcode = nil
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         try encoder.encode(expected).write(to: fixture.appending(path: "expected.json"))
         for (file, bytes) in try home.contents() { try Data(bytes).write(to: fixture.appending(path: file)) }
+    }
+
+    private func guardPasscode(_ passcode: SharedSecret, code: SharedSecret, in home: EnclaveHome) throws {
+        let tpm = try SoftwareTPM()
+        let server = try RunningServer(home: home, hardware: HardwareScene.hardware)
+        defer { server.end() }
+        _ = try server.connect()
+        let door = try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
+        try door.guardPasscode(by: TPMAddress(tpm.address), passcode: passcode, code: code)
     }
 
     private func add(_ classes: [ProtectionClass], of enclave: InProcessEnclave, to expected: inout Expected) throws {

@@ -346,7 +346,7 @@ private struct LyingHardware: HardwareDoor {
     func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
         switch request {
         case .describe: throw .failed("no")
-        case .seal(_, let address):
+        case .seal(_, let address, _):
             guard let sealed = SealedByTPM(address: address, storageKey: [1], publicArea: [2], privateArea: [3]) else {
                 throw .failed("no")
             }

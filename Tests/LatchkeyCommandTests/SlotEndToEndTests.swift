@@ -59,6 +59,27 @@ struct SlotEndToEndTests {
         #expect(try programs.status()["opensByItself"] as? Bool == false)
     }
 
+    @Test func aTPMLooksAtThePasscode() throws {
+        #expect(try latchkey("passcode", "guard", "tpm", "--at", "swtpm:relative", typed: "words words").status == 2)
+        #expect(try latchkey("passcode", "guard", "none", "--at", tpm.address, typed: "words words").status == 2)
+        #expect(try latchkey("passcode", "guard", "tpm", "--at", tpm.address, typed: "wrong").status == 3)
+        try forms.check("passcode guard", ["passcode", "guard", "tpm", "--at", tpm.address], input: "words words")
+        #expect(try latchkey("slot", "list").text.contains("\t\(tpm.address)\t"))
+        #expect(try latchkey("lock", "--stop").status == 0)
+        #expect(try latchkey("unlock", typed: "wrong words").status == 3)
+        tpm.stop()
+        let refused = try latchkey("unlock", typed: "words words")
+        #expect(refused.status == 69 && refused.errors.contains("there is no such TPM"))
+        #expect(refused.errors.contains("`latchkey unlock --recovery`"))
+        try tpm.start()
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        #expect(try latchkey("passcode", "guard", "none", typed: "words words").status == 0)
+        tpm.stop()
+        #expect(try latchkey("lock").status == 0)
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+    }
+
     /// As a unit with LoadCredential= has it.
     @Test func aServiceOpensItWithACredential() throws {
         let made = try latchkey("slot", "add", "credential", typed: "words words")

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #define LK_TPM_SECRET 32
+#define LK_TPM_PASSWORD 32
 #define LK_TPM_AREA 512         // more than any public or sensitive area of ours
 
 typedef struct lk_tpm lk_tpm;
@@ -35,12 +36,19 @@ typedef struct {
 #define LK_TPM_ODD_ANSWER 0x00090002u    // an answer that a TPM does not give
 #define LK_TPM_ABSENT 0x00090003u        // no such device or socket
 #define LK_TPM_DENIED 0x00090004u        // there is one, for others
+#define LK_TPM_WRONG 0x00090005u         // not the password of what was sealed
+#define LK_TPM_LOCKED_OUT 0x00090006u    // too many of them; the right one is refused as well
 
 // `tcti`: "device" or "swtpm", the name of a module of tpm2-tss; never a path.
 uint32_t lk_tpm_open(const char *tcti, const char *configuration, lk_tpm **out, const char **step);
 void lk_tpm_close(lk_tpm *tpm);
 uint32_t lk_tpm_describe(lk_tpm *tpm, lk_tpm_description *out, const char **step);
-uint32_t lk_tpm_seal(lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], lk_tpm_sealed *out, const char **step);
-uint32_t lk_tpm_unseal(lk_tpm *tpm, const lk_tpm_sealed *sealed, uint8_t secret[LK_TPM_SECRET], const char **step);
+// `password`: of LK_TPM_PASSWORD bytes, or NULL for none. What has one is subject to the
+// TPM's count of wrong passwords: LK_TPM_WRONG, LK_TPM_LOCKED_OUT.
+uint32_t lk_tpm_seal(
+    lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], const uint8_t *password, lk_tpm_sealed *out, const char **step);
+uint32_t lk_tpm_unseal(
+    lk_tpm *tpm, const lk_tpm_sealed *sealed, const uint8_t *password, uint8_t secret[LK_TPM_SECRET],
+    const char **step);
 // Text of a code; static storage.
 const char *lk_tpm_text(uint32_t code);

@@ -22,12 +22,11 @@ extension EnclaveCore {
     func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
         try refuse(request, at: moment)
         if case .slot(let request) = request { try refuse(request) }
-        var passcode: (SharedSecret, PasscodeParameters)?
+        var passcode: (SharedSecret, PasscodeSlotParameters)?
         var recovery: SharedSecret?
         switch request.credential {
         case .passcode(let typed):
-            guard let slot = keybag.body.slot(.passcode), let parameters = PasscodeParameters(encoded: slot.parameters)
-            else { throw Self.noPasscode }
+            guard let parameters = keybag.body.slot(.passcode)?.passcode else { throw Self.noPasscode }
             passcode = (typed, parameters)
         case .recoveryCode(let typed):
             guard keybag.body.slot(.recovery) != nil else { throw Self.wrong }
@@ -35,11 +34,12 @@ extension EnclaveCore {
         case nil: break
         }
         var derivation = PersonDerivation(
-            passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost)
+            passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost, hardware: hardware)
+        derivation.guardian = guardian(for: request)
         derivation.work = try deviceWork(for: request)
         switch request {
         case .protector(.remove(_, _, .brought(let code))): derivation.code = code
-        case .slot(.remove(_, _, let code)): derivation.code = code
+        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code): derivation.code = code
         default: break
         }
         return derivation
@@ -54,7 +54,20 @@ extension EnclaveCore {
         if case .setPasscode = request, keybag.body.hasPasscode { throw .parameter(.passcodeIsSet) }
         if request.needsPasscode, request.credential == nil, keybag.body.hasPasscode { throw Self.wrong }
         if case .lock = request, !keybag.body.hasPasscode { throw Self.noPasscode }
+        if case .guardPasscode(.some, _, nil) = request, keybag.body.slot(.recovery) != nil {
+            throw .slot("the recovery code is needed as well")
+        }
         if let new = request.newPasscode { try Self.refuse(passcode: new) }
+    }
+
+    /// Which TPM is to guard the passcode afterwards. One that is reset with the recovery
+    /// code is guarded by none: the TPM may be gone.
+    private func guardian(for request: PersonRequest) -> TPMAddress? {
+        switch request {
+        case .changePasscode: keybag.body.slot(.passcode)?.passcode?.guardian?.address
+        case .guardPasscode(let address, _, _): address
+        default: nil
+        }
     }
 
     private static func refuse(passcode: SharedSecret) throws(KeychainError) {
@@ -99,6 +112,7 @@ extension EnclaveCore {
             case .removeRecoveryCode: try removeRecoveryCode(derived)
             case .unlockBySlot(let typed): try unlockBySlot(typed)
             case .setLockPolicy(let policy, _): try set(policy)
+            case .guardPasscode(let address, _, _): try guardPasscode(by: address, derived)
             case .protector, .slot: break
             }
         } catch {
@@ -194,6 +208,22 @@ extension EnclaveCore {
     private mutating func changePasscode(_ derived: DerivedSecrets) throws(KeybagError) {
         try open(derived.credential)
         try replaceSlot(derived.new)
+    }
+
+    private mutating func guardPasscode(by address: TPMAddress?, _ derived: DerivedSecrets) throws(KeybagError) {
+        if let code = derived.code { try require(code) }
+        try open(derived.credential)
+        // What nothing guarded lies, or lay, on a disk; the other way nothing opens more
+        // than it did.
+        guard address != nil else { return try replaceSlot(derived.new) }
+        try change(.rolled, [derived.new, derived.code])
+    }
+
+    /// - Throws: where it is not the recovery code.
+    func require(_ code: DerivedSecret) throws(KeybagError) {
+        guard keybag.body.slot(.recovery) != nil, keybag.accepts(code.slotSecret) else {
+            throw .unreadable(.slotRefuses)
+        }
     }
 
     /// One slot anew, the others as they are: nothing below the slots changes.

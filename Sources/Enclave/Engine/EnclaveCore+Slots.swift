@@ -92,7 +92,9 @@ extension EnclaveCore {
 
     private var slotStates: [SlotState] {
         keybag.body.slots.map { slot in
-            SlotState(kind: slot.kind.name, identifier: slot.identifier, address: slot.sealed?.address)
+            SlotState(
+                kind: slot.kind.name, identifier: slot.identifier,
+                address: (slot.sealed ?? slot.passcode?.guardian)?.address)
         }
     }
 
@@ -115,16 +117,12 @@ extension EnclaveCore {
     }
 
     private mutating func remove(_ name: [UInt8], _ derived: DerivedSecrets) throws(KeybagError) {
-        if let code = derived.code {
-            guard keybag.body.slot(.recovery) != nil, keybag.accepts(code.slotSecret) else {
-                throw .unreadable(.slotRefuses)
-            }
-        }
+        if let code = derived.code { try require(code) }
         try open(derived.credential)
         try change(.rolled, [derived.credential, derived.code], dropping: name)
     }
 }
 
 extension KeychainError {
-    fileprivate static func slot(_ why: String) -> KeychainError { .parameter(.protectorRefused(why: why)) }
+    static func slot(_ why: String) -> KeychainError { .parameter(.protectorRefused(why: why)) }
 }

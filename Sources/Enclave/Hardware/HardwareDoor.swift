@@ -16,12 +16,17 @@ package enum HardwareError: Error, Hashable, Sendable, CustomStringConvertible {
     case silent(Duration)
     /// In the words of the system, of the device or of its library.
     case failed(String)
+    /// It was sealed with another password.
+    case wrongPassword
+    /// Too many were wrong, of ours or of others: none is looked at for now.
+    case lockedOut(String)
 
     package var description: String {
         switch self {
         case .notInstalled: "latchkey-hardware is not installed beside the enclave"
         case .silent(let patience): "it gave no answer within \(patience.components.seconds) seconds"
-        case .failed(let why): why
+        case .failed(let why), .lockedOut(let why): why
+        case .wrongPassword: "it was sealed with another password"
         }
     }
 }
@@ -102,14 +107,35 @@ package final class HardwareHelper: HardwareDoor {
 }
 
 extension HardwareDoor {
-    func seal(_ secret: SharedSecret, in address: TPMAddress, patience: Duration) throws(HardwareError) -> SealedByTPM {
-        guard case .sealed(let sealed) = try asking(.seal(secret, address), patience), sealed.address == address
+    func seal(
+        _ secret: SharedSecret, in address: TPMAddress, password: SharedSecret? = nil, patience: Duration
+    ) throws(HardwareError) -> SealedByTPM {
+        guard case .sealed(let sealed) = try asking(.seal(secret, address, password: password), patience),
+            sealed.address == address
         else { throw .odd }
         return sealed
     }
 
-    func unseal(_ sealed: SealedByTPM, patience: Duration) throws(HardwareError) -> SharedSecret {
-        guard case .unsealed(let secret) = try asking(.unseal(sealed), patience) else { throw .odd }
+    /// A new secret, sealed and tried: what does not come back is none.
+    func sealed(
+        in address: TPMAddress, password: SharedSecret? = nil
+    ) throws(HardwareError) -> (key: SharedSecret, sealed: SealedByTPM) {
+        let key = SharedSecret(.random(count: HardwareProtocol.secretByteCount))
+        let sealed = try seal(key, in: address, password: password, patience: DeviceWork.patience)
+        let back = try unseal(sealed, password: password, patience: ProtectorKeys.patience)
+        guard back.bytes.isEqual(to: key.bytes) else {
+            throw .failed("it gives back another secret than it was given")
+        }
+        return (key, sealed)
+    }
+
+    /// - Parameter password: as when it was sealed.
+    /// - Throws: ``HardwareError/wrongPassword``, ``HardwareError/lockedOut(_:)``, where
+    ///   there is one.
+    func unseal(
+        _ sealed: SealedByTPM, password: SharedSecret? = nil, patience: Duration
+    ) throws(HardwareError) -> SharedSecret {
+        guard case .unsealed(let secret) = try asking(.unseal(sealed, password: password), patience) else { throw .odd }
         return secret
     }
 
@@ -120,8 +146,12 @@ extension HardwareDoor {
 
     private func asking(_ request: HardwareRequest, _ patience: Duration) throws(HardwareError) -> HardwareAnswer {
         let answer = try ask(request, patience: patience)
-        if case .failed(let why) = answer { throw .failed(why) }
-        return answer
+        switch answer {
+        case .failed(let why): throw .failed(why)
+        case .refused: throw .wrongPassword
+        case .lockedOut(let why): throw .lockedOut(why)
+        default: return answer
+        }
     }
 }
 

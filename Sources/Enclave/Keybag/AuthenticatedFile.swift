@@ -29,12 +29,13 @@ enum AuthenticatedFile {
             }
         }
 
-        /// The version that this program writes, and the newest that it reads.
-        /// `keybag` 2: slots that need a person, and the class akpu.
+        /// The newest version that this program reads, and writes where nothing less says it
+        /// all. `keybag` 2: slots that need a person, and the class akpu; 3: a passcode that
+        /// a TPM guards.
         var version: UInt32 {
             switch self {
             case .protectors, .attempts: 1
-            case .keybag: 2
+            case .keybag: 3
             }
         }
 
@@ -56,10 +57,14 @@ enum AuthenticatedFile {
         }
     }
 
-    /// The bytes of a file of this version.
-    static func encode(_ kind: Kind, generation: UInt64, body: [UInt8], root: borrowing RootKey) -> [UInt8] {
+    /// - Parameter version: nil: the newest.
+    static func encode(
+        _ kind: Kind, version: UInt32? = nil, generation: UInt64, body: [UInt8], root: borrowing RootKey
+    ) -> [UInt8] {
         precondition(body.count <= largestBody, "a keybag of \(body.count) bytes")
-        let bytes = kind.magic + bigEndian(kind.version) + bigEndian(generation) + bigEndian(UInt32(body.count)) + body
+        let bytes =
+            kind.magic + bigEndian(version ?? kind.version) + bigEndian(generation) + bigEndian(UInt32(body.count))
+            + body
         return bytes + KeyDerivation.authenticationCode(bytes, key: root.authenticationKey(of: kind))
     }
 

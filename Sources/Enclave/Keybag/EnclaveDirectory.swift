@@ -240,7 +240,8 @@ extension EnclaveDirectory {
         let keys = ProtectorKeys(try SoftwareSecretFile(in: directory), code: nil, hardware: NoHardware())
         let protectors = try Protectors.open(try protectorFiles(), keys)
         let body = KeybagBody.new(for: protectors.body.store, root: protectors.root)
-        let bytes = AuthenticatedFile.encode(.keybag, generation: 1, body: body.encoded, root: protectors.root)
+        let bytes = AuthenticatedFile.encode(
+            .keybag, version: body.leastVersion, generation: 1, body: body.encoded, root: protectors.root)
         try keybagFiles().pair.write(bytes)
     }
 }

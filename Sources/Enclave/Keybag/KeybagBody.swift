@@ -41,7 +41,7 @@ struct KeybagBody: Hashable, Sendable {
         let wrappedBagKey: [UInt8]
         /// Empty in a slot that opens without a person.
         var wrappedPersonKey: [UInt8] = []
-        /// ``PasscodeParameters`` of a passcode, ``SealedByTPM`` of a TPM; empty otherwise.
+        /// ``PasscodeSlotParameters`` of a passcode, ``SealedByTPM`` of a TPM; empty otherwise.
         var parameters: [UInt8] = []
         /// Of a slot that opens without a person: the bag key is boxed for it
         /// (``AutomaticSlot``). Empty in every other, and where a program that knows no
@@ -50,6 +50,10 @@ struct KeybagBody: Hashable, Sendable {
 
         /// Of `tpm2`.
         var sealed: SealedByTPM? { kind == .tpm2 ? SealedByTPM(encoded: parameters) : nil }
+        /// Of `passcode`.
+        var passcode: PasscodeSlotParameters? {
+            kind == .passcode ? PasscodeSlotParameters(encoded: parameters) : nil
+        }
     }
 
     let store: StoreID
@@ -76,6 +80,10 @@ struct KeybagBody: Hashable, Sendable {
     var generations: [ProtectionClass: UInt32] {
         Dictionary(classKeys.map { ($0.protectionClass, $0.generation) }, uniquingKeysWith: max)
     }
+
+    /// The version of the file that says all of it. An older program would take a passcode
+    /// that a TPM guards for damage.
+    var leastVersion: UInt32 { slot(.passcode)?.passcode?.guardian == nil ? 2 : 3 }
 
     static let mostSlots = 16
     static let mostClassKeys = 1024
@@ -177,7 +185,7 @@ extension KeybagBody.Slot {
 
     private var hasKnownParameters: Bool {
         switch kind {
-        case .passcode: PasscodeParameters(encoded: parameters) != nil
+        case .passcode: passcode != nil
         case .tpm2: sealed != nil
         case .open, .recovery, .credential, .unknown: parameters.isEmpty
         }

@@ -41,7 +41,7 @@ extension EnclaveDirectory: KeybagStorage {
     func write(
         _ body: KeybagBody, generation: UInt64, root: borrowing RootKey
     ) throws(KeybagError) -> [RepairFailure] {
-        try write(.keybag, body.encoded, generation: generation, root: root)
+        try write(.keybag, version: body.leastVersion, body.encoded, generation: generation, root: root)
     }
 
     func write(
@@ -51,9 +51,10 @@ extension EnclaveDirectory: KeybagStorage {
     }
 
     private func write(
-        _ kind: AuthenticatedFile.Kind, _ body: [UInt8], generation: UInt64, root: borrowing RootKey
+        _ kind: AuthenticatedFile.Kind, version: UInt32? = nil, _ body: [UInt8], generation: UInt64,
+        root: borrowing RootKey
     ) throws(KeybagError) -> [RepairFailure] {
-        let bytes = AuthenticatedFile.encode(kind, generation: generation, body: body, root: root)
+        let bytes = AuthenticatedFile.encode(kind, version: version, generation: generation, body: body, root: root)
         let files = try pair(kind)
         do throws(KeybagError) {
             try files.pair.write(bytes, copy: 0)

@@ -79,3 +79,32 @@ struct PasscodeParameters: Hashable, Sendable {
             }
     }
 }
+
+/// What the slot of a passcode says of it: how it is derived, and which TPM, if any, looks
+/// at what comes of that.
+///
+/// With a TPM the slot's secret is random, and sealed with the derived bytes as its
+/// password (TPM 2.0, authValue): each guess costs a command of that TPM, which counts
+/// wrong ones and after some refuses all. The 24 bytes of the derivation, then what was
+/// sealed, if anything.
+struct PasscodeSlotParameters: Hashable, Sendable {
+    let derivation: PasscodeParameters
+    var guardian: SealedByTPM?
+
+    init(_ derivation: PasscodeParameters, guardian: SealedByTPM? = nil) {
+        self.derivation = derivation
+        self.guardian = guardian
+    }
+
+    /// nil for anything that ``encoded`` does not write.
+    init?(encoded bytes: [UInt8]) {
+        guard let derivation = PasscodeParameters(encoded: Array(bytes.prefix(PasscodeParameters.byteCount)))
+        else { return nil }
+        self.init(derivation)
+        guard bytes.count > PasscodeParameters.byteCount else { return }
+        guardian = SealedByTPM(encoded: Array(bytes[PasscodeParameters.byteCount...]))
+        guard guardian != nil else { return nil }
+    }
+
+    var encoded: [UInt8] { derivation.encoded + (guardian?.encoded ?? []) }
+}

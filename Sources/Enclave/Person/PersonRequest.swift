@@ -19,6 +19,11 @@ enum PersonRequest: Sendable {
     case protector(ProtectorRequest)
     case slot(SlotRequest)
     case setLockPolicy(LockPolicy, passcode: SharedSecret)
+    /// A TPM is to look at the passcode, or none any more.
+    ///
+    /// - Parameter code: the recovery code, needed where there is one: the keys below get a
+    ///   new generation, because the passcode that nothing guarded lies on a disk.
+    case guardPasscode(TPMAddress?, passcode: SharedSecret, code: SharedSecret?)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
 
@@ -31,7 +36,7 @@ enum PersonRequest: Sendable {
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
         case .slot(let request): request.passcode.map { .passcode($0) }
-        case .setLockPolicy(_, let passcode): .passcode(passcode)
+        case .setLockPolicy(_, let passcode), .guardPasscode(_, let passcode, _): .passcode(passcode)
         case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }
     }
@@ -48,6 +53,7 @@ enum PersonRequest: Sendable {
     var newPasscode: SharedSecret? {
         switch self {
         case .setPasscode(let new), .changePasscode(_, let new), .resetPasscode(_, let new): new
+        case .guardPasscode(_, let passcode, _): passcode
         default: nil
         }
     }
@@ -59,35 +65,37 @@ enum PersonRequest: Sendable {
 /// The slow part of a request, which needs nothing but what is in here: it is
 /// done on a thread of its own, so that others' keys are opened meanwhile.
 struct PersonDerivation: Sendable {
-    fileprivate let passcode: (SharedSecret, PasscodeParameters)?
+    fileprivate let passcode: (SharedSecret, PasscodeSlotParameters)?
     fileprivate let recovery: SharedSecret?
     fileprivate let new: SharedSecret?
     private let cost: PasscodeCost
+    private let hardware: any HardwareDoor
+    /// Which TPM is to guard a new passcode.
+    var guardian: TPMAddress?
     /// What devices have to do for it, once what was brought is known to be right.
     var work: DeviceWork?
     /// A recovery code that was brought beside the passcode.
     var code: SharedSecret?
 
     init(
-        passcode: (SharedSecret, PasscodeParameters)?, recovery: SharedSecret?, new: SharedSecret?, cost: PasscodeCost
+        passcode: (SharedSecret, PasscodeSlotParameters)?, recovery: SharedSecret?, new: SharedSecret?,
+        cost: PasscodeCost, hardware: any HardwareDoor
     ) {
         self.passcode = passcode
         self.recovery = recovery
         self.new = new
         self.cost = cost
+        self.hardware = hardware
     }
 
     /// - Throws: `errSecAllocate`, reason `busy`, where the memory for an attempt is
-    ///   not there; `errSecParam`, reason `passcodeRefused`, for a new passcode.
+    ///   not there; `errSecParam`, reason `passcodeRefused`, for a new passcode;
+    ///   `errSecNotAvailable`, reason `deviceFailed`, where the TPM that guards it does not
+    ///   look at it.
     func derive() throws(KeychainError) -> DerivedSecrets {
         var derived = DerivedSecrets()
         if let (typed, parameters) = passcode {
-            do throws(SystemCallError) {
-                derived.credential = try Self.slotSecret(typed, parameters)
-            } catch {
-                throw KeychainError(
-                    .allocate, reason: .busy, underlying: "an attempt takes \(parameters.cost.kibibytes / 1024) MiB")
-            }
+            derived.credential = try existingSecret(typed, parameters)
         } else if let recovery {
             guard let code = RecoveryCode.parse(recovery.bytes) else {
                 throw .parameter(.malformed(key: "recovery code"))
@@ -104,10 +112,46 @@ struct PersonDerivation: Sendable {
         return derived
     }
 
+    private func existingSecret(
+        _ typed: SharedSecret, _ parameters: PasscodeSlotParameters
+    ) throws(KeychainError) -> DerivedSecret {
+        let derived: SharedSecret
+        do throws(SystemCallError) { derived = try Self.derived(typed, parameters.derivation) } catch {
+            let needed = parameters.derivation.cost.kibibytes / 1024
+            throw KeychainError(.allocate, reason: .busy, underlying: "an attempt takes \(needed) MiB")
+        }
+        let guarded = try parameters.guardian.map { sealed throws(KeychainError) in try unsealed(sealed, derived) }
+        return DerivedSecret(.passcode, guarded ?? derived, parameters: parameters.encoded)
+    }
+
+    /// - Returns: where the TPM takes another password, that one: it opens nothing, and the
+    ///   attempt counts.
+    private func unsealed(_ sealed: SealedByTPM, _ password: SharedSecret) throws(KeychainError) -> SharedSecret {
+        do throws(HardwareError) {
+            return try hardware.unseal(sealed, password: password, patience: ProtectorKeys.patience)
+        } catch {
+            guard error == .wrongPassword else { throw KeybagError.device(error).asKeychainError }
+            return password
+        }
+    }
+
     private func newSecret(_ new: SharedSecret) throws(KeychainError) -> DerivedSecret {
+        let (derivation, password) = try newDerivation(new)
+        guard let guardian else {
+            return DerivedSecret(.passcode, password, parameters: PasscodeSlotParameters(derivation).encoded)
+        }
+        do throws(HardwareError) {
+            let (key, sealed) = try hardware.sealed(in: guardian, password: password)
+            let parameters = PasscodeSlotParameters(derivation, guardian: sealed)
+            return DerivedSecret(.passcode, key, parameters: parameters.encoded)
+        } catch { throw KeybagError.device(error).asKeychainError }
+    }
+
+    private func newDerivation(_ new: SharedSecret) throws(KeychainError) -> (PasscodeParameters, SharedSecret) {
         do throws(SystemCallError) {
             let salt = Random.bytes(PassphraseKey.saltByteCount)
-            return try Self.slotSecret(new, PasscodeParameters(salt: salt, cost: try cost.chosen()))
+            let parameters = PasscodeParameters(salt: salt, cost: try cost.chosen())
+            return (parameters, try Self.derived(new, parameters))
         } catch {
             let needed = PasscodeCost.floorKibibytes / 1024
             throw .parameter(
@@ -115,11 +159,10 @@ struct PersonDerivation: Sendable {
         }
     }
 
-    private static func slotSecret(
+    private static func derived(
         _ passcode: SharedSecret, _ parameters: PasscodeParameters
-    ) throws(SystemCallError) -> DerivedSecret {
-        let secret = try PassphraseKey.derive(from: passcode.bytes, salt: parameters.salt, cost: parameters.cost)
-        return DerivedSecret(.passcode, SharedSecret(secret), parameters: parameters.encoded)
+    ) throws(SystemCallError) -> SharedSecret {
+        SharedSecret(try PassphraseKey.derive(from: passcode.bytes, salt: parameters.salt, cost: parameters.cost))
     }
 }
 

@@ -72,7 +72,7 @@ struct DeviceWork: Sendable {
         for job in jobs {
             switch job {
             case .seal(let name, let address):
-                do throws(HardwareError) { outcome.sealed[name] = try seal(at: address) } catch {
+                do throws(HardwareError) { outcome.sealed[name] = try hardware.sealed(in: address) } catch {
                     outcome.refusals[name] = error
                 }
             case .unseal(let name, let sealed):
@@ -82,15 +82,5 @@ struct DeviceWork: Sendable {
             }
         }
         return outcome
-    }
-
-    /// What was sealed and does not come back is none.
-    private func seal(at address: TPMAddress) throws(HardwareError) -> (key: SharedSecret, sealed: SealedByTPM) {
-        let key = SharedSecret(.random(count: HardwareProtocol.secretByteCount))
-        let sealed = try hardware.seal(key, in: address, patience: Self.patience)
-        guard try hardware.unseal(sealed, patience: ProtectorKeys.patience).bytes.isEqual(to: key.bytes) else {
-            throw .failed("it gives back another secret than it was given")
-        }
-        return (key, sealed)
     }
 }

@@ -35,6 +35,10 @@ enum PersonCall: Sendable {
         case (.setLockPolicy, .passcode(let passcode)?):
             guard new == nil, let policy = message.lockPolicy else { return nil }
             self = .change(.setLockPolicy(policy, passcode: passcode))
+        case (.guardPasscode, .passcode(let passcode)?):
+            let address = TPMAddress(message.protectorAddress)
+            guard message.protectorAddress.isEmpty || address != nil else { return nil }
+            self = .change(.guardPasscode(address, passcode: passcode, code: new))
         case (.unlockBySlot, nil):
             guard let new else { return nil }
             self = .change(.unlockBySlot(new))

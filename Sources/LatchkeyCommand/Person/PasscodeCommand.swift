@@ -18,7 +18,7 @@ struct PasscodeCommand: ParsableCommand {
             """,
         subcommands: [
             PasscodeSetCommand.self, PasscodeChangeCommand.self, PasscodeResetCommand.self,
-            PasscodeRemoveCommand.self,
+            PasscodeRemoveCommand.self, PasscodeGuardCommand.self,
         ])
 }
 
@@ -102,7 +102,7 @@ struct PasscodeResetCommand: Verb {
         discussion: """
             Destroys every item that is kept only as long as the passcode is set \
             (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly): whoever has the recovery code alone does not get \
-            those. All others stay, and the code opens as before. It asks on a terminal, and needs --yes \
+            those. No TPM guards the new passcode (`latchkey passcode guard`). All others stay, and the code opens as before. It asks on a terminal, and needs --yes \
             elsewhere, where the code is the first line and the new passcode the second.
 
             EXAMPLE
@@ -176,4 +176,82 @@ struct PasscodeRemoveCommand: Verb {
             "The passcode is removed. The keychain opens by itself, and so does a copy of it.", of: reach, on: console)
         return .done
     }
+}
+
+struct PasscodeGuardCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "guard", abstract: "Have a TPM look at the passcode, so that a short one will do.",
+        discussion: """
+            WHO is "tpm" or "none". A copy of the folder is guessed at without limit; with this machine's TPM each \
+            guess costs one of its commands, on this machine, and after some wrong ones the TPM takes none for a \
+            while: a PIN of six digits is enough then. How many and how long is the machine's own setting, which \
+            nothing here changes; wrong passwords of other programs count as well. While it lasts the right passcode is \
+            refused too. The recovery code opens the keychain all the same, and is what is left where the TPM is \
+            cleared or breaks: make one first (`latchkey recovery make`).
+
+            "tpm" puts new keys in the place of those that the passcode alone opened; items are moved to them in the \
+            background. Copies and backups from before still open with the passcode alone. It takes the passcode, and \
+            the recovery code where there is one. `latchkey passcode change` keeps the guard, `reset` does not.
+
+            EXAMPLES
+              latchkey passcode guard tpm
+              latchkey passcode guard none
+
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            """)
+
+    @Argument(help: ArgumentHelp("tpm or none.", valueName: "WHO"))
+    var guardian: Guardian
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0).", valueName: "ADDRESS"))
+    var at: String?
+
+    @OptionGroup var arguments: PersonArguments
+    @OptionGroup var store: StoreOptions
+
+    enum Guardian: String, ExpressibleByArgument, Sendable {
+        case tpm
+        case none
+    }
+
+    func validate() throws {
+        if guardian == .none, at != nil { throw ValidationError("--at goes with tpm") }
+        if let at, TPMAddress(at) == nil { throw ValidationError(TPMAddress.isWanted) }
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let console = surroundings.console
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        let door = try reach.remoteDoor()
+        var input = arguments.input(console)
+        let passcode = SharedSecret(try input.existing())
+        let isGuarded = guardian == .tpm
+        let needsCode = isGuarded && reach.state.hasRecoveryCode
+        let code = try needsCode ? SharedSecret(input.existing("Recovery code: ")) : nil
+        let address = isGuarded ? at.flatMap { TPMAddress($0) } ?? .machines : nil
+        try PersonReach.asking { () throws(KeychainError) in
+            try door.guardPasscode(by: address, passcode: passcode, code: code)
+        }
+        try arguments.report(
+            isGuarded
+                ? "The TPM looks at the passcode from now on." + (needsCode ? "" : noCodeYet)
+                : "The passcode alone opens the keychain from now on.",
+            of: reach, on: console)
+        return .done
+    }
+
+    private var noCodeYet: String {
+        " Without a recovery code nothing opens the keychain where the TPM is cleared or breaks: `latchkey recovery "
+            + "make`."
+    }
+}
+
+extension TPMAddress {
+    /// What is said to an address of another form.
+    static let isWanted =
+        "--at is device:PATH or swtpm:PATH with an absolute path, as in device:/dev/tpmrm0"
 }

@@ -185,7 +185,7 @@ struct ProtectorAddCommand: Verb {
     func validate() throws {
         if kind == .software, at != nil { throw ValidationError("the software file is where it is: leave out --at") }
         if let at, TPMAddress(at) == nil {
-            throw ValidationError("--at is device:PATH or swtpm:PATH with an absolute path, as in device:/dev/tpmrm0")
+            throw ValidationError(TPMAddress.isWanted)
         }
     }
 

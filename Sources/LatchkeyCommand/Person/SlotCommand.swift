@@ -124,7 +124,7 @@ struct SlotAddCommand: Verb {
     func validate() throws {
         if kind == .credential, at != nil || json { throw ValidationError("--at and --json go with tpm") }
         if let at, TPMAddress(at) == nil {
-            throw ValidationError("--at is device:PATH or swtpm:PATH with an absolute path, as in device:/dev/tpmrm0")
+            throw ValidationError(TPMAddress.isWanted)
         }
     }
 

@@ -55,6 +55,29 @@ package final class SoftwareTPM: @unchecked Sendable {
         [socket, socket + ".ctrl"].allSatisfy { FileManager.default.fileExists(atPath: $0) }
     }
 
+    // MARK: Its owner
+
+    private static let lockoutTool = "/usr/bin/tpm2_dictionarylockout"
+    package static var canBeOwned: Bool { FileManager.default.isExecutableFile(atPath: lockoutTool) }
+
+    /// How many passwords may be wrong before it takes none (TPM2_DictionaryAttackParameters).
+    package func allowWrongPasswords(_ count: Int) throws {
+        try own("--setup-parameters", "--max-tries=\(count)", "--recovery-time=86400", "--lockout-recovery-time=86400")
+    }
+
+    /// As the machine's owner does it (TPM2_DictionaryAttackLockReset).
+    package func resetLockout() throws { try own("--clear-lockout") }
+
+    private func own(_ arguments: String...) throws {
+        let tool = Process()
+        tool.executableURL = URL(filePath: Self.lockoutTool)
+        tool.arguments = ["--tcti=swtpm:path=\(socket)"] + arguments
+        tool.standardInput = FileHandle.nullDevice
+        try tool.run()
+        tool.waitUntilExit()
+        guard tool.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
+    }
+
     /// Another seed, as after TPM2_Clear or on another board.
     package func clear() throws {
         stop()

@@ -10,7 +10,7 @@ extension FuzzTarget {
             let again = HardwareProtocol.encode(request, number: number)
             let decoded = HardwareProtocol.decodeRequest(header: again.header, tail: again.tail)
             try claim(decoded?.number == number, "a request that its encoding changes")
-            if case .seal = request {} else { try claim(tail.isEmpty, "a secret that nothing was to be done with") }
+            try claim(tail.count == request.secretByteCount, "a secret that nothing was to be done with")
         }
         if let (number, answer) = HardwareProtocol.decodeAnswer(header: header, tail: SecretBytes(copying: tail)) {
             let again = HardwareProtocol.encode(answer, number: number)
@@ -29,6 +29,17 @@ extension FuzzTarget {
     }
 }
 
+extension HardwareRequest {
+    /// Of the secret that is to be sealed, and of the password.
+    fileprivate var secretByteCount: Int {
+        switch self {
+        case .describe, .unseal(_, nil): 0
+        case .seal(_, _, nil), .unseal: 32
+        case .seal: 64
+        }
+    }
+}
+
 private enum HardwareSeeds {
     static let sealed: SealedByTPM = {
         let area = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
@@ -41,9 +52,13 @@ private enum HardwareSeeds {
 
     static let all: [[UInt8]] = {
         let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
-        let requests: [HardwareRequest] = [.describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed)]
+        let requests: [HardwareRequest] = [
+            .describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed),
+            .seal(secret, .machines, password: secret), .unseal(sealed, password: secret),
+        ]
         let answers: [HardwareAnswer] = [
-            .sealed(sealed), .unsealed(secret), .failed("tpm:parameter(1):integrity check failed"),
+            .sealed(sealed), .unsealed(secret), .failed("tpm:parameter(1):integrity check failed"), .refused,
+            .lockedOut("later"),
             .described(
                 TPMDescription(
                     manufacturer: "IBM ", firmwareMajor: 1, firmwareMinor: 2, isInLockout: true, failedTries: 3,
