@@ -1033,6 +1033,12 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// `new` is the credential of such a slot
     case unlockBySlot // = 23
+
+    /// from one login password to `new`
+    case changeLogin // = 40
+
+    /// `new` is the login password
+    case addLoginSlot // = 41
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1065,6 +1071,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 21: self = .addSlot
       case 22: self = .removeSlot
       case 23: self = .unlockBySlot
+      case 40: self = .changeLogin
+      case 41: self = .addLoginSlot
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1095,6 +1103,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .addSlot: return 21
       case .removeSlot: return 22
       case .unlockBySlot: return 23
+      case .changeLogin: return 40
+      case .addLoginSlot: return 41
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1125,6 +1135,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .addSlot,
       .removeSlot,
       .unlockBySlot,
+      .changeLogin,
+      .addLoginSlot,
     ]
 
   }
@@ -1134,6 +1146,9 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
     case none // = 0
     case passcode // = 1
     case recoveryCode // = 2
+
+    /// of UNLOCK and CHANGE_LOGIN alone
+    case loginPassword // = 40
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1145,6 +1160,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 0: self = .none
       case 1: self = .passcode
       case 2: self = .recoveryCode
+      case 40: self = .loginPassword
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1154,6 +1170,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .none: return 0
       case .passcode: return 1
       case .recoveryCode: return 2
+      case .loginPassword: return 40
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1163,6 +1180,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .none,
       .passcode,
       .recoveryCode,
+      .loginPassword,
     ]
 
   }
@@ -3095,11 +3113,11 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{2}\u{11}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CREDENTIAL_NONE\0\u{1}CREDENTIAL_PASSCODE\0\u{1}CREDENTIAL_RECOVERY_CODE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CREDENTIAL_NONE\0\u{1}CREDENTIAL_PASSCODE\0\u{1}CREDENTIAL_RECOVERY_CODE\0\u{2}&CREDENTIAL_LOGIN_PASSWORD\0")
 }
 
 nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -25,6 +25,8 @@ import Testing
         var recoveryCode: String?
         /// Where there is a slot that opens without a person.
         var slotCredential: String?
+        /// Where there is a slot of the login password.
+        var loginPassword: String?
         var store: [UInt8]
         var indexKey: [UInt8]
         var rows: [Row]
@@ -36,9 +38,10 @@ import Testing
         case itself
         case person(PersonCredential)
         case slot(SharedSecret)
+        case login(SharedSecret)
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots"])
+    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-login"])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
     }
@@ -48,6 +51,7 @@ import Testing
         guard let passcode = expected.passcode, let code = expected.recoveryCode else { return [.itself] }
         return [.person(.passcode(.text(passcode))), .person(.recoveryCode(.text(code)))]
             + (expected.slotCredential.map { [.slot(.text($0))] } ?? [])
+            + (expected.loginPassword.map { [.login(.text($0))] } ?? [])
     }
 
     private func fixture(_ name: String) throws -> (URL, Expected) {
@@ -72,6 +76,9 @@ import Testing
         case .itself: #expect(Set(expected.rows.map(\.protectionClass)).count == 6)
         case .person(let credential):
             try enclave.unlock(with: credential)
+            #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
+        case .login(let password):
+            try enclave.unlock(byLogin: password)
             #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
         case .slot(let credential):
             try enclave.unlock(bySlot: credential)
@@ -109,6 +116,9 @@ import Testing
         expected.recoveryCode = String(decoding: code.bytes.insecureArray(), as: UTF8.self)
         let slot = try enclave.addCredentialSlot(passcode: .text(passcode))
         expected.slotCredential = String(decoding: slot.bytes.insecureArray(), as: UTF8.self)
+        let password = "a login password of a fixture"
+        try enclave.addLoginSlot(.text(password), passcode: .text(passcode))
+        expected.loginPassword = password
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
         let encoder = JSONEncoder()

@@ -84,6 +84,8 @@ package struct AuditEvent: Hashable, Sendable {
         package static let slotRemoved = Kind(rawValue: 18)
         /// By a TPM, or by the credential of a slot: by no person.
         package static let unlockedBySlot = Kind(rawValue: 19)
+        /// The slot of the login password was made for another one.
+        package static let slotChanged = Kind(rawValue: 40)
     }
 
     package let kind: Kind

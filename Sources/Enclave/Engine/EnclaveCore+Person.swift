@@ -22,20 +22,20 @@ extension EnclaveCore {
     func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
         try refuse(request, at: moment)
         if case .slot(let request) = request { try refuse(request) }
-        var passcode: (SharedSecret, PasscodeParameters)?
+        var typed: (kind: SlotKind, secret: SharedSecret, PasscodeParameters)?
         var recovery: SharedSecret?
         switch request.credential {
-        case .passcode(let typed):
+        case .passcode(let passcode):
             guard let slot = keybag.body.slot(.passcode), let parameters = PasscodeParameters(encoded: slot.parameters)
             else { throw Self.noPasscode }
-            passcode = (typed, parameters)
-        case .recoveryCode(let typed):
+            typed = (.passcode, passcode, parameters)
+        case .login(let password): typed = (.login, password, try loginDerivation())
+        case .recoveryCode(let code):
             guard keybag.body.slot(.recovery) != nil else { throw Self.wrong }
-            recovery = typed
+            recovery = code
         case nil: break
         }
-        var derivation = PersonDerivation(
-            passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost)
+        var derivation = PersonDerivation(typed: typed, recovery: recovery, new: request.new, cost: cost)
         derivation.work = try deviceWork(for: request)
         switch request {
         case .protector(.remove(_, _, .brought(let code))): derivation.code = code
@@ -54,7 +54,7 @@ extension EnclaveCore {
         if case .setPasscode = request, keybag.body.hasPasscode { throw .parameter(.passcodeIsSet) }
         if request.needsPasscode, request.credential == nil, keybag.body.hasPasscode { throw Self.wrong }
         if case .lock = request, !keybag.body.hasPasscode { throw Self.noPasscode }
-        if let new = request.newPasscode { try Self.refuse(passcode: new) }
+        if let new = request.new { try Self.refuse(passcode: new.typed) }
     }
 
     private static func refuse(passcode: SharedSecret) throws(KeychainError) {
@@ -82,7 +82,8 @@ extension EnclaveCore {
         if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
         do throws(KeybagError) {
             switch request {
-            case .unlock: try open(derived.credential)
+            case .unlock, .unlockByLogin: try open(derived.credential)
+            case .changeLogin: try changeLogin(derived)
             case .lock: close()
             case .setPasscode: try change(.rolled, [derived.new])
             case .changePasscode: try changePasscode(derived)

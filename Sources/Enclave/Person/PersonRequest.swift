@@ -20,16 +20,20 @@ enum PersonRequest: Sendable {
     case slot(SlotRequest)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
+    /// With the login password, which takes nothing but this and the next.
+    case unlockByLogin(SharedSecret)
+    case changeLogin(from: SharedSecret, to: SharedSecret)
 
     /// What has to open a slot before anything is done.
-    var credential: PersonCredential? {
+    var credential: SlotAttempt? {
         switch self {
-        case .unlock(let credential), .removePasscode(let credential): credential
+        case .unlock(let credential), .removePasscode(let credential): SlotAttempt(credential)
         case .changePasscode(let old, _): .passcode(old)
         case .resetPasscode(let code, _): .recoveryCode(code)
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
         case .slot(let request): request.passcode.map { .passcode($0) }
+        case .unlockByLogin(let password), .changeLogin(let password, _): .login(password)
         case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }
     }
@@ -43,23 +47,40 @@ enum PersonRequest: Sendable {
         }
     }
 
-    var newPasscode: SharedSecret? {
+    /// What gets a slot, and which.
+    var new: (kind: SlotKind, typed: SharedSecret)? {
         switch self {
-        case .setPasscode(let new), .changePasscode(_, let new), .resetPasscode(_, let new): new
+        case .setPasscode(let new), .changePasscode(_, let new), .resetPasscode(_, let new): (.passcode, new)
+        case .slot(.add(.login(let new), _)), .changeLogin(_, let new): (.login, new)
         default: nil
         }
     }
 
-    /// What a passcode may have, in bytes.
+    /// What a passcode or a login password may have, in bytes.
     static let passcodeBytes = 4...1024
+}
+
+/// What somebody opens a slot with, as it was typed.
+enum SlotAttempt: Sendable {
+    case passcode(SharedSecret)
+    case recoveryCode(SharedSecret)
+    case login(SharedSecret)
+
+    init(_ credential: PersonCredential) {
+        switch credential {
+        case .passcode(let typed): self = .passcode(typed)
+        case .recoveryCode(let typed): self = .recoveryCode(typed)
+        }
+    }
 }
 
 /// The slow part of a request, which needs nothing but what is in here: it is
 /// done on a thread of its own, so that others' keys are opened meanwhile.
 struct PersonDerivation: Sendable {
-    fileprivate let passcode: (SharedSecret, PasscodeParameters)?
+    /// What Argon2id is asked for, and for which slot.
+    fileprivate let typed: (kind: SlotKind, secret: SharedSecret, PasscodeParameters)?
     fileprivate let recovery: SharedSecret?
-    fileprivate let new: SharedSecret?
+    fileprivate let new: (kind: SlotKind, typed: SharedSecret)?
     private let cost: PasscodeCost
     /// What devices have to do for it, once what was brought is known to be right.
     var work: DeviceWork?
@@ -67,9 +88,10 @@ struct PersonDerivation: Sendable {
     var code: SharedSecret?
 
     init(
-        passcode: (SharedSecret, PasscodeParameters)?, recovery: SharedSecret?, new: SharedSecret?, cost: PasscodeCost
+        typed: (kind: SlotKind, secret: SharedSecret, PasscodeParameters)?, recovery: SharedSecret?,
+        new: (kind: SlotKind, typed: SharedSecret)?, cost: PasscodeCost
     ) {
-        self.passcode = passcode
+        self.typed = typed
         self.recovery = recovery
         self.new = new
         self.cost = cost
@@ -79,9 +101,9 @@ struct PersonDerivation: Sendable {
     ///   not there; `errSecParam`, reason `passcodeRefused`, for a new passcode.
     func derive() throws(KeychainError) -> DerivedSecrets {
         var derived = DerivedSecrets()
-        if let (typed, parameters) = passcode {
+        if let (kind, typed, parameters) = typed {
             do throws(SystemCallError) {
-                derived.credential = try Self.slotSecret(typed, parameters)
+                derived.credential = try Self.slotSecret(kind, typed, parameters)
             } catch {
                 throw KeychainError(
                     .allocate, reason: .busy, underlying: "an attempt takes \(parameters.cost.kibibytes / 1024) MiB")
@@ -102,10 +124,11 @@ struct PersonDerivation: Sendable {
         return derived
     }
 
-    private func newSecret(_ new: SharedSecret) throws(KeychainError) -> DerivedSecret {
+    private func newSecret(_ new: (kind: SlotKind, typed: SharedSecret)) throws(KeychainError) -> DerivedSecret {
         do throws(SystemCallError) {
             let salt = Random.bytes(PassphraseKey.saltByteCount)
-            return try Self.slotSecret(new, PasscodeParameters(salt: salt, cost: try cost.chosen()))
+            return try Self.slotSecret(
+                new.kind, new.typed, PasscodeParameters(salt: salt, cost: try cost.chosen()))
         } catch {
             let needed = PasscodeCost.floorKibibytes / 1024
             throw .parameter(
@@ -114,10 +137,10 @@ struct PersonDerivation: Sendable {
     }
 
     private static func slotSecret(
-        _ passcode: SharedSecret, _ parameters: PasscodeParameters
+        _ kind: SlotKind, _ typed: SharedSecret, _ parameters: PasscodeParameters
     ) throws(SystemCallError) -> DerivedSecret {
-        let secret = try PassphraseKey.derive(from: passcode.bytes, salt: parameters.salt, cost: parameters.cost)
-        return DerivedSecret(.passcode, SharedSecret(secret), parameters: parameters.encoded)
+        let secret = try PassphraseKey.derive(from: typed.bytes, salt: parameters.salt, cost: parameters.cost)
+        return DerivedSecret(kind, SharedSecret(secret), parameters: parameters.encoded)
     }
 }
 
