@@ -96,6 +96,10 @@ let package = Package(
             linkerSettings: ["tss2-esys", "tss2-mu", "tss2-rc", "tss2-tctildr"].map { .linkedLibrary($0) }),
         room("SecurityHardware", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyTPM"]),
 
+        // The parts of pam_latchkey.so that know no PAM, for the fuzzer; the module is
+        // linked by scripts/build-pam.
+        .target(name: "CLatchkeyPAM", exclude: ["module.c"]),
+
         // Floor 3: policy
         room(
             "KeychainService",
@@ -259,7 +263,7 @@ let package = Package(
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
-                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", protobuf,
+                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", "CLatchkeyPAM", protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(

@@ -127,17 +127,17 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// "open", "passcode", "recovery", "tpm2", "credential"
+    /// "open", "passcode", "recovery", "tpm2", "credential", "login"
     package var kind: String = String()
 
     package var identifier: Data = Data()
 
     package var wrappedBagKey: Data = Data()
 
-    /// "passcode": salt (16), passes (4), KiB (4); "tpm2": a SealedByTPM
+    /// "passcode": salt (16), passes (4), KiB (4); "tpm2": a SealedByTPM;
     package var parameters: Data = Data()
 
-    /// where opening takes a person
+    /// "login": as "passcode", then its public key, wrapped
     package var wrappedPersonKey: Data = Data()
 
     /// where it does not: for which the bag key is boxed

@@ -1059,6 +1059,12 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// by the TPM at `protector_address`, or none; `new` is the recovery code
     case guardPasscode // = 25
+
+    /// from one login password to `new`
+    case changeLogin // = 40
+
+    /// `new` is the login password
+    case addLoginSlot // = 41
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1093,6 +1099,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 23: self = .unlockBySlot
       case 24: self = .setLockPolicy
       case 25: self = .guardPasscode
+      case 40: self = .changeLogin
+      case 41: self = .addLoginSlot
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1125,6 +1133,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .unlockBySlot: return 23
       case .setLockPolicy: return 24
       case .guardPasscode: return 25
+      case .changeLogin: return 40
+      case .addLoginSlot: return 41
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1157,6 +1167,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .unlockBySlot,
       .setLockPolicy,
       .guardPasscode,
+      .changeLogin,
+      .addLoginSlot,
     ]
 
   }
@@ -1166,6 +1178,9 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
     case none // = 0
     case passcode // = 1
     case recoveryCode // = 2
+
+    /// of UNLOCK and CHANGE_LOGIN alone
+    case loginPassword // = 40
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1177,6 +1192,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 0: self = .none
       case 1: self = .passcode
       case 2: self = .recoveryCode
+      case 40: self = .loginPassword
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1186,6 +1202,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .none: return 0
       case .passcode: return 1
       case .recoveryCode: return 2
+      case .loginPassword: return 40
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1195,6 +1212,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .none,
       .passcode,
       .recoveryCode,
+      .loginPassword,
     ]
 
   }
@@ -3142,11 +3160,11 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CREDENTIAL_NONE\0\u{1}CREDENTIAL_PASSCODE\0\u{1}CREDENTIAL_RECOVERY_CODE\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CREDENTIAL_NONE\0\u{1}CREDENTIAL_PASSCODE\0\u{1}CREDENTIAL_RECOVERY_CODE\0\u{2}&CREDENTIAL_LOGIN_PASSWORD\0")
 }
 
 nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

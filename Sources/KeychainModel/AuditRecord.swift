@@ -44,6 +44,8 @@ package struct AuditRecord: Sendable, Hashable {
         /// Nobody asked for it then: the person had chosen when.
         case lockedByItself
         case lockPolicyChanged
+        /// The slot of the login password was made for another one.
+        case slotChanged
         /// A person agreed to what they were asked.
         case agreed
         /// What says where the record ends was lost: what stood at its end then cannot be
@@ -126,7 +128,7 @@ extension AuditRecord.Event {
         (.agreed, 78, "agreed"), (.headLost, 79, "head-lost"), (.keysOpened, 80, "keys-opened"),
         (.slotAdded, 81, "slot-added"), (.slotRemoved, 82, "slot-removed"),
         (.unlockedBySlot, 83, "unlocked-by-slot"), (.lockedByItself, 84, "locked-by-itself"),
-        (.lockPolicyChanged, 85, "lock-policy"),
+        (.lockPolicyChanged, 85, "lock-policy"), (.slotChanged, 104, "slot-changed"),
     ]
     private static let byNumber = Dictionary(uniqueKeysWithValues: table.map { ($0.number, $0.event) })
     private static let byEvent = Dictionary(uniqueKeysWithValues: table.map { ($0.event, ($0.number, $0.name)) })

@@ -3,7 +3,7 @@ package import KeychainMessages
 
 /// One slot, as a person is told of it.
 package struct SlotState: Hashable, Sendable {
-    /// "open", "passcode", "recovery", "tpm2", "credential", or what a newer program wrote.
+    /// "open", "passcode", "recovery", "tpm2", "credential", "login", or what a newer program wrote.
     package let kind: String
     /// 16 bytes.
     package let identifier: [UInt8]

@@ -20,6 +20,8 @@ package enum PersonProtocol {
 package struct PersonMessage: Sendable {
     package var operation: Latchkey_PersonRequest.Operation
     package var credential: PersonCredential?
+    /// The login password, in the place of `credential`.
+    package var login: SharedSecret?
     package var new: SharedSecret?
     package var reason: Reason?
     /// The number of the state that is known.
@@ -65,7 +67,10 @@ package struct PersonMessage: Sendable {
         case .recoveryCode(let secret):
             message.credential = .recoveryCode
             parts.append(secret)
-        case nil: break
+        case nil:
+            guard let login else { break }
+            message.credential = .loginPassword
+            parts.append(login)
         }
         message.credentialLength = UInt32(clamping: parts.first?.bytes.count ?? 0)
         if let new { parts.append(new) }
@@ -88,6 +93,7 @@ package struct PersonMessage: Sendable {
         switch message.credential {
         case .passcode: decoded.credential = .passcode(typed)
         case .recoveryCode: decoded.credential = .recoveryCode(typed)
+        case .loginPassword: decoded.login = typed
         case .none where split == 0: break
         case .none, .UNRECOGNIZED: return nil
         }
@@ -374,6 +380,36 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(message)
     }
 
+    // MARK: Login password
+
+    /// Has the login password open everything, in the place of one that did.
+    ///
+    /// - Throws: `errSecParam`, reason `passcodeRefused`; `errSecAuthFailed`. Nothing is
+    ///   changed then.
+    package func addLoginSlot(_ password: SharedSecret, passcode: SharedSecret) throws(KeychainError) -> [SlotState] {
+        try Self.slots(in: try ask(PersonMessage(.addLoginSlot, credential: .passcode(passcode), new: password)))
+    }
+
+    /// Opens with the login password; a wrong one counts as a wrong passcode does.
+    ///
+    /// - Throws: `errSecAuthFailed`, reasons `authenticationFailed`, `attemptsDelayed`;
+    ///   `errSecParam`, reason `protectorRefused`, where there is no such slot.
+    package func unlock(byLogin password: SharedSecret) throws(KeychainError) {
+        var message = PersonMessage(.unlock)
+        message.login = password
+        _ = try ask(message)
+    }
+
+    /// Has another login password open what one opened; what is locked stays locked.
+    ///
+    /// - Throws: as ``unlock(byLogin:)``, and reason `passcodeRefused`. Nothing is changed
+    ///   then.
+    package func changeLogin(from old: SharedSecret, to new: SharedSecret) throws(KeychainError) {
+        var message = PersonMessage(.changeLogin, new: new)
+        message.login = old
+        _ = try ask(message)
+    }
+
     private static func slots(in reply: consuming Reply) throws(KeychainError) -> [SlotState] {
         let states = reply.header.slots.compactMap(SlotState.init)
         guard states.count == reply.header.slots.count else { throw unreachable("an answer of the wrong form") }
@@ -415,7 +451,7 @@ package final class RemotePersonDoor: PersonDoor {
     }
 
     private func ask(_ message: PersonMessage) throws(KeychainError) -> Reply {
-        for secret in [message.credential?.secret, message.new].compactMap({ $0 })
+        for secret in [message.credential?.secret, message.login, message.new].compactMap({ $0 })
         where secret.bytes.count > PersonProtocol.longestSecret {
             throw .parameter(.passcodeRefused(why: "it has more than \(PersonProtocol.longestSecret) bytes"))
         }

@@ -243,6 +243,31 @@ import Testing
         #expect(try enclave.sealAudit([], fromFile: 0) == nil)
     }
 
+    /// What the login password opened and changed stands among what the enclave says.
+    @Test func theLoginPasswordIsInTheRecord() throws {
+        let home = try EnclaveHome()
+        let enclave = try home.cheap()
+        _ = try append(["zero"], to: enclave)
+        try enclave.setPasscode(.text("1234"))
+        try enclave.addLoginSlot(.text("login one"), passcode: .text("1234"))
+        try enclave.lock()
+        try enclave.changeLogin(from: .text("login one"), to: .text("login two"))
+        #expect(throws: KeychainError(.authFailed, reason: .authenticationFailed)) {
+            try enclave.unlock(byLogin: .text("login one"))
+        }
+        try enclave.unlock(byLogin: .text("login two"))
+        let block = try append(["one"], to: enclave)[0]
+        guard case .blocks(let opened) = enclave.openAudit([block.box], from: block.place) else {
+            Issue.record("not opened")
+            return
+        }
+        #expect(
+            opened[0]?.events.map(\.kind) == [
+                .passcodeSet, .slotAdded, .locked, .slotChanged, .attemptFailed, .unlocked,
+            ])
+        #expect(AuditRecord.Event(number: 64 + AuditEvent.Kind.slotChanged.rawValue) == .slotChanged)
+    }
+
     @Test func aHeadThatIsGoneIsSaidAndAnotherChainBegins() throws {
         let home = try EnclaveHome()
         var enclave = try home.cheap()

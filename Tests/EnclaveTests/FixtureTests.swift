@@ -28,6 +28,8 @@ import Testing
         var slotCredential: String?
         /// Where it locks by itself.
         var lockAfterSeconds: UInt32?
+        /// Where there is a slot of the login password.
+        var loginPassword: String?
         var store: [UInt8]
         var indexKey: [UInt8]
         var rows: [Row]
@@ -39,9 +41,10 @@ import Testing
         case itself
         case person(PersonCredential)
         case slot(SharedSecret)
+        case login(SharedSecret)
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-3"])
+    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3"])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
     }
@@ -52,6 +55,7 @@ import Testing
         var openings: [Opening] = [.person(.recoveryCode(.text(code)))]
         if let passcode = expected.passcode { openings.append(.person(.passcode(.text(passcode)))) }
         if let credential = expected.slotCredential { openings.append(.slot(.text(credential))) }
+        if let password = expected.loginPassword { openings.append(.login(.text(password))) }
         return openings
     }
 
@@ -78,6 +82,9 @@ import Testing
         case .itself: #expect(Set(expected.rows.map(\.protectionClass)).count == 6)
         case .person(let credential):
             try enclave.unlock(with: credential)
+            #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
+        case .login(let password):
+            try enclave.unlock(byLogin: password)
             #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
         case .slot(let credential):
             try enclave.unlock(bySlot: credential)
@@ -117,6 +124,9 @@ import Testing
         expected.slotCredential = String(decoding: slot.bytes.insecureArray(), as: UTF8.self)
         expected.lockAfterSeconds = 900
         try enclave.setLockPolicy(try #require(LockPolicy(idleSeconds: 900)), passcode: .text(passcode))
+        let password = "a login password of a fixture"
+        try enclave.addLoginSlot(.text(password), passcode: .text(passcode))
+        expected.loginPassword = password
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
         if name == "keybag-3" {

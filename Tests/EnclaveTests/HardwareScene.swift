@@ -39,16 +39,7 @@ final class HardwareScene {
     func startAgain() throws {
         daemon = nil
         server.end()
-        // The thread lets go of its folders a moment after its loop has ended.
-        let soon = Deadline(after: .seconds(20), on: SystemClock())
-        while true {
-            do {
-                server = try RunningServer(home: home, hardware: Self.hardware)
-                return
-            } catch KeybagError.inUse where !soon.hasPassed {
-                sched_yield()
-            }
-        }
+        server = try RunningServer.again(home: home, hardware: Self.hardware)
     }
 
     func open() throws -> any EnclaveConnection {

@@ -167,7 +167,7 @@ import Testing
         let home = scene.server.home
         try setPolicy(600)
         scene.server.end()
-        let again = try RunningServer(home: home)
+        let again = try RunningServer.again(home: home)
         _ = try again.connect()
         let door = try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
         #expect(try door.state().lockPolicy.idleSeconds == 600)

@@ -67,6 +67,16 @@ final class RunningServer: Sendable {
         thread.start()
     }
 
+    /// Where another has just ended: its thread lets go of the folders a moment after its loop.
+    static func again(home: EnclaveHome, hardware: any HardwareDoor = NoHardware()) throws -> RunningServer {
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        while true {
+            do { return try RunningServer(home: home, hardware: hardware) } catch KeybagError.inUse where !soon.hasPassed {
+                sched_yield()
+            }
+        }
+    }
+
     deinit { end() }
 
     /// Returns once the loop has ended and let go of its folders.

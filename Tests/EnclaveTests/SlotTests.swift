@@ -313,11 +313,12 @@ struct SlotTests {
     @Test func thereIsAlwaysRoomForAPersonsSlots() throws {
         let keys = try Keys()
         var last: SharedSecret?
-        for _ in 0..<(KeybagBody.mostSlots - 2) { last = try keys.addCredential() }
+        for _ in 0..<(KeybagBody.mostSlots - 3) { last = try keys.addCredential() }
         expectRefusal(.protectorRefused(why: "there are as many as there may be; remove one")) {
             _ = try keys.addCredential()
         }
         _ = try keys.scene.makeCode(Self.passcode)
+        _ = try keys.scene.door().addLoginSlot(.text("login words"), passcode: Self.passcode)
         #expect(try keys.scene.door().slots().count == KeybagBody.mostSlots)
         let daemon = try keys.startAgain()
         try keys.scene.door().unlock(bySlot: try #require(last))

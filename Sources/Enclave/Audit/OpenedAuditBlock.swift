@@ -87,6 +87,8 @@ package struct AuditEvent: Hashable, Sendable {
         /// Nobody asked for it then: the person had chosen when.
         package static let lockedByItself = Kind(rawValue: 20)
         package static let lockPolicyChanged = Kind(rawValue: 21)
+        /// The slot of the login password was made for another one.
+        package static let slotChanged = Kind(rawValue: 40)
     }
 
     package let kind: Kind

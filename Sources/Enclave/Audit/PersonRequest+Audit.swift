@@ -2,7 +2,8 @@ extension PersonRequest {
     /// What the audit record calls it once it was done; nil: it changes nothing.
     var auditKind: AuditEvent.Kind? {
         switch self {
-        case .unlock: .unlocked
+        case .unlock, .unlockByLogin: .unlocked
+        case .changeLogin: .slotChanged
         case .lock: .locked
         case .setPasscode: .passcodeSet
         case .changePasscode: .passcodeChanged

@@ -22,19 +22,20 @@ extension EnclaveCore {
     func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
         try refuse(request, at: moment)
         if case .slot(let request) = request { try refuse(request) }
-        var passcode: (SharedSecret, PasscodeSlotParameters)?
+        var typed: (kind: SlotKind, secret: SharedSecret, PasscodeSlotParameters)?
         var recovery: SharedSecret?
         switch request.credential {
-        case .passcode(let typed):
+        case .passcode(let passcode):
             guard let parameters = keybag.body.slot(.passcode)?.passcode else { throw Self.noPasscode }
-            passcode = (typed, parameters)
-        case .recoveryCode(let typed):
+            typed = (.passcode, passcode, parameters)
+        case .login(let password): typed = (.login, password, PasscodeSlotParameters(try loginDerivation()))
+        case .recoveryCode(let code):
             guard keybag.body.slot(.recovery) != nil else { throw Self.wrong }
-            recovery = typed
+            recovery = code
         case nil: break
         }
         var derivation = PersonDerivation(
-            passcode: passcode, recovery: recovery, new: request.newPasscode, cost: cost, hardware: hardware)
+            typed: typed, recovery: recovery, new: request.new, cost: cost, hardware: hardware)
         derivation.guardian = guardian(for: request)
         derivation.work = try deviceWork(for: request)
         switch request {
@@ -57,7 +58,7 @@ extension EnclaveCore {
         if case .guardPasscode(.some, _, nil) = request, keybag.body.slot(.recovery) != nil {
             throw .slot("the recovery code is needed as well")
         }
-        if let new = request.newPasscode { try Self.refuse(passcode: new) }
+        if let new = request.new { try Self.refuse(passcode: new.typed) }
     }
 
     /// Which TPM is to guard the passcode afterwards. One that is reset with the recovery
@@ -95,7 +96,8 @@ extension EnclaveCore {
         if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
         do throws(KeybagError) {
             switch request {
-            case .unlock: try open(derived.credential)
+            case .unlock, .unlockByLogin: try open(derived.credential)
+            case .changeLogin: try changeLogin(derived)
             case .lock: close()
             case .setPasscode: try change(.rolled, [derived.new])
             case .changePasscode: try changePasscode(derived)

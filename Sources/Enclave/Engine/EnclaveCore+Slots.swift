@@ -3,9 +3,10 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 
-/// What opens the keychain without a person, beside a passcode.
+/// What opens the keychain beside a passcode: without a person, or with the password
+/// that a person logs in with (EnclaveCore+Login.swift).
 ///
-/// Such a slot opens the bag, never the class akpu, which is wrapped by what a person
+/// A slot that takes no person opens the bag, never the class akpu, which is wrapped by what a person
 /// brings; and it is no person who agrees to anything.
 extension EnclaveCore {
     /// Opens what the machine's TPM opens. What keeps it from that is told of
@@ -50,8 +51,10 @@ extension EnclaveCore {
         case .list: return
         case .add(let new, _):
             let present = keybag.body.slots
-            // One place each stays for the passcode and the recovery code.
-            guard present.count(where: \.kind.isAutomatic) < KeybagBody.mostSlots - 2 else {
+            // One place each stays for passcode, recovery code and login password.
+            let others = present.count(where: \.kind.isAutomatic)
+            let most = KeybagBody.mostSlots - 3
+            guard others < most || new.isLogin && others == most else {
                 throw .slot("there are as many as there may be; remove one")
             }
             if case .tpm2 = new, present.contains(where: { $0.kind == .tpm2 }) {
@@ -61,7 +64,7 @@ extension EnclaveCore {
             guard let slot = keybag.body.slots.first(where: { $0.identifier == name }) else {
                 throw .slot("there is none of that name")
             }
-            guard slot.kind.isAutomatic else { throw .slot("it takes a person: `latchkey passcode`, `recovery`") }
+            guard slot.kind.isBoxed else { throw .slot("it takes a person: `latchkey passcode`, `recovery`") }
             if code == nil, keybag.body.slot(.recovery) != nil { throw .slot("the recovery code is needed as well") }
         }
     }
@@ -113,6 +116,10 @@ extension EnclaveCore {
             try open(derived.credential)
             try change(.kept, [DerivedSecret(.credential, secret, parameters: [])], keeping: keybag.body.slots)
             return .code(SharedSecret(SlotCredential.text(of: secret.bytes)))
+        case .login:
+            try open(derived.credential)
+            try change(.kept, [derived.new], keeping: keybag.body.slots.filter { $0.kind != .login })
+            return .slots(slotStates)
         }
     }
 
@@ -121,6 +128,10 @@ extension EnclaveCore {
         try open(derived.credential)
         try change(.rolled, [derived.credential, derived.code], dropping: name)
     }
+}
+
+extension NewSlot {
+    fileprivate var isLogin: Bool { if case .login = self { true } else { false } }
 }
 
 extension KeychainError {

@@ -282,6 +282,19 @@ extension InProcessEnclave: PersonDoor {
         try perform(.setLockPolicy(policy, passcode: passcode))
     }
 
+    /// As ``RemotePersonDoor/addLoginSlot(_:passcode:)``.
+    package func addLoginSlot(_ password: SharedSecret, passcode: SharedSecret) throws(KeychainError) {
+        try perform(.slot(.add(.login(password), passcode: passcode)))
+    }
+
+    /// As ``RemotePersonDoor/unlock(byLogin:)``.
+    package func unlock(byLogin password: SharedSecret) throws(KeychainError) { try perform(.unlockByLogin(password)) }
+
+    /// As ``RemotePersonDoor/changeLogin(from:to:)``.
+    package func changeLogin(from old: SharedSecret, to new: SharedSecret) throws(KeychainError) {
+        try perform(.changeLogin(from: old, to: new))
+    }
+
     package func question() -> PersonQuestion? { nil }
     package func agree(with credential: PersonCredential) throws(KeychainError) { throw Self.nothingAsked }
     package func decline(_ reason: Reason) throws(KeychainError) { throw Self.nothingAsked }

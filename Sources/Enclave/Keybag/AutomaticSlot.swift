@@ -21,9 +21,16 @@ enum AutomaticSlot {
         _ bagKey: borrowing SealingKey, for publicKey: [UInt8], _ kind: SlotKind, _ identifier: [UInt8],
         root: borrowing RootKey, store: StoreID
     ) -> [UInt8] {
-        let boxed = SecretBytes(copying: AnonymousBox.seal(bagKey.secret, for: publicKey))
         let binding = WrapBinding.automaticBagKey(store: store, slot: kind, identifier, for: publicKey)
-        return outerKey(kind, root).seal(boxed, bound: binding)
+        return box(bagKey.secret, for: publicKey, kind, root, bound: binding)
+    }
+
+    static func box(
+        _ key: borrowing SecretBytes, for publicKey: [UInt8], _ kind: SlotKind, _ root: borrowing RootKey,
+        bound: AssociatedData
+    ) -> [UInt8] {
+        let boxed = SecretBytes(copying: AnonymousBox.seal(key, for: publicKey))
+        return outerKey(kind, root).seal(boxed, bound: bound)
     }
 
     /// - Throws: where the slot has another secret.
@@ -33,17 +40,25 @@ enum AutomaticSlot {
         let seed = seed(of: secret)
         let binding = WrapBinding.automaticBagKey(
             store: store, slot: slot.kind, slot.identifier, for: AnonymousBox.publicKey(of: seed))
-        let boxed = try outerKey(slot.kind, root).open(slot.wrappedBagKey, bound: binding)
+        return try open(slot.wrappedBagKey, seed, slot.kind, root, bound: binding)
+    }
+
+    static func open(
+        _ box: [UInt8], _ seed: borrowing SecretBytes, _ kind: SlotKind, _ root: borrowing RootKey,
+        bound: AssociatedData
+    ) throws(CryptoError) -> SecretBytes {
+        let boxed = try outerKey(kind, root).open(box, bound: bound)
         let key = try AnonymousBox.open(boxed.insecureArray(), seed: seed)
         guard key.count == SealingKey.byteCount else { throw .malformed }
         return key
     }
 
-    private static func seed(of secret: borrowing SlotSecret) -> SecretBytes {
+    static func seed(of secret: borrowing SlotSecret) -> SecretBytes {
         KeyDerivation.derive(from: secret.bytes, purpose: "latchkey \(secret.kind.name) slot seed 1")
     }
 
-    private static func outerKey(_ kind: SlotKind, _ root: borrowing RootKey) -> SealingKey {
+    /// What seals for a slot whatever anybody may do who has the root key.
+    static func outerKey(_ kind: SlotKind, _ root: borrowing RootKey) -> SealingKey {
         root.slotKey(for: SlotSecret(kind: kind, bytes: SecretBytes(count: 0)))
     }
 }

@@ -55,7 +55,40 @@ struct Keybag: ~Copyable, Sendable {
         with secret: borrowing SlotSecret, effacement: EffacementSecret?
     ) throws(KeybagError) {
         let (slot, bagKey) = try openBagKey(with: secret)
-        adopt(try OpenBag(body, slot, bagKey, root.slotKey(for: secret), effacement))
+        adopt(try OpenBag(body, bagKey, try personKey(in: slot, with: secret), effacement))
+    }
+
+    /// nil in a slot that opens without a person.
+    private func personKey(
+        in slot: KeybagBody.Slot, with secret: borrowing SlotSecret
+    ) throws(KeybagError) -> SharedSecret? {
+        guard slot.kind.needsPerson else { return nil }
+        guard slot.kind != .login else {
+            do throws(CryptoError) {
+                return SharedSecret(try LoginSlot.personKey(in: slot, with: secret, root: root, store: body.store))
+            } catch { throw .unreadable(.malformed) }
+        }
+        let binding = WrapBinding.personKey(store: body.store, slot: slot.kind, slot.identifier)
+        let key = try Self.unwrap(slot.wrappedPersonKey, under: root.slotKey(for: secret), bound: binding)
+        return SharedSecret(key.secret.copy())
+    }
+
+    /// The body with the slot of another login password in the place of this one's; what
+    /// is open stays as it is, and so does everything below the slots.
+    ///
+    /// - Throws: ``KeybagError/Cause/slotRefuses`` where the slot has another secret.
+    func rewrappingLogin(
+        from secret: borrowing SlotSecret, to place: LoginSlot.Place
+    ) throws(KeybagError) -> KeybagBody {
+        let (slot, bagKey) = try openBagKey(with: secret)
+        guard slot.kind == .login, let person = try personKey(in: slot, with: secret) else {
+            throw .unreadable(.slotRefuses)
+        }
+        var next = body
+        next.slots.removeAll { $0.kind == .login }
+        next.slots.append(
+            LoginSlot.slot(at: place, bag: bagKey.bytes, person: person.bytes, root: root, store: body.store))
+        return next
     }
 
     /// Whether a slot takes the secret; opens nothing.
@@ -93,7 +126,7 @@ struct Keybag: ~Copyable, Sendable {
         for slot in body.slots where slot.kind == secret.kind {
             let binding = WrapBinding.bagKey(store: body.store, slot: slot.kind, slot.identifier)
             do throws(CryptoError) {
-                if slot.kind.isAutomatic {
+                if slot.kind.isBoxed {
                     return (
                         slot, SharedSecret(try AutomaticSlot.open(slot, with: secret, root: root, store: body.store))
                     )
@@ -160,22 +193,15 @@ struct OpenBag: ~Copyable, Sendable {
     }
 
     fileprivate init(
-        _ body: KeybagBody, _ slot: KeybagBody.Slot, _ bagKey: SharedSecret, _ slotKey: borrowing SealingKey,
-        _ effacement: EffacementSecret?
+        _ body: KeybagBody, _ bagKey: SharedSecret, _ person: SharedSecret?, _ effacement: EffacementSecret?
     ) throws(KeybagError) {
         key = SealingKey(bagKey.bytes.copy())
         var keys = try Keybag.classKeys(of: body, .bag, under: key)
-        if slot.kind.needsPerson {
-            let binding = WrapBinding.personKey(store: body.store, slot: slot.kind, slot.identifier)
-            let opened = try Keybag.unwrap(slot.wrappedPersonKey, under: slotKey, bound: binding)
-            if let effacement {
-                let under = RootKey.effaceableKey(opened, effacement.secret)
-                keys += try Keybag.classKeys(of: body, .person, under: under)
-            }
-            person = SharedSecret(opened.secret.copy())
-        } else {
-            person = nil
+        if let person, let effacement {
+            let under = RootKey.effaceableKey(SealingKey(person.bytes.copy()), effacement.secret)
+            keys += try Keybag.classKeys(of: body, .person, under: under)
         }
+        self.person = person
         self.keys = keys
     }
 }

@@ -41,7 +41,8 @@ struct KeybagBody: Hashable, Sendable {
         let wrappedBagKey: [UInt8]
         /// Empty in a slot that opens without a person.
         var wrappedPersonKey: [UInt8] = []
-        /// ``PasscodeSlotParameters`` of a passcode, ``SealedByTPM`` of a TPM; empty otherwise.
+        /// ``PasscodeSlotParameters`` of a passcode, ``LoginParameters`` of a login password,
+        /// ``SealedByTPM`` of a TPM; empty otherwise.
         var parameters: [UInt8] = []
         /// Of a slot that opens without a person: the bag key is boxed for it
         /// (``AutomaticSlot``). Empty in every other, and where a program that knows no
@@ -137,7 +138,7 @@ extension KeybagBody {
         let kinds = slots.map(\.kind).filter { $0 == .open || $0.needsPerson }
         let person = classKeys.filter { $0.parent == .person }
         return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
-            && (hasPasscode || !(kinds.contains(.recovery) || opensByItself))
+            && (hasPasscode || !(kinds.contains(.recovery) || kinds.contains(.login) || opensByItself))
             && (hasPasscode ? !person.isEmpty : person.isEmpty && lockPolicy == .never)
             && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
             && person.allSatisfy { $0.generation >= effacedBelow }
@@ -178,14 +179,16 @@ extension KeybagBody.Slot {
     /// What holds for the kinds that this program knows.
     private var isOfKnownSize: Bool {
         if case .unknown = kind { return true }
-        return wrappedBagKey.count == (kind.isAutomatic ? AutomaticSlot.boxByteCount : WrappedKey.boxByteCount)
-            && wrappedPersonKey.count == (kind.needsPerson ? WrappedKey.boxByteCount : 0)
+        let boxByteCount = kind.isBoxed ? AutomaticSlot.boxByteCount : WrappedKey.boxByteCount
+        return wrappedBagKey.count == boxByteCount
+            && wrappedPersonKey.count == (kind.needsPerson ? boxByteCount : 0)
             && hasKnownParameters && (publicKey.isEmpty || hasPublicKey)
     }
 
     private var hasKnownParameters: Bool {
         switch kind {
         case .passcode: passcode != nil
+        case .login: LoginParameters(encoded: parameters) != nil
         case .tpm2: sealed != nil
         case .open, .recovery, .credential, .unknown: parameters.isEmpty
         }

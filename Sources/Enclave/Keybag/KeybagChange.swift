@@ -46,8 +46,9 @@ struct KeybagChange: ~Copyable {
     /// - Parameters:
     ///   - slots: slots that are to be there, with their secrets.
     ///   - kept: others that stay as they are; only where the keys below are kept.
-    ///   - dropped: names a slot that opens without a person and goes; the others of its
-    ///     sort stay as long as there is a passcode.
+    ///   - dropped: names a slot that goes of those that need no secret to be carried over
+    ///     (``SlotKind/isBoxed``); the others of that sort stay as long as there is a
+    ///     passcode.
     ///   - effacement: the present secret; needed where akpu goes on.
     ///   - newRoot: takes the present one's place, because a protector goes whose wrap
     ///     lies, or lay, on a disk; never where the keys below are kept.
@@ -62,7 +63,9 @@ struct KeybagChange: ~Copyable {
         let needsPerson = slots.needPerson || kept.contains { $0.kind.needsPerson }
         var carried = NewSlots()
         if keys != .kept, needsPerson {
-            for slot in old.slots where slot.identifier != dropped { carried.carry(slot) }
+            for slot in old.slots where slot.identifier != dropped {
+                try carried.carry(slot, root: keybag.root, store: old.store)
+            }
         }
         var next = old
         // Without its other half, what a person opened is lost: it begins anew.
@@ -147,6 +150,7 @@ struct NewSlots: ~Copyable {
     private enum Entry {
         case secret(SharedSecret, SlotKind, parameters: [UInt8])
         case automatic(SlotKind, name: [UInt8], publicKey: [UInt8], parameters: [UInt8])
+        case login(LoginSlot.Place)
     }
 
     private var entries: [Entry] = []
@@ -161,6 +165,9 @@ struct NewSlots: ~Copyable {
     }
 
     mutating func add(_ secret: borrowing SlotSecret, parameters: [UInt8]) {
+        if secret.kind == .login, let derivation = PasscodeParameters(encoded: parameters) {
+            return entries.append(.login(LoginSlot.place(for: secret, derivation)))
+        }
         guard secret.kind.isAutomatic else {
             return entries.append(.secret(SharedSecret(secret.bytes.copy()), secret.kind, parameters: parameters))
         }
@@ -170,15 +177,28 @@ struct NewSlots: ~Copyable {
                 publicKey: AutomaticSlot.publicKey(of: secret), parameters: parameters))
     }
 
-    /// One that opens without a person, as it was; no other.
-    mutating func carry(_ slot: KeybagBody.Slot) {
+    /// One that needs no secret for it, as it was; no other.
+    ///
+    /// - Parameter root: the key that it was made under.
+    mutating func carry(
+        _ slot: KeybagBody.Slot, root: borrowing RootKey, store: StoreID
+    ) throws(KeybagError) {
+        if slot.kind == .login {
+            return entries.append(.login(try LoginSlot.place(of: slot, root: root, store: store)))
+        }
         guard slot.kind.isAutomatic, !slot.publicKey.isEmpty else { return }
         entries.append(
             .automatic(slot.kind, name: slot.identifier, publicKey: slot.publicKey, parameters: slot.parameters))
     }
 
     var needPerson: Bool {
-        entries.contains { if case .secret(_, let kind, _) = $0 { kind.needsPerson } else { false } }
+        entries.contains { entry in
+            switch entry {
+            case .secret(_, let kind, _): kind.needsPerson
+            case .login: true
+            case .automatic: false
+            }
+        }
     }
 
     func wrapped(under root: borrowing RootKey, _ bag: borrowing OpenBag, store: StoreID) -> [KeybagBody.Slot] {
@@ -193,6 +213,11 @@ struct NewSlots: ~Copyable {
                     KeybagBody.Slot(
                         kind: kind, identifier: name, wrappedBagKey: box, parameters: parameters,
                         publicKey: publicKey))
+            case .login(let place):
+                // There is one wherever anything needs a person.
+                guard let person = bag.person else { continue }
+                slots.append(
+                    LoginSlot.slot(at: place, bag: bag.key.secret, person: person.bytes, root: root, store: store))
             }
         }
         return slots

@@ -14,11 +14,14 @@ enum SlotKind: Hashable, Sendable {
     case tpm2
     /// By a random secret that was handed out once, for a service manager to keep.
     case credential
+    /// By the password that a person logs in with.
+    case login
     /// Of a newer program: opens nothing here.
     case unknown(String)
 
     init(name: String) {
-        self = [Self.open, .passcode, .recovery, .tpm2, .credential].first { $0.name == name } ?? .unknown(name)
+        let known = [Self.open, .passcode, .recovery, .tpm2, .credential, .login]
+        self = known.first { $0.name == name } ?? .unknown(name)
     }
 
     var name: String {
@@ -28,15 +31,19 @@ enum SlotKind: Hashable, Sendable {
         case .recovery: "recovery"
         case .tpm2: "tpm2"
         case .credential: "credential"
+        case .login: "login"
         case .unknown(let name): name
         }
     }
 
     /// Whether opening it takes a person: only such a slot opens the class akpu.
-    var needsPerson: Bool { self == .passcode || self == .recovery }
+    var needsPerson: Bool { self == .passcode || self == .recovery || self == .login }
 
     /// Whether it opens, beside a passcode, what does not take a person.
     var isAutomatic: Bool { self == .tpm2 || self == .credential }
+
+    /// Whether what it opens is boxed for it, so that a new bag key needs no secret of it.
+    var isBoxed: Bool { isAutomatic || self == .login }
 
     /// Of the random secret of a slot that opens without a person.
     static let automaticSecretByteCount = HardwareProtocol.secretByteCount
@@ -51,7 +58,7 @@ struct SlotSecret: ~Copyable, Sendable {
     static var open: SlotSecret { SlotSecret(kind: .open, bytes: SecretBytes(count: 0)) }
 }
 
-/// How a passcode becomes the secret of its slot: Argon2id (RFC 9106) with these.
+/// How a passcode, or a login password, becomes the secret of its slot: Argon2id (RFC 9106) with these.
 /// 24 bytes in the slot: salt (16), passes (4), KiB (4), numbers big-endian.
 struct PasscodeParameters: Hashable, Sendable {
     static let byteCount = PassphraseKey.saltByteCount + 8

@@ -42,6 +42,26 @@ enum WrapBinding {
         return data
     }
 
+    /// The person key, boxed for the slot of the login password.
+    static func boxedPersonKey(
+        store: StoreID, slot kind: SlotKind, _ identifier: [UInt8], for publicKey: [UInt8]
+    ) -> AssociatedData {
+        var data = AssociatedData("latchkey boxed person key 1")
+        data.append(store.bytes)
+        data.append(kind.name)
+        data.append(identifier)
+        data.append(publicKey)
+        return data
+    }
+
+    /// The public key of the slot of the login password.
+    static func loginPublicKey(store: StoreID, _ identifier: [UInt8]) -> AssociatedData {
+        var data = AssociatedData("latchkey login public key 1")
+        data.append(store.bytes)
+        data.append(identifier)
+        return data
+    }
+
     static func classKey(
         store: StoreID, _ protectionClass: ProtectionClass, generation: UInt32, under parent: ClassKeyParent
     ) -> AssociatedData {

@@ -26,17 +26,21 @@ enum PersonRequest: Sendable {
     case guardPasscode(TPMAddress?, passcode: SharedSecret, code: SharedSecret?)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
+    /// With the login password, which takes nothing but this and the next.
+    case unlockByLogin(SharedSecret)
+    case changeLogin(from: SharedSecret, to: SharedSecret)
 
     /// What has to open a slot before anything is done.
-    var credential: PersonCredential? {
+    var credential: SlotAttempt? {
         switch self {
-        case .unlock(let credential), .removePasscode(let credential): credential
+        case .unlock(let credential), .removePasscode(let credential): SlotAttempt(credential)
         case .changePasscode(let old, _): .passcode(old)
         case .resetPasscode(let code, _): .recoveryCode(code)
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
         case .slot(let request): request.passcode.map { .passcode($0) }
         case .setLockPolicy(_, let passcode), .guardPasscode(_, let passcode, _): .passcode(passcode)
+        case .unlockByLogin(let password), .changeLogin(let password, _): .login(password)
         case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }
     }
@@ -50,24 +54,41 @@ enum PersonRequest: Sendable {
         }
     }
 
-    var newPasscode: SharedSecret? {
+    /// What gets a slot, and which.
+    var new: (kind: SlotKind, typed: SharedSecret)? {
         switch self {
-        case .setPasscode(let new), .changePasscode(_, let new), .resetPasscode(_, let new): new
-        case .guardPasscode(_, let passcode, _): passcode
+        case .setPasscode(let new), .changePasscode(_, let new), .resetPasscode(_, let new): (.passcode, new)
+        case .guardPasscode(_, let passcode, _): (.passcode, passcode)
+        case .slot(.add(.login(let new), _)), .changeLogin(_, let new): (.login, new)
         default: nil
         }
     }
 
-    /// What a passcode may have, in bytes.
+    /// What a passcode or a login password may have, in bytes.
     static let passcodeBytes = 4...1024
+}
+
+/// What somebody opens a slot with, as it was typed.
+enum SlotAttempt: Sendable {
+    case passcode(SharedSecret)
+    case recoveryCode(SharedSecret)
+    case login(SharedSecret)
+
+    init(_ credential: PersonCredential) {
+        switch credential {
+        case .passcode(let typed): self = .passcode(typed)
+        case .recoveryCode(let typed): self = .recoveryCode(typed)
+        }
+    }
 }
 
 /// The slow part of a request, which needs nothing but what is in here: it is
 /// done on a thread of its own, so that others' keys are opened meanwhile.
 struct PersonDerivation: Sendable {
-    fileprivate let passcode: (SharedSecret, PasscodeSlotParameters)?
+    /// What Argon2id is asked for, and for which slot.
+    fileprivate let typed: (kind: SlotKind, secret: SharedSecret, PasscodeSlotParameters)?
     fileprivate let recovery: SharedSecret?
-    fileprivate let new: SharedSecret?
+    fileprivate let new: (kind: SlotKind, typed: SharedSecret)?
     private let cost: PasscodeCost
     private let hardware: any HardwareDoor
     /// Which TPM is to guard a new passcode.
@@ -78,10 +99,10 @@ struct PersonDerivation: Sendable {
     var code: SharedSecret?
 
     init(
-        passcode: (SharedSecret, PasscodeSlotParameters)?, recovery: SharedSecret?, new: SharedSecret?,
-        cost: PasscodeCost, hardware: any HardwareDoor
+        typed: (kind: SlotKind, secret: SharedSecret, PasscodeSlotParameters)?, recovery: SharedSecret?,
+        new: (kind: SlotKind, typed: SharedSecret)?, cost: PasscodeCost, hardware: any HardwareDoor
     ) {
-        self.passcode = passcode
+        self.typed = typed
         self.recovery = recovery
         self.new = new
         self.cost = cost
@@ -94,8 +115,8 @@ struct PersonDerivation: Sendable {
     ///   look at it.
     func derive() throws(KeychainError) -> DerivedSecrets {
         var derived = DerivedSecrets()
-        if let (typed, parameters) = passcode {
-            derived.credential = try existingSecret(typed, parameters)
+        if let (kind, typed, parameters) = typed {
+            derived.credential = try existingSecret(kind, typed, parameters)
         } else if let recovery {
             guard let code = RecoveryCode.parse(recovery.bytes) else {
                 throw .parameter(.malformed(key: "recovery code"))
@@ -113,7 +134,7 @@ struct PersonDerivation: Sendable {
     }
 
     private func existingSecret(
-        _ typed: SharedSecret, _ parameters: PasscodeSlotParameters
+        _ kind: SlotKind, _ typed: SharedSecret, _ parameters: PasscodeSlotParameters
     ) throws(KeychainError) -> DerivedSecret {
         let derived: SharedSecret
         do throws(SystemCallError) { derived = try Self.derived(typed, parameters.derivation) } catch {
@@ -121,7 +142,7 @@ struct PersonDerivation: Sendable {
             throw KeychainError(.allocate, reason: .busy, underlying: "an attempt takes \(needed) MiB")
         }
         let guarded = try parameters.guardian.map { sealed throws(KeychainError) in try unsealed(sealed, derived) }
-        return DerivedSecret(.passcode, guarded ?? derived, parameters: parameters.encoded)
+        return DerivedSecret(kind, guarded ?? derived, parameters: parameters.encoded)
     }
 
     /// - Returns: where the TPM takes another password, that one: it opens nothing, and the
@@ -135,10 +156,10 @@ struct PersonDerivation: Sendable {
         }
     }
 
-    private func newSecret(_ new: SharedSecret) throws(KeychainError) -> DerivedSecret {
-        let (derivation, password) = try newDerivation(new)
-        guard let guardian else {
-            return DerivedSecret(.passcode, password, parameters: PasscodeSlotParameters(derivation).encoded)
+    private func newSecret(_ new: (kind: SlotKind, typed: SharedSecret)) throws(KeychainError) -> DerivedSecret {
+        let (derivation, password) = try newDerivation(new.typed)
+        guard let guardian, new.kind == .passcode else {
+            return DerivedSecret(new.kind, password, parameters: derivation.encoded)
         }
         do throws(HardwareError) {
             let (key, sealed) = try hardware.sealed(in: guardian, password: password)

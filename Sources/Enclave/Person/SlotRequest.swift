@@ -4,7 +4,8 @@ internal import KeychainProtocol
 /// What a person wants of the slots: of what opens the keychain.
 enum SlotRequest: Sendable {
     case list
-    /// One that opens without a person what does not take one.
+    /// One that opens without a person what does not take one, or that of the login
+    /// password.
     case add(NewSlot, passcode: SharedSecret)
     /// The keys below get a new generation, so that what the slot wrapped opens nothing
     /// that is written from then on.
@@ -25,4 +26,7 @@ enum NewSlot: Sendable {
     case tpm2(TPMAddress)
     /// Opens for whoever brings what is handed out now, once.
     case credential
+    /// Opens everything for whoever logs in with this password; takes the place of the one
+    /// that is there.
+    case login(SharedSecret)
 }

@@ -16,6 +16,11 @@ enum PersonCall: Sendable {
     /// nothing asked for.
     init?(_ message: PersonMessage) {
         let (passcode, new) = (message.passcode, message.new)
+        if let login = message.login {
+            guard let request = PersonRequest(message.operation, login: login, new) else { return nil }
+            self = .change(request)
+            return
+        }
         switch (message.operation, message.credential) {
         case (.state, nil): self = .state
         case (.awaitState, nil): self = .awaitState(message.state)
@@ -29,7 +34,7 @@ enum PersonCall: Sendable {
             (.resealProtector, _):
             guard message.recoveryCode == nil, let request = ProtectorRequest(message, passcode) else { return nil }
             self = .change(.protector(request))
-        case (.listSlots, _), (.addSlot, _), (.removeSlot, _):
+        case (.listSlots, _), (.addSlot, _), (.addLoginSlot, _), (.removeSlot, _):
             guard message.recoveryCode == nil, let request = SlotRequest(message, passcode) else { return nil }
             self = .change(.slot(request))
         case (.setLockPolicy, .passcode(let passcode)?):
@@ -52,6 +57,17 @@ enum PersonCall: Sendable {
 }
 
 extension PersonRequest {
+    /// The two things that a login password is good for.
+    fileprivate init?(
+        _ operation: Latchkey_PersonRequest.Operation, login: SharedSecret, _ new: SharedSecret?
+    ) {
+        switch (operation, new) {
+        case (.unlock, nil): self = .unlockByLogin(login)
+        case (.changeLogin, let new?): self = .changeLogin(from: login, to: new)
+        default: return nil
+        }
+    }
+
     fileprivate init?(
         _ operation: Latchkey_PersonRequest.Operation, _ passcode: SharedSecret?, _ code: SharedSecret?,
         _ new: SharedSecret?
@@ -106,6 +122,9 @@ extension SlotRequest {
             }
             guard let address = TPMAddress(message.protectorAddress) else { return nil }
             self = .add(.tpm2(address), passcode: passcode)
+        case (.addLoginSlot, let passcode?) where name.isEmpty && message.protectorAddress.isEmpty:
+            guard let password = message.new else { return nil }
+            self = .add(.login(password), passcode: passcode)
         case (.removeSlot, let passcode?) where name.count == KeybagBody.slotIdentifierCount:
             self = .remove(name, passcode: passcode, code: message.new)
         default: return nil

@@ -18,6 +18,9 @@ struct LockCommand: Verb {
             first unlock. Only what is always accessible (kSecAttrAccessibleAlways) opens then; with a TPM's slot \
             they open as ever.
 
+            --login does nothing, with status 1, where no login password opens the keychain again, or where its \
+            programs do not run: for pam_latchkey, when the last session ends.
+
             EXAMPLES
               latchkey lock
               latchkey lock --stop
@@ -29,12 +32,20 @@ struct LockCommand: Verb {
     @Flag(help: "Then end the keychain's programs: what stays open after the first unlock closes too.")
     var stop = false
 
+    @Flag(help: "Only where a login password opens it again; start nothing for it.")
+    var login = false
+
     @Flag(help: "Write how the keychain is afterwards as JSON.")
     var json = false
 
     @OptionGroup var store: StoreOptions
 
+    func validate() throws {
+        if login, stop || json { throw ValidationError("--login goes with neither --stop nor --json") }
+    }
+
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        if login { return try lockAfterLogin(surroundings) }
         let programs = UpkeepProgram(surroundings, store)
         if stop, !programs.hasOwnStore {
             throw CommandFailure(
@@ -48,6 +59,19 @@ struct LockCommand: Verb {
         var arguments = PersonArguments()
         arguments.json = json
         try arguments.report("Locked.", of: reach, on: surroundings.console)
+        return .done
+    }
+
+    private func lockAfterLogin(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try PersonReach.requireLoginSlot(store, surroundings)
+        guard let path = PersonReach.ownDirectory(store, surroundings) else {
+            throw CommandFailure(.usage, "only a keychain of your own opens at a login", "Leave out --login.")
+        }
+        let door: any PersonDoor
+        do throws(KeychainError) { door = try surroundings.personDoor(path).get() } catch {
+            throw CommandFailure(.noMatch, "the keychain's programs do not run", "What is not started is locked.")
+        }
+        try PersonReach.asking(door) { door throws(KeychainError) in try door.lock() }
         return .done
     }
 
@@ -84,6 +108,10 @@ struct UnlockCommand: Verb {
             With --slot it takes what `latchkey slot add credential` handed out in place of the passcode, for a \
             service that opens the keychain without a person; what takes a person then stays closed.
 
+            With --login it takes the login password (`latchkey slot add login`), as pam_latchkey does at a login: \
+            it opens everything. Where no login password opens the keychain nothing is started, and the status is 1; \
+            where everything is open already the password is not looked at.
+
             EXAMPLES
               latchkey unlock
               ssh -t server latchkey unlock
@@ -99,6 +127,9 @@ struct UnlockCommand: Verb {
     @Flag(help: "Take the credential of a slot (`latchkey slot add credential`) instead of the passcode.")
     var slot = false
 
+    @Flag(help: "Take the login password (`latchkey slot add login`) instead of the passcode.")
+    var login = false
+
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
 
@@ -106,12 +137,15 @@ struct UnlockCommand: Verb {
     private static let tries = 3
 
     func validate() throws {
-        if slot, recovery { throw ValidationError("--slot and --recovery name two things; give one") }
+        if [slot, recovery, login].count(where: { $0 }) > 1 {
+            throw ValidationError("--slot, --recovery and --login name several things; give one")
+        }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
         if slot { return try openBySlot(surroundings) }
+        if login { return try openByLogin(surroundings) }
         if recovery, let reach = try openWithCode(surroundings) { return try report(reach, console) }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
@@ -136,6 +170,20 @@ struct UnlockCommand: Verb {
         var input = arguments.input(surroundings.console)
         let credential = SharedSecret(try input.existing("Credential: "))
         try PersonReach.asking { () throws(KeychainError) in try door.unlock(bySlot: credential) }
+        return try report(reach, surroundings.console)
+    }
+
+    /// Everything that the passcode opens. One attempt: whoever logs in has typed it.
+    private func openByLogin(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try PersonReach.requireLoginSlot(store, surroundings)
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        let isOpen = reach.state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) && !reach.state.isClosing
+        guard !isOpen else { return try report(reach, surroundings.console) }
+        let door = try reach.remoteDoor()
+        var input = arguments.input(surroundings.console)
+        let password = SharedSecret(try input.existing("Login password: "))
+        try PersonReach.asking { () throws(KeychainError) in try door.unlock(byLogin: password) }
         return try report(reach, surroundings.console)
     }
 

@@ -29,6 +29,15 @@ struct PersonReach {
         return nil
     }
 
+    /// Looks at the files alone, so that who has no such slot has nothing started.
+    static func requireLoginSlot(_ store: StoreOptions, _ surroundings: Surroundings) throws(CommandFailure) {
+        guard let path = ownDirectory(store, surroundings), !KeybagOutline.names(slot: "login", inData: path) else {
+            return
+        }
+        throw CommandFailure(
+            .noMatch, "no login password opens this keychain", "`latchkey slot add login` has it do so.")
+    }
+
     /// Where we know it ourselves nobody is asked.
     private static func dataDirectory(
         of keychain: CommandKeychain, _ store: StoreOptions, _ surroundings: Surroundings

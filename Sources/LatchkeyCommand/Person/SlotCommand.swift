@@ -5,18 +5,21 @@ internal import KeychainProtocol
 
 struct SlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "slot", abstract: "List, add and remove what opens the keychain.",
+        commandName: "slot", abstract: "List, add, change and remove what opens the keychain.",
         discussion: """
             A slot opens a keychain that has a passcode. "passcode" and "recovery" take a person; "tpm2" opens it \
             when its programs start, by this machine's TPM; "credential" opens it for whoever brings what was \
-            handed out once, for a service manager to keep. What is stored for as long as a passcode is set \
+            handed out once, for a service manager to keep. "login" takes a person too: the password that they log \
+            in with. What is stored for as long as a passcode is set \
             (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly) opens for a person alone, and nothing but a person \
             agrees to anything.
 
             A keychain that opens by itself is as safe as the machine: `latchkey status` says so. To what it is \
             bound is another question: see `latchkey protector`.
             """,
-        subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotRemoveCommand.self])
+        subcommands: [
+            SlotListCommand.self, SlotAddCommand.self, SlotChangeCommand.self, SlotRemoveCommand.self,
+        ])
 }
 
 /// What every command of slots says afterwards: all of them.
@@ -51,6 +54,7 @@ extension SlotState {
         switch kind {
         case "passcode", "recovery": "a person"
         case "credential": "the credential"
+        case "login": "the login password"
         case "open", "tpm2": "nothing"
         default: "a newer version"
         }
@@ -81,9 +85,9 @@ struct SlotListCommand: Verb {
 
 struct SlotAddCommand: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Have the keychain open without a person.",
+        commandName: "add", abstract: "Have the keychain open without a person, or with the login password.",
         discussion: """
-            KIND is "tpm" or "credential". Takes the passcode.
+            KIND is "tpm", "credential" or "login". Takes the passcode.
 
             tpm: this machine's TPM opens the keychain whenever its programs start. Whoever may use the TPM (on \
             Debian, members of the group tss) and has the folder opens it on this machine. `latchkey lock` still \
@@ -93,15 +97,21 @@ struct SlotAddCommand: Verb {
             for this machine, and have a unit bring it with `latchkey unlock --slot --passcode-credential NAME`. \
             Whoever has it and the folder opens the keychain.
 
+            login: takes the login password after the passcode, and from then on opens everything with it, where \
+            pam_latchkey is part of the login (`latchkey unlock --login` without). The keychain is then as weak as \
+            the weaker of the two. In place of a login password that was taken before; nobody checks that it is the \
+            one that you log in with.
+
             EXAMPLES
               latchkey slot add tpm
+              latchkey slot add login
               latchkey slot add credential | sudo systemd-creds encrypt --name=latchkey - \
             /etc/credstore.encrypted/latchkey
 
-            --json (tpm alone) writes [{"name", "id", "at", "takes"}]: what there is afterwards.
+            --json (not of a credential) writes [{"name", "id", "at", "takes"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("tpm or credential.", valueName: "KIND"))
+    @Argument(help: ArgumentHelp("tpm, credential or login.", valueName: "KIND"))
     var kind: Kind
 
     @Option(
@@ -119,10 +129,12 @@ struct SlotAddCommand: Verb {
     enum Kind: String, ExpressibleByArgument, Sendable {
         case tpm
         case credential
+        case login
     }
 
     func validate() throws {
-        if kind == .credential, at != nil || json { throw ValidationError("--at and --json go with tpm") }
+        if kind != .tpm, at != nil { throw ValidationError("--at goes with tpm") }
+        if kind == .credential, json { throw ValidationError("--json goes with tpm and login") }
         if let at, TPMAddress(at) == nil {
             throw ValidationError(TPMAddress.isWanted)
         }
@@ -162,7 +174,60 @@ struct SlotAddCommand: Verb {
                 throw error
             }
             console.note("Whoever has this credential and the keychain's folder opens it. It is not shown again.")
+        case .login:
+            let password = SharedSecret(try input.new("Login password: "))
+            let slots = try PersonReach.asking { () throws(KeychainError) in
+                try door.addLoginSlot(password, passcode: passcode)
+            }
+            try SlotReport(slots: slots).write(json: json, on: console)
+            console.note("The login password opens the keychain from now on, as the passcode does.")
         }
+        return .done
+    }
+}
+
+struct SlotChangeCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "change", abstract: "Have another login password open the keychain.",
+        discussion: """
+            Takes the old login password, then the new one, and no passcode: one small key is wrapped anew, and what \
+            is locked stays locked. pam_latchkey does so where the password is changed. Copies and backups from \
+            before still open with the old one. Where the old one is not known, `latchkey slot add login` with the \
+            passcode does the same.
+
+            Where no login password opens the keychain nothing is started, and the status is 1.
+
+            EXAMPLES
+              latchkey slot change login
+
+            --json writes [{"name", "id", "at", "takes"}]: what there is afterwards.
+            """)
+
+    @Argument(help: ArgumentHelp("login; no other slot has anything to change.", valueName: "NAME"))
+    var name: Kind
+
+    @OptionGroup var source: SecretSource
+
+    @Flag(help: "Write what there is afterwards as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    enum Kind: String, ExpressibleByArgument, Sendable {
+        case login
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try PersonReach.requireLoginSlot(store, surroundings)
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        let door = try reach.remoteDoor()
+        var input = source.input(surroundings.console)
+        let old = SharedSecret(try input.existing("Old login password: "))
+        let new = SharedSecret(try input.new("New login password: "))
+        try PersonReach.asking { () throws(KeychainError) in try door.changeLogin(from: old, to: new) }
+        let slots = try PersonReach.asking { () throws(KeychainError) in try door.slots() }
+        try SlotReport(slots: slots).write(json: json, on: surroundings.console)
         return .done
     }
 }
@@ -171,7 +236,7 @@ struct SlotRemoveCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Have a slot open nothing that is written from now on.",
         discussion: """
-            Of those that open without a person: "tpm", "credential", or the beginning of an ID. Puts new keys in \
+            "tpm", "credential", "login", or the beginning of an ID. Puts new keys in \
             the place of those that it opened; items are moved to them in the background. Copies and backups from \
             before still open with it.
 
@@ -184,7 +249,7 @@ struct SlotRemoveCommand: Verb {
             --json writes [{"name", "id", "at", "takes"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("tpm, credential, or the beginning of an ID.", valueName: "NAME"))
+    @Argument(help: ArgumentHelp("tpm, credential, login, or the beginning of an ID.", valueName: "NAME"))
     var name: String
 
     @OptionGroup var source: SecretSource

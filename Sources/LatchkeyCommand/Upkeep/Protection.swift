@@ -34,14 +34,19 @@ struct Protection: Sendable {
             : "It is unlocked now, until `latchkey lock` or a restart: \(programs)."
     }
 
+    private var opensByLogin: Bool { status.slots.contains("login") }
+
     /// What opens the slots.
     private var credentials: String {
         var ways = ["your passcode"]
         if status.slots.contains("recovery") { ways.append("your recovery code") }
+        if opensByLogin { ways.append("your login password") }
         if status.slots.contains("tpm2") { ways.append("this machine's TPM") }
         if status.slots.contains("credential") { ways.append("a credential that was handed out") }
         return ways.count == 1 ? ways[0] : ways.dropLast().joined(separator: ", ") + " or " + ways[ways.count - 1]
     }
+
+    private var weakest: String { opensByLogin ? "the weaker of passcode and login password" : "the passcode" }
 
     /// Strength of the whole is the weakest protector and slot.
     private var atRest: String {
@@ -51,7 +56,7 @@ struct Protection: Sendable {
             return "The secrets are encrypted, but their key lies in a file beside them and there is no passcode: "
                 + "whoever gets a copy of \(folder) can open it; only file permissions keep others out."
         case (true, true):
-            return "A copy of \(folder) opens only with \(credentials), and is as strong as the passcode "
+            return "A copy of \(folder) opens only with \(credentials), and is as strong as \(weakest) "
                 + "(items stored as always accessible open without)."
         case (false, false):
             return "The key is bound to this machine's hardware: a copy of \(folder) opens nowhere else, "

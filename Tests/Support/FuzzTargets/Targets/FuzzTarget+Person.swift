@@ -16,13 +16,20 @@
             }
             let typed =
                 (message.credential?.secret.bytes.insecureArray() ?? [])
+                + (message.login?.bytes.insecureArray() ?? [])
                 + (message.new?.bytes.insecureArray() ?? [])
             try claim(typed == tail, "what was typed is not the tail")
             guard let call = PersonCall(message) else { return }
             switch call {
             case .change(let request):
                 let isAsked = request.credential != nil
-                try claim(isAsked == (message.credential != nil), "a credential that nothing asked for")
+                let isGiven = message.credential != nil || message.login != nil
+                try claim(isAsked == isGiven, "a credential that nothing asked for")
+                guard message.login != nil else { break }
+                switch request {
+                case .unlockByLogin, .changeLogin: break
+                default: try claim(false, "a login password that does more than it may")
+                }
             case .agree: try claim(message.credential != nil, "an agreement without a credential")
             case .state, .awaitState, .question, .decline:
                 try claim(message.credential == nil, "a credential that nothing asked for")
@@ -35,13 +42,13 @@
             .state, .awaitState, .unlock, .lock, .setPasscode, .changePasscode, .resetPasscode, .removePasscode,
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
-            .listSlots, .addSlot, .removeSlot, .unlockBySlot,
+            .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot,
         ]
 
-        /// Every operation with no credential, a passcode and a recovery code, with and
-        /// without something new.
+        /// Every operation with no credential and with each sort, with and without
+        /// something new.
         static let all: [[UInt8]] = operations.flatMap { operation in
-            [Latchkey_PersonRequest.Credential.none, .passcode, .recoveryCode].flatMap { credential in
+            [Latchkey_PersonRequest.Credential.none, .passcode, .recoveryCode, .loginPassword].flatMap { credential in
                 [0, 6].map { seed(operation, credential, new: $0) }
             }
         }

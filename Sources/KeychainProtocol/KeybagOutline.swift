@@ -1,0 +1,40 @@
+internal import FoundationEssentials
+internal import KeychainMessages
+internal import KeychainPlatform
+
+/// What the keybag of a data folder says to whoever may read it, without a key and
+/// unproved: good for not starting anything in vain, and for nothing else.
+package enum KeybagOutline {
+    /// Bytes before the body (FORMATS.md, "Frame of `protectors` and `keybag`").
+    private static let header = 24
+    private static let largestFile = 256 * 1024 + header + 32
+
+    /// Whether some copy of the keybag names a slot of that kind.
+    ///
+    /// True as well where that cannot be seen: whoever opens the keychain says why.
+    package static func names(slot kind: String, inData path: String) -> Bool {
+        let folder: PrivateDirectory
+        do throws(DirectoryRefusal) {
+            folder = try PrivateDirectory("\(path)/\(EnclaveRendezvous.folderName)", creating: false)
+        } catch {
+            if case .system(_, let below) = error { return !below.isNoSuchFile }
+            return true
+        }
+        return (0..<2).contains { copy in
+            do throws(SystemCallError) {
+                guard let bytes = try folder.read("keybag.\(copy)", atMost: largestFile) else { return false }
+                return kinds(in: bytes)?.contains(kind) ?? true
+            } catch { return true }
+        }
+    }
+
+    /// Of the slots in a file; nil where it is none.
+    package static func kinds(in file: [UInt8]) -> [String]? {
+        guard file.count > header, file.starts(with: "LKKEYBAG".utf8) else { return nil }
+        let count = file[20..<header].reduce(0) { $0 << 8 | Int($1) }
+        guard count <= file.count - header,
+            let body = decoded(Latchkey_KeybagBody.self, Array(file[header..<header + count]))
+        else { return nil }
+        return body.slots.map(\.kind)
+    }
+}
