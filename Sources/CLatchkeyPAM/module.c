@@ -22,11 +22,10 @@
 #include <security/pam_modules.h>
 #include <security/pam_modutil.h>
 
-#ifndef LATCHKEY_PROGRAM
-#error "LATCHKEY_PROGRAM: the absolute path of latchkey"
-#endif
-
 #define EXPORTED __attribute__((visibility("default")))
+
+// Where programs look for the daemon as well, but for a home.
+static const char *const programs[] = { "/usr/local/bin/latchkey", "/usr/bin/latchkey" };
 
 static const char stash_name[] = "pam_latchkey_password", session_name[] = "pam_latchkey_session";
 static const char session_folder[] = "/run/latchkey-sessions";
@@ -93,21 +92,32 @@ static gid_t *groups_of(const struct passwd *entry, int *count) {
     return NULL;
 }
 
+// NULL: it is not installed.
+static const char *program_of(const struct lp_options *options) {
+    struct stat found;
+    if (options->program != NULL)
+        return options->program;
+    for (size_t index = 0; index < sizeof programs / sizeof *programs; index++)
+        if (stat(programs[index], &found) == 0)
+            return programs[index];
+    return NULL;
+}
+
 // A status of lp_run, or -1: there is nobody to run it for. The input is wiped.
 static int run_for(pam_handle_t *pam, const struct lp_options *options, const char *user,
                    const char *const arguments[], char *input, size_t count) {
     int status = -1, group_count = 0;
     gid_t *groups = NULL;
     char program[PATH_MAX];
-    const char *wanted = options->program != NULL ? options->program : LATCHKEY_PROGRAM;
+    const char *wanted = program_of(options);
     const struct passwd *entry = pam_modutil_getpwnam(pam, user);
     // A program that is not root's runs nothing for others.
     if (entry == NULL || (geteuid() != 0 && (geteuid() != entry->pw_uid || getuid() != entry->pw_uid)))
         goto done;
-    if (access(wanted, F_OK) != 0)
+    if (wanted == NULL)
         goto done;
     if (!lp_is_roots(wanted, program)) {
-        pam_syslog(pam, LOG_ERR, "%s, or a folder above it, can be written by others than root; it is not run", wanted);
+        pam_syslog(pam, LOG_ERR, "%s is not run: it is not there, or others than root can write it or a folder above it", wanted);
         goto done;
     }
     groups = groups_of(entry, &group_count);
@@ -260,7 +270,7 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pam, int flags, int count, const cha
     if (is_known)
         report(pam, status, user, "following the password");
     else
-        pam_syslog(pam, LOG_NOTICE, "the password of %s was set without the one before: the keychain stays with that", user);
+        pam_syslog(pam, LOG_NOTICE, "the password of %s was set without the one before, or is no single line: the keychain does not follow", user);
     if ((flags & PAM_SILENT) == 0)
         pam_info(pam, "The keychain does not open with the new password. As %s: latchkey slot add login", user);
     return PAM_IGNORE;

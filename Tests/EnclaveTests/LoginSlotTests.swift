@@ -258,6 +258,28 @@ struct LoginSlotTests {
         expectRefusal(.passcodeNotSet) { try open.door().unlock(byLogin: Self.login) }
     }
 
+    /// As a program finds and leaves it that does not know such slots: as it is with a
+    /// change of the passcode, gone with the next bag key.
+    @Test func aProgramThatDoesNotKnowItKeepsOrDropsItWhole() throws {
+        let keys = try Keys()
+        let known = try #require(try keys.body().slot(.login))
+        let unknown = KeybagBody.Slot(
+            kind: .unknown("of tomorrow"), identifier: known.identifier, wrappedBagKey: known.wrappedBagKey,
+            wrappedPersonKey: known.wrappedPersonKey, parameters: known.parameters)
+        let bytes = try keys.scene.home.encodeKeybag(generation: 1000) { body in
+            var body = body
+            body.slots = body.slots.map { $0.kind == .login ? unknown : $0 }
+            return body
+        }
+        for copy in 0..<2 { try keys.scene.home.write("keybag.\(copy)", bytes) }
+        _ = try keys.startAgain()
+        try keys.scene.door().changePasscode(from: Self.passcode, to: .text("5678"))
+        #expect(try keys.body().slots.contains(unknown))
+        _ = try keys.scene.door().addCredentialSlot(passcode: .text("5678"))
+        _ = try keys.scene.door().removeSlot(try keys.name("credential"), passcode: .text("5678"), code: nil)
+        #expect(try keys.body().slots.map(\.kind) == [.passcode])
+    }
+
     /// Nothing in the files tells a guess of the login password without the root key: the
     /// public key, which a guess makes, is in none of them.
     @Test func thePublicKeyIsInNoFile() throws {

@@ -3,16 +3,20 @@
 //     pam-host SERVICE USER STEP...
 //
 // with the password as the first line of standard input. Steps, in order:
-//   authenticate, open, close, setcred     as libpam has them
+//   authenticate, open, close, setcred     as libpam has them; a `?` behind one: let it fail
+//   expired        has the password changed, as at a login where it has expired; the new
+//                  one is the next line of standard input
 //   user=NAME      from now on the login is somebody else's, as with sudo
 //   threads        as a display manager: threads that never stop allocating, a handler that
 //                  waits for every child, and SIGCHLD ignored before and after
 //   stdclosed      as a daemon that was started without standard descriptors
 //   count          writes how often the password is in this process's memory
+//   childcount     the same in a child
 //   wait           writes "waiting" and goes on with the next line of standard input
 //   children       writes how many children it has been told of, and how many it has
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdbool.h>
 #include <security/pam_appl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,8 +27,8 @@
 
 enum { longest = 256 };
 // Never in the clear: what is counted is somebody else's copy.
-static unsigned char hidden[longest];
-static size_t length;
+static unsigned char hidden[longest], hidden_new[longest];
+static size_t length, length_new;
 static const unsigned char veil = 0xA5;
 static volatile sig_atomic_t told;
 static FILE *out;
@@ -34,10 +38,12 @@ static int converse(int count, const struct pam_message **messages, struct pam_r
     *responses = calloc(count, sizeof **responses);
     for (int index = 0; index < count; index++) {
         if (messages[index]->msg_style == PAM_PROMPT_ECHO_OFF) {
-            char *answer = malloc(length + 1);
-            for (size_t at = 0; at < length; at++)
-                answer[at] = (char)(hidden[at] ^ veil);
-            answer[length] = '\0';
+            bool is_new = length_new > 0 && strstr(messages[index]->msg, "ew ") != NULL;
+            size_t signs = is_new ? length_new : length;
+            char *answer = malloc(signs + 1);
+            for (size_t at = 0; at < signs; at++)
+                answer[at] = (char)((is_new ? hidden_new : hidden)[at] ^ veil);
+            answer[signs] = '\0';
             (*responses)[index].resp = answer;
         } else {
             fprintf(out, "said: %s\n", messages[index]->msg);
@@ -96,6 +102,15 @@ static void *allocate(void *nothing) {
     return nothing;
 }
 
+// A line of standard input, veiled.
+static size_t line_of(unsigned char *place) {
+    size_t count = 0;
+    int byte;
+    while ((byte = getchar()) != EOF && byte != '\n' && count < longest)
+        place[count++] = (unsigned char)byte ^ veil;
+    return count;
+}
+
 static int fail(const char *step, int status) {
     fprintf(out, "%s: %d\n", step, status);
     fflush(out);
@@ -104,17 +119,18 @@ static int fail(const char *step, int status) {
 
 int main(int count, char **arguments) {
     out = stdout;
-    int byte;
-    while ((byte = getchar()) != EOF && byte != '\n' && length < longest)
-        hidden[length++] = (unsigned char)byte ^ veil;
     setvbuf(stdin, NULL, _IONBF, 0);
+    length = line_of(hidden);
     struct pam_conv conversation = { converse, NULL };
     pam_handle_t *pam = NULL;
     if (count < 3 || pam_start(arguments[1], arguments[2], &conversation, &pam) != PAM_SUCCESS)
         return 2;
     int status = PAM_SUCCESS;
     for (int index = 3; index < count; index++) {
-        const char *step = arguments[index];
+        char *step = arguments[index];
+        bool may_fail = step[strlen(step) - 1] == '?';
+        if (may_fail)
+            step[strlen(step) - 1] = '\0';
         if (strcmp(step, "authenticate") == 0) {
             status = pam_authenticate(pam, 0);
         } else if (strcmp(step, "setcred") == 0) {
@@ -138,15 +154,27 @@ int main(int count, char **arguments) {
             close(0), close(1), close(2);
         } else if (strcmp(step, "count") == 0) {
             fprintf(out, "copies: %d\n", copies());
+        } else if (strcmp(step, "childcount") == 0) {
+            fflush(out);
+            pid_t child = fork();
+            if (child == 0) {
+                fprintf(out, "copies: %d\n", copies());
+                fflush(out);
+                _exit(0);
+            }
+            waitpid(child, NULL, 0);
+        } else if (strcmp(step, "expired") == 0) {
+            length_new = line_of(hidden_new);
+            status = pam_chauthtok(pam, PAM_CHANGE_EXPIRED_AUTHTOK);
         } else if (strcmp(step, "wait") == 0) {
             fprintf(out, "waiting\n");
             fflush(out);
-            while ((byte = getchar()) != EOF && byte != '\n')
-                continue;
+            unsigned char nothing[longest];
+            line_of(nothing);
         } else if (strcmp(step, "children") == 0) {
             fprintf(out, "children: %d told, %s\n", (int)told, waitpid(-1, NULL, WNOHANG | __WALL) < 0 ? "none" : "some");
         }
-        if (status != PAM_SUCCESS)
+        if (status != PAM_SUCCESS && !may_fail)
             return fail(step, status);
     }
     fprintf(out, "done\n");
