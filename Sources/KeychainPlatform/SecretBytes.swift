@@ -129,6 +129,17 @@
         return difference == 0
     }
 
+    /// The bytes of one, then of the other.
+    package init(joining first: borrowing SecretBytes, _ second: borrowing SecretBytes) {
+        self.init(count: first.count + second.count)
+        let split = first.count
+        unsafe withUnsafeMutableBytes { place in
+            unsafe first.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: place[split...])
+            unsafe second.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
+        }
+    }
+
     /// All parts, one behind the other.
     ///
     /// - Throws: ENOMEM.

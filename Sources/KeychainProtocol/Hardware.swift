@@ -118,6 +118,10 @@ package enum HardwareRequest: Sendable {
     case describe(TPMAddress)
     case seal(SharedSecret, TPMAddress)
     case unseal(SealedByTPM)
+    /// A new credential of a security key: takes a touch, and its PIN where it asks for one.
+    case makeCredential(FIDO2Address, pin: SharedSecret?, patience: Duration)
+    /// What a security key makes of the salt, and of another: takes one touch.
+    case secrets(SealedByFIDO2, next: FIDO2Salt?, patience: Duration)
 }
 
 /// What they answer.
@@ -125,6 +129,8 @@ package enum HardwareAnswer: Sendable {
     case described(TPMDescription)
     case sealed(SealedByTPM)
     case unsealed(SharedSecret)
+    case made(FIDO2Credential)
+    case secrets(SharedSecret, next: SharedSecret?)
     /// In the words of the device or of its library; no secret.
     case failed(String)
 }
@@ -140,6 +146,9 @@ package enum HardwareProtocol {
     package static let longestOperation: Duration = .seconds(20)
     /// Of a failure's text, in Unicode scalars.
     private static let longestText = 200
+    /// What the hands get less than who asks them, so that their word of what became of
+    /// a touch comes in time.
+    package static let grace: Duration = .milliseconds(500)
 
     package static func encode(_ request: HardwareRequest, number: UInt64) -> EncodedMessage {
         var message = Latchkey_HardwareRequest()
@@ -151,6 +160,14 @@ package enum HardwareProtocol {
             message.sealInTpm = address.description
             tail = secret.bytes.copy()
         case .unseal(let sealed): message.unseal = sealed.message
+        case .makeCredential(let address, let pin, let patience):
+            message.makeFido2.address = address.description
+            message.makeFido2.milliseconds = milliseconds(patience)
+            if let pin { tail = pin.bytes.copy() }
+        case .secrets(let sealed, let next, let patience):
+            message.askFido2.sealed = sealed.message
+            message.askFido2.nextSalt = Data(next?.bytes ?? [])
+            message.askFido2.milliseconds = milliseconds(patience)
         }
         return EncodedMessage(header: message.wireBytes, tail: tail)
     }
@@ -170,8 +187,31 @@ package enum HardwareProtocol {
         case .unseal(let sealed):
             guard let sealed = SealedByTPM(sealed), tail.count == 0 else { return nil }
             return (message.number, .unseal(sealed))
+        case .makeFido2(let make):
+            // libfido2 takes the PIN as a C string.
+            guard let address = FIDO2Address(make.address), let patience = patience(make.milliseconds),
+                tail.count <= FIDO2Credential.longestPIN, unsafe tail.withUnsafeBytes({ unsafe !$0.contains(0) })
+            else { return nil }
+            let pin = tail.count == 0 ? nil : SharedSecret(tail.copy())
+            return (message.number, .makeCredential(address, pin: pin, patience: patience))
+        case .askFido2(let ask):
+            guard let sealed = SealedByFIDO2(ask.sealed), let patience = patience(ask.milliseconds), tail.count == 0
+            else { return nil }
+            let next = FIDO2Salt(Array(ask.nextSalt))
+            guard next != nil || ask.nextSalt.isEmpty else { return nil }
+            return (message.number, .secrets(sealed, next: next, patience: patience))
         case nil: return nil
         }
+    }
+
+    private static func milliseconds(_ patience: Duration) -> UInt32 {
+        UInt32(clamping: Int64(max(.zero, patience) / .milliseconds(1)))
+    }
+
+    /// nil for none, and for more than an operation may take.
+    private static func patience(_ milliseconds: UInt32) -> Duration? {
+        let patience = Duration.milliseconds(Int64(milliseconds))
+        return patience > .zero && patience < longestOperation ? patience : nil
     }
 
     package static func encode(_ answer: HardwareAnswer, number: UInt64) -> EncodedMessage {
@@ -184,6 +224,10 @@ package enum HardwareProtocol {
         case .unsealed(let secret):
             message.unsealed = true
             tail = secret.bytes.copy()
+        case .made(let credential): message.made = credential.message
+        case .secrets(let secret, let next):
+            message.secrets = next == nil ? 1 : 2
+            tail = next.map { SecretBytes(joining: secret.bytes, $0.bytes) } ?? secret.bytes.copy()
         case .failed(let text):
             message.failure = String(String.UnicodeScalarView(text.unicodeScalars.prefix(longestText)))
         }
@@ -208,6 +252,13 @@ package enum HardwareProtocol {
         case .unsealed(true):
             guard tail.count == secretByteCount else { return nil }
             return (message.number, .unsealed(SharedSecret(tail.copy())))
+        case .made(let credential):
+            guard tail.count == 0, let credential = FIDO2Credential(credential) else { return nil }
+            return (message.number, .made(credential))
+        case .secrets(let count):
+            guard (1...2).contains(count), tail.count == Int(count) * secretByteCount else { return nil }
+            let next = count == 2 ? SharedSecret(tail.copy(secretByteCount..<tail.count)) : nil
+            return (message.number, .secrets(SharedSecret(tail.copy(0..<secretByteCount)), next: next))
         case .unsealed(false), nil: return nil
         }
     }

@@ -46,18 +46,33 @@ package struct HardwareHands {
     }
 
     private static func perform(_ request: HardwareRequest) -> HardwareAnswer {
-        do throws(TPM.Failure) {
-            switch request {
-            case .describe(let address): return .described(try TPM(address: address).describe())
-            case .seal(let secret, let address):
+        switch request {
+        case .describe(let address):
+            answer { () throws(TPM.Failure) in .described(try TPM(address: address).describe()) }
+        case .seal(let secret, let address):
+            answer { () throws(TPM.Failure) in
                 guard let sealed = try TPM(address: address).seal(secret.bytes) else {
                     return .failed("the TPM answered what no TPM answers")
                 }
                 return .sealed(sealed)
-            case .unseal(let sealed): return .unsealed(try TPM(address: sealed.address).unseal(sealed))
             }
-        } catch {
-            return .failed(error.description)
+        case .unseal(let sealed):
+            answer { () throws(TPM.Failure) in .unsealed(try TPM(address: sealed.address).unseal(sealed)) }
+        case .makeCredential(let address, let pin, let patience):
+            answer { () throws(SecurityKey.Failure) in
+                .made(try SecurityKeys(patience).makeCredential(at: address, pin: pin))
+            }
+        case .secrets(let sealed, let next, let patience):
+            answer { () throws(SecurityKey.Failure) in
+                let (now, next) = try SecurityKeys(patience).secrets(of: sealed, next: next)
+                return .secrets(now, next: next)
+            }
         }
+    }
+
+    private static func answer<Failure: Error & CustomStringConvertible>(
+        _ body: () throws(Failure) -> HardwareAnswer
+    ) -> HardwareAnswer {
+        do throws(Failure) { return try body() } catch { return .failed(error.description) }
     }
 }

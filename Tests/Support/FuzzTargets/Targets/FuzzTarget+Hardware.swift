@@ -10,13 +10,21 @@ extension FuzzTarget {
             let again = HardwareProtocol.encode(request, number: number)
             let decoded = HardwareProtocol.decodeRequest(header: again.header, tail: again.tail)
             try claim(decoded?.number == number, "a request that its encoding changes")
-            if case .seal = request {} else { try claim(tail.isEmpty, "a secret that nothing was to be done with") }
+            switch request {
+            case .seal: break
+            case .makeCredential(_, let pin, _):
+                try claim(pin?.bytes.count ?? 0 == tail.count, "a PIN that is not all of what came")
+            default: try claim(tail.isEmpty, "a secret that nothing was to be done with")
+            }
         }
         if let (number, answer) = HardwareProtocol.decodeAnswer(header: header, tail: SecretBytes(copying: tail)) {
             let again = HardwareProtocol.encode(answer, number: number)
             let decoded = HardwareProtocol.decodeAnswer(header: again.header, tail: again.tail)
             try claim(decoded?.number == number, "an answer that its encoding changes")
-            if case .unsealed = answer {} else { try claim(tail.isEmpty, "a secret that nobody unsealed") }
+            switch answer {
+            case .unsealed, .secrets: break
+            default: try claim(tail.isEmpty, "a secret that nobody unsealed")
+            }
         }
     }
 
@@ -26,6 +34,13 @@ extension FuzzTarget {
         guard let sealed = SealedByTPM(encoded: bytes) else { return }
         try claim(SealedByTPM(encoded: sealed.encoded) == sealed, "what was sealed changes with its encoding")
         try claim(TPMAddress(sealed.address.description) == sealed.address, "an address that its text changes")
+    }
+
+    static let sealedByFIDO2 = FuzzTarget("sealed-by-fido2", seeds: { [HardwareSeeds.keySealed.encoded] }) {
+        bytes throws(Finding) in
+        guard let sealed = SealedByFIDO2(encoded: bytes) else { return }
+        try claim(SealedByFIDO2(encoded: sealed.encoded) == sealed, "what was sealed changes with its encoding")
+        try claim(sealed.credential.product.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "a name that cannot be shown")
     }
 }
 
@@ -39,11 +54,29 @@ private enum HardwareSeeds {
         return sealed
     }()
 
+    static let keySealed: SealedByFIDO2 = {
+        let name = [UInt8](repeating: 4, count: 64)
+        guard
+            let credential = FIDO2Credential(
+                relyingParty: FIDO2Credential.ourParty, name: name, product: "Yubico YubiKey"),
+            let salt = FIDO2Salt([UInt8](repeating: 5, count: FIDO2Salt.byteCount))
+        else { preconditionFailure("a seed that is none") }
+        return SealedByFIDO2(credential, salt: salt)
+    }()
+
     static let all: [[UInt8]] = {
+        let pin = SharedSecret(SecretBytes(copying: Array("1234".utf8)))
         let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
-        let requests: [HardwareRequest] = [.describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed)]
+        let requests: [HardwareRequest] = [
+            .describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed),
+            .makeCredential(.plugged, pin: nil, patience: .seconds(12)),
+            .makeCredential(.device("/dev/hidraw3"), pin: pin, patience: .seconds(12)),
+            .secrets(keySealed, next: nil, patience: .seconds(3)),
+            .secrets(keySealed, next: keySealed.salt, patience: .seconds(3)),
+        ]
         let answers: [HardwareAnswer] = [
-            .sealed(sealed), .unsealed(secret), .failed("tpm:parameter(1):integrity check failed"),
+            .sealed(sealed), .unsealed(secret), .made(keySealed.credential), .secrets(secret, next: nil),
+            .secrets(secret, next: secret), .failed("tpm:parameter(1):integrity check failed"),
             .described(
                 TPMDescription(
                     manufacturer: "IBM ", firmwareMajor: 1, firmwareMinor: 2, isInLockout: true, failedTries: 3,
