@@ -94,7 +94,9 @@ let package = Package(
         .target(
             name: "CLatchkeyTPM",
             linkerSettings: ["tss2-esys", "tss2-mu", "tss2-rc", "tss2-tctildr"].map { .linkedLibrary($0) }),
-        room("SecurityHardware", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyTPM"]),
+        // libfido2, which has no static archive and brings OpenSSL: in the same process.
+        .target(name: "CLatchkeyFIDO", linkerSettings: [.linkedLibrary("fido2")]),
+        room("SecurityHardware", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyTPM", "CLatchkeyFIDO"]),
 
         // The parts of pam_latchkey.so that know no PAM, for the fuzzer; the module is
         // linked by scripts/build-pam.
@@ -207,6 +209,11 @@ let package = Package(
             name: "fault-client",
             dependencies: ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
             path: "Tests/Support/fault-client", swiftSettings: house),
+        // As latchkey-hardware, with security keys of software.
+        .target(name: "CSocketKeys", dependencies: ["CLatchkeyFIDO"], path: "Tests/Support/CSocketKeys"),
+        .executableTarget(
+            name: "security-key-hands", dependencies: ["CSocketKeys", "SecurityHardware", "KeychainPlatform"],
+            path: "Tests/Support/security-key-hands", swiftSettings: house),
         // What a confined program of ours would be made to do, from within.
         .target(name: "CCallProbe", path: "Tests/Support/CCallProbe"),
         .executableTarget(
@@ -232,7 +239,7 @@ let package = Package(
             [
                 "Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
                 "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "latchkey-hardware",
-                "enclave-probe",
+                "enclave-probe", "security-key-hands",
             ],
             resources: [.copy("Fixtures")]),
         tests(
@@ -321,7 +328,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
-                "latchkey-prompt", "latchkey-hardware", "confinement-probe",
+                "latchkey-prompt", "latchkey-hardware", "confinement-probe", "security-key-hands",
             ],
             resources: [.copy("Fixtures")]),
         tests(

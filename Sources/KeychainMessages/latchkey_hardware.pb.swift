@@ -51,6 +51,50 @@ package nonisolated struct Latchkey_SealedByTPM: Sendable {
   package init() {}
 }
 
+/// What a FIDO2 security key made for us and does not keep (CTAP 2.1, hmac-secret).
+package nonisolated struct Latchkey_FIDO2Credential: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var relyingParty: String = String()
+
+  /// its name, which that key alone makes something of
+  package var credential: Data = Data()
+
+  /// for people
+  package var product: String = String()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A secret that the key makes of a salt. Also the parameters of a protector "fido2" on disk.
+package nonisolated struct Latchkey_SealedByFIDO2: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var credential: Latchkey_FIDO2Credential {
+    get {_credential ?? Latchkey_FIDO2Credential()}
+    set {_credential = newValue}
+  }
+  /// Returns true if `credential` has been explicitly set.
+  package var hasCredential: Bool {self._credential != nil}
+  /// Clears the value of `credential`. Subsequent reads from it will return its default value.
+  package mutating func clearCredential() {self._credential = nil}
+
+  /// 32 bytes
+  package var salt: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _credential: Latchkey_FIDO2Credential? = nil
+}
+
 package nonisolated struct Latchkey_HardwareRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -104,6 +148,22 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     set {request = .unsealGuarded(newValue)}
   }
 
+  package var makeFido2: Latchkey_HardwareRequest.MakeFIDO2 {
+    get {
+      if case .makeFido2(let v)? = request {return v}
+      return Latchkey_HardwareRequest.MakeFIDO2()
+    }
+    set {request = .makeFido2(newValue)}
+  }
+
+  package var askFido2: Latchkey_HardwareRequest.AskFIDO2 {
+    get {
+      if case .askFido2(let v)? = request {return v}
+      return Latchkey_HardwareRequest.AskFIDO2()
+    }
+    set {request = .askFido2(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -116,7 +176,52 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     case sealGuardedInTpm(String)
     /// the tail has the password
     case unsealGuarded(Latchkey_SealedByTPM)
+    case makeFido2(Latchkey_HardwareRequest.MakeFIDO2)
+    case askFido2(Latchkey_HardwareRequest.AskFIDO2)
 
+  }
+
+  /// The tail has the key's PIN, or nothing.
+  package nonisolated struct MakeFIDO2: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// "fido2" or "fido2:/dev/hidraw0"
+    package var address: String = String()
+
+    /// how long it may wait for a touch
+    package var milliseconds: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
+  package nonisolated struct AskFIDO2: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var sealed: Latchkey_SealedByFIDO2 {
+      get {_sealed ?? Latchkey_SealedByFIDO2()}
+      set {_sealed = newValue}
+    }
+    /// Returns true if `sealed` has been explicitly set.
+    package var hasSealed: Bool {self._sealed != nil}
+    /// Clears the value of `sealed`. Subsequent reads from it will return its default value.
+    package mutating func clearSealed() {self._sealed = nil}
+
+    /// of another secret, with the same touch; may be empty
+    package var nextSalt: Data = Data()
+
+    package var milliseconds: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _sealed: Latchkey_SealedByFIDO2? = nil
   }
 
   package init() {}
@@ -183,6 +288,23 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     set {reply = .lockedOut(newValue)}
   }
 
+  package var made: Latchkey_FIDO2Credential {
+    get {
+      if case .made(let v)? = reply {return v}
+      return Latchkey_FIDO2Credential()
+    }
+    set {reply = .made(newValue)}
+  }
+
+  /// so many in the tail, 32 bytes each
+  package var secrets: UInt32 {
+    get {
+      if case .secrets(let v)? = reply {return v}
+      return 0
+    }
+    set {reply = .secrets(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Reply: Equatable, Sendable {
@@ -196,6 +318,9 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     case refused(Bool)
     /// too many were wrong: in the library's words
     case lockedOut(String)
+    case made(Latchkey_FIDO2Credential)
+    /// so many in the tail, 32 bytes each
+    case secrets(UInt32)
 
   }
 
@@ -275,9 +400,88 @@ nonisolated extension Latchkey_SealedByTPM: SwiftProtobuf.Message, SwiftProtobuf
   }
 }
 
+nonisolated extension Latchkey_FIDO2Credential: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".FIDO2Credential"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}relying_party\0\u{1}credential\0\u{1}product\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.relyingParty) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.credential) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.product) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.relyingParty.isEmpty {
+      try visitor.visitSingularStringField(value: self.relyingParty, fieldNumber: 1)
+    }
+    if !self.credential.isEmpty {
+      try visitor.visitSingularBytesField(value: self.credential, fieldNumber: 2)
+    }
+    if !self.product.isEmpty {
+      try visitor.visitSingularStringField(value: self.product, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_FIDO2Credential, rhs: Latchkey_FIDO2Credential) -> Bool {
+    if lhs.relyingParty != rhs.relyingParty {return false}
+    if lhs.credential != rhs.credential {return false}
+    if lhs.product != rhs.product {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_SealedByFIDO2: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".SealedByFIDO2"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}credential\0\u{1}salt\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._credential) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.salt) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._credential {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.salt.isEmpty {
+      try visitor.visitSingularBytesField(value: self.salt, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_SealedByFIDO2, rhs: Latchkey_SealedByFIDO2) -> Bool {
+    if lhs._credential != rhs._credential {return false}
+    if lhs.salt != rhs.salt {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{13}make_fido2\0\u{3}ask_fido2\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -336,6 +540,32 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
           self.request = .unsealGuarded(v)
         }
       }()
+      case 30: try {
+        var v: Latchkey_HardwareRequest.MakeFIDO2?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .makeFido2(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .makeFido2(v)
+        }
+      }()
+      case 31: try {
+        var v: Latchkey_HardwareRequest.AskFIDO2?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .askFido2(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .askFido2(v)
+        }
+      }()
       default: break
       }
     }
@@ -370,6 +600,14 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
       guard case .unsealGuarded(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     }()
+    case .makeFido2?: try {
+      guard case .makeFido2(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .askFido2?: try {
+      guard case .askFido2(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -383,9 +621,88 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
   }
 }
 
+nonisolated extension Latchkey_HardwareRequest.MakeFIDO2: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_HardwareRequest.protoMessageName + ".MakeFIDO2"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}address\0\u{1}milliseconds\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.milliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 1)
+    }
+    if self.milliseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.milliseconds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_HardwareRequest.MakeFIDO2, rhs: Latchkey_HardwareRequest.MakeFIDO2) -> Bool {
+    if lhs.address != rhs.address {return false}
+    if lhs.milliseconds != rhs.milliseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_HardwareRequest.AskFIDO2: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_HardwareRequest.protoMessageName + ".AskFIDO2"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sealed\0\u{3}next_salt\0\u{1}milliseconds\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._sealed) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.nextSalt) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.milliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._sealed {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.nextSalt.isEmpty {
+      try visitor.visitSingularBytesField(value: self.nextSalt, fieldNumber: 2)
+    }
+    if self.milliseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.milliseconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_HardwareRequest.AskFIDO2, rhs: Latchkey_HardwareRequest.AskFIDO2) -> Bool {
+    if lhs._sealed != rhs._sealed {return false}
+    if lhs.nextSalt != rhs.nextSalt {return false}
+    if lhs.milliseconds != rhs.milliseconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{13}made\0\u{1}secrets\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -452,6 +769,27 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
           self.reply = .lockedOut(v)
         }
       }()
+      case 30: try {
+        var v: Latchkey_FIDO2Credential?
+        var hadOneofValue = false
+        if let current = self.reply {
+          hadOneofValue = true
+          if case .made(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reply = .made(v)
+        }
+      }()
+      case 31: try {
+        var v: UInt32?
+        try decoder.decodeSingularUInt32Field(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .secrets(v)
+        }
+      }()
       default: break
       }
     }
@@ -489,6 +827,14 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
     case .lockedOut?: try {
       guard case .lockedOut(let v)? = self.reply else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 11)
+    }()
+    case .made?: try {
+      guard case .made(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    }()
+    case .secrets?: try {
+      guard case .secrets(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 31)
     }()
     case nil: break
     }

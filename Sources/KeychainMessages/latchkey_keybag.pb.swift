@@ -48,7 +48,7 @@ package nonisolated struct Latchkey_ProtectorsBody: Sendable {
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    /// "software-file", "tpm2", "recovery-code"
+    /// "software-file", "tpm2", "fido2", "recovery-code"
     package var kind: String = String()
 
     /// 16 bytes
@@ -57,7 +57,7 @@ package nonisolated struct Latchkey_ProtectorsBody: Sendable {
     /// nonce, ciphertext, tag
     package var wrappedRoot: Data = Data()
 
-    /// "tpm2": a SealedByTPM
+    /// "tpm2": a SealedByTPM; "fido2": a SealedByFIDO2
     package var parameters: Data = Data()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()

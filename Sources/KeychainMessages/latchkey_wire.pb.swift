@@ -999,7 +999,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   /// of the operations on protectors and slots: which, 16 bytes
   package var protector: Data = Data()
 
-  /// of ADD_…: "device:/dev/tpmrm0"; empty: the software file, a credential
+  /// of ADD_…: "device:/dev/tpmrm0", "fido2"; empty: the software file, a credential
   package var protectorAddress: String = String()
 
   /// of REMOVE_PROTECTOR: the recovery code goes as well
@@ -1040,10 +1040,14 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// tries each but the one that is named
     case testProtectors // = 16
+
+    /// `new` is the PIN of a security key, where one is needed
     case addProtector // = 17
 
     /// `new` is the recovery code, where there is one
     case removeProtector // = 18
+
+    /// `new` as there
     case resealProtector // = 19
     case listSlots // = 20
 
@@ -1352,6 +1356,9 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
 
     /// of FAILED: in the device's words
     package var refusal: String = String()
+
+    /// of a security key: for people
+    package var product: String = String()
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -3318,7 +3325,7 @@ nonisolated extension Latchkey_PersonReply.Slot: SwiftProtobuf.Message, SwiftPro
 
 nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_PersonReply.protoMessageName + ".Protector"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{1}address\0\u{1}trial\0\u{1}refusal\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}identifier\0\u{1}address\0\u{1}trial\0\u{1}refusal\0\u{2}\u{19}product\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3331,6 +3338,7 @@ nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, Swi
       case 3: try { try decoder.decodeSingularStringField(value: &self.address) }()
       case 4: try { try decoder.decodeSingularEnumField(value: &self.trial) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.refusal) }()
+      case 30: try { try decoder.decodeSingularStringField(value: &self.product) }()
       default: break
       }
     }
@@ -3352,6 +3360,9 @@ nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, Swi
     if !self.refusal.isEmpty {
       try visitor.visitSingularStringField(value: self.refusal, fieldNumber: 5)
     }
+    if !self.product.isEmpty {
+      try visitor.visitSingularStringField(value: self.product, fieldNumber: 30)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3361,6 +3372,7 @@ nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, Swi
     if lhs.address != rhs.address {return false}
     if lhs.trial != rhs.trial {return false}
     if lhs.refusal != rhs.refusal {return false}
+    if lhs.product != rhs.product {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -119,6 +119,10 @@ package enum HardwareRequest: Sendable {
     /// With a password, 32 bytes, it is given back for that alone, and a wrong one counts.
     case seal(SharedSecret, TPMAddress, password: SharedSecret? = nil)
     case unseal(SealedByTPM, password: SharedSecret? = nil)
+    /// A new credential of a security key: takes a touch, and its PIN where it asks for one.
+    case makeCredential(FIDO2Address, pin: SharedSecret?, patience: Duration)
+    /// What a security key makes of the salt, and of another: takes one touch.
+    case secrets(SealedByFIDO2, next: FIDO2Salt?, patience: Duration)
 }
 
 /// What they answer.
@@ -130,6 +134,8 @@ package enum HardwareAnswer: Sendable {
     case refused
     /// Too many passwords were wrong, of ours or of others: none is looked at for now.
     case lockedOut(String)
+    case made(FIDO2Credential)
+    case secrets(SharedSecret, next: SharedSecret?)
     /// In the words of the device or of its library; no secret.
     case failed(String)
 }
@@ -145,6 +151,9 @@ package enum HardwareProtocol {
     package static let longestOperation: Duration = .seconds(20)
     /// Of a failure's text, in Unicode scalars.
     private static let longestText = 200
+    /// What the hands get less than who asks them, so that their word of what became of
+    /// a touch comes in time.
+    package static let grace: Duration = .milliseconds(500)
 
     package static func encode(_ request: HardwareRequest, number: UInt64) -> EncodedMessage {
         var message = Latchkey_HardwareRequest()
@@ -162,6 +171,14 @@ package enum HardwareProtocol {
         case .unseal(let sealed, let password?):
             message.unsealGuarded = sealed.message
             tail = password.bytes.copy()
+        case .makeCredential(let address, let pin, let patience):
+            message.makeFido2.address = address.description
+            message.makeFido2.milliseconds = milliseconds(patience)
+            if let pin { tail = pin.bytes.copy() }
+        case .secrets(let sealed, let next, let patience):
+            message.askFido2.sealed = sealed.message
+            message.askFido2.nextSalt = Data(next?.bytes ?? [])
+            message.askFido2.milliseconds = milliseconds(patience)
         }
         return EncodedMessage(header: message.wireBytes, tail: tail)
     }
@@ -189,8 +206,31 @@ package enum HardwareProtocol {
         case .unsealGuarded(let sealed):
             guard let sealed = SealedByTPM(sealed), tail.count == secretByteCount else { return nil }
             return (message.number, .unseal(sealed, password: SharedSecret(tail.copy())))
+        case .makeFido2(let make):
+            // libfido2 takes the PIN as a C string.
+            guard let address = FIDO2Address(make.address), let patience = patience(make.milliseconds),
+                tail.count <= FIDO2Credential.longestPIN, unsafe tail.withUnsafeBytes({ unsafe !$0.contains(0) })
+            else { return nil }
+            let pin = tail.count == 0 ? nil : SharedSecret(tail.copy())
+            return (message.number, .makeCredential(address, pin: pin, patience: patience))
+        case .askFido2(let ask):
+            guard let sealed = SealedByFIDO2(ask.sealed), let patience = patience(ask.milliseconds), tail.count == 0
+            else { return nil }
+            let next = FIDO2Salt(Array(ask.nextSalt))
+            guard next != nil || ask.nextSalt.isEmpty else { return nil }
+            return (message.number, .secrets(sealed, next: next, patience: patience))
         case nil: return nil
         }
+    }
+
+    private static func milliseconds(_ patience: Duration) -> UInt32 {
+        UInt32(clamping: Int64(max(.zero, patience) / .milliseconds(1)))
+    }
+
+    /// nil for none, and for more than an operation may take.
+    private static func patience(_ milliseconds: UInt32) -> Duration? {
+        let patience = Duration.milliseconds(Int64(milliseconds))
+        return patience > .zero && patience < longestOperation ? patience : nil
     }
 
     package static func encode(_ answer: HardwareAnswer, number: UInt64) -> EncodedMessage {
@@ -205,6 +245,10 @@ package enum HardwareProtocol {
             tail = secret.bytes.copy()
         case .refused: message.refused = true
         case .lockedOut(let text): message.lockedOut = cut(text)
+        case .made(let credential): message.made = credential.message
+        case .secrets(let secret, let next):
+            message.secrets = next == nil ? 1 : 2
+            tail = next.map { SecretBytes(joining: secret.bytes, $0.bytes) } ?? secret.bytes.copy()
         case .failed(let text): message.failure = cut(text)
         }
         return EncodedMessage(header: message.wireBytes, tail: tail)
@@ -236,6 +280,13 @@ package enum HardwareProtocol {
         case .lockedOut(let text):
             guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
             return (message.number, .lockedOut(text))
+        case .made(let credential):
+            guard tail.count == 0, let credential = FIDO2Credential(credential) else { return nil }
+            return (message.number, .made(credential))
+        case .secrets(let count):
+            guard (1...2).contains(count), tail.count == Int(count) * secretByteCount else { return nil }
+            let next = count == 2 ? SharedSecret(tail.copy(secretByteCount..<tail.count)) : nil
+            return (message.number, .secrets(SharedSecret(tail.copy(0..<secretByteCount)), next: next))
         case .unsealed(false), .refused, nil: return nil
         }
     }

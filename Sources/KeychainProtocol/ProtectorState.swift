@@ -13,18 +13,21 @@ package struct ProtectorState: Hashable, Sendable {
         case needsPerson
     }
 
-    /// "software-file", "tpm2", "recovery-code", or what a newer program wrote.
+    /// "software-file", "tpm2", "fido2", "recovery-code", or what a newer program wrote.
     package let kind: String
     /// 16 bytes.
     package let identifier: [UInt8]
     /// Of a TPM.
     package let address: TPMAddress?
+    /// Of a security key: what it is called; may be empty.
+    package let product: String
     package let trial: Trial
 
-    package init(kind: String, identifier: [UInt8], address: TPMAddress?, trial: Trial) {
+    package init(kind: String, identifier: [UInt8], address: TPMAddress?, product: String, trial: Trial) {
         self.kind = kind
         self.identifier = identifier
         self.address = address
+        self.product = product
         self.trial = trial
     }
 }
@@ -35,6 +38,7 @@ extension Latchkey_PersonReply.Protector {
         kind = state.kind
         identifier = Data(state.identifier)
         address = state.address?.description ?? ""
+        product = state.product
         switch state.trial {
         case .none: trial = .none
         case .opens: trial = .opens
@@ -57,6 +61,8 @@ extension ProtectorState {
         case .needsPerson: trial = .needsPerson
         case .UNRECOGNIZED: return nil
         }
-        self.init(kind: message.kind, identifier: Array(message.identifier), address: address, trial: trial)
+        self.init(
+            kind: message.kind, identifier: Array(message.identifier), address: address, product: message.product,
+            trial: trial)
     }
 }

@@ -30,7 +30,8 @@ package struct PersonMessage: Sendable {
     package var question: [UInt8] = []
     /// Which protector or slot is spoken of: 16 bytes.
     package var protector: [UInt8] = []
-    /// Of a new protector or slot: a TPM's; empty: the software file, or a credential.
+    /// Of a new protector or slot: a TPM's, a security key's; empty: the software file, or a
+    /// credential.
     package var protectorAddress = ""
     /// The recovery code goes with the protector that is removed.
     package var withoutCode = false
@@ -285,6 +286,20 @@ package final class RemotePersonDoor: PersonDoor {
         return try Self.protectors(in: try ask(message))
     }
 
+    /// A security key as one more way to open the root key. Waits until it was touched twice.
+    ///
+    /// - Parameters:
+    ///   - pin: the key's, where it makes nothing new without.
+    ///   - passcode: where there is one.
+    /// - Throws: as ``addProtector(_:passcode:)``.
+    package func addProtector(
+        _ key: FIDO2Address, pin: SharedSecret?, passcode: SharedSecret?
+    ) throws(KeychainError) -> [ProtectorState] {
+        var message = PersonMessage(.addProtector, credential: passcode.map { .passcode($0) }, new: pin)
+        message.protectorAddress = key.description
+        return try Self.protectors(in: try ask(message))
+    }
+
     /// Has a protector open nothing that is written from then on: the root key is
     /// replaced, and the keys below get a new generation.
     ///
@@ -300,13 +315,15 @@ package final class RemotePersonDoor: PersonDoor {
         return try Self.protectors(in: try ask(message))
     }
 
-    /// Seals for a TPM anew: one that was cleared, or another at the same address.
+    /// Seals for a TPM anew: one that was cleared, or another at the same address; or for
+    /// the security key that is plugged in.
     ///
+    /// - Parameter pin: the security key's, where it makes nothing new without.
     /// - Throws: as ``addProtector(_:passcode:)``.
     package func resealProtector(
-        _ identifier: [UInt8], passcode: SharedSecret?
+        _ identifier: [UInt8], pin: SharedSecret? = nil, passcode: SharedSecret?
     ) throws(KeychainError) -> [ProtectorState] {
-        var message = PersonMessage(.resealProtector, credential: passcode.map { .passcode($0) })
+        var message = PersonMessage(.resealProtector, credential: passcode.map { .passcode($0) }, new: pin)
         message.protector = identifier
         return try Self.protectors(in: try ask(message))
     }

@@ -46,20 +46,41 @@ package struct HardwareHands {
     }
 
     private static func perform(_ request: HardwareRequest) -> HardwareAnswer {
-        do throws(TPM.Failure) {
-            switch request {
-            case .describe(let address): return .described(try TPM(address: address).describe())
-            case .seal(let secret, let address, let password):
+        switch request {
+        case .describe(let address):
+            answer { () throws(TPM.Failure) in .described(try TPM(address: address).describe()) }
+        case .seal(let secret, let address, let password):
+            answer { () throws(TPM.Failure) in
                 guard let sealed = try TPM(address: address).seal(secret.bytes, password: password) else {
                     return .failed("the TPM answered what no TPM answers")
                 }
                 return .sealed(sealed)
-            case .unseal(let sealed, let password):
-                return .unsealed(try TPM(address: sealed.address).unseal(sealed, password: password))
             }
-        } catch {
-            if error.isWrongPassword { return .refused }
-            return error.isLockout ? .lockedOut(error.description) : .failed(error.description)
+        case .unseal(let sealed, let password): unseal(sealed, password)
+        case .makeCredential(let address, let pin, let patience):
+            answer { () throws(SecurityKey.Failure) in
+                .made(try SecurityKeys(patience).makeCredential(at: address, pin: pin))
+            }
+        case .secrets(let sealed, let next, let patience):
+            answer { () throws(SecurityKey.Failure) in
+                let (now, next) = try SecurityKeys(patience).secrets(of: sealed, next: next)
+                return .secrets(now, next: next)
+            }
         }
+    }
+
+    private static func unseal(_ sealed: SealedByTPM, _ password: SharedSecret?) -> HardwareAnswer {
+        let tpm = TPM(address: sealed.address)
+        do throws(TPM.Failure) { return .unsealed(try tpm.unseal(sealed, password: password)) } catch {
+            if error.isWrongPassword { return .refused }
+            guard error.isLockout else { return .failed(error.description) }
+            return .lockedOut("\(error); \(tpm.endOfLockout)")
+        }
+    }
+
+    private static func answer<Failure: Error & CustomStringConvertible>(
+        _ body: () throws(Failure) -> HardwareAnswer
+    ) -> HardwareAnswer {
+        do throws(Failure) { return try body() } catch { return .failed(error.description) }
     }
 }

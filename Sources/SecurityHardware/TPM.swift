@@ -42,6 +42,14 @@ struct TPM {
             recoverySeconds: found.recovery_seconds)
     }
 
+    /// When it looks at passwords again, in words.
+    var endOfLockout: String {
+        do throws(Failure) {
+            let seconds = try describe().recoverySeconds
+            return seconds == 0 ? "its owner has to reset it" : "it forgets one each \(seconds) seconds"
+        } catch { return "it does not say for how long" }
+    }
+
     /// - Parameter password: what the TPM wants to see before it gives the secret back, and
     ///   counts where it is wrong; nil: nothing.
     /// - Precondition: 32 bytes, both.

@@ -14,20 +14,26 @@ final class HardwareScene {
     private(set) var server: RunningServer
     private(set) var daemon: (any EnclaveConnection)?
 
-    init() throws {
+    private let hands: any HardwareDoor
+
+    /// - Parameter hands: those that know security keys of the test's own.
+    init(_ hands: any HardwareDoor = HardwareScene.hardware) throws {
+        self.hands = hands
         home = try EnclaveHome()
         tpm = try SoftwareTPM()
-        server = try RunningServer(home: home, hardware: Self.hardware)
+        server = try RunningServer(home: home, hardware: hands)
         daemon = try server.connect()
     }
 
     private static let products = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         .deletingLastPathComponent().path
 
-    static var hardware: any HardwareDoor {
-        let path = "\(products)/\(HardwareHelper.programName)"
+    static var hardware: any HardwareDoor { hands(HardwareHelper.programName) }
+
+    static func hands(_ program: String, _ arguments: String...) -> any HardwareDoor {
+        let path = "\(products)/\(program)"
         return HardwareHelper(clock: SystemClock()) { descriptor throws(SystemCallError) in
-            try DaemonStarter.start(path, arguments: [], environment: [], keeping: descriptor)
+            try DaemonStarter.start(path, arguments: arguments, environment: [], keeping: descriptor)
         }
     }
 
@@ -39,7 +45,7 @@ final class HardwareScene {
     func startAgain() throws {
         daemon = nil
         server.end()
-        server = try RunningServer.again(home: home, hardware: Self.hardware)
+        server = try RunningServer.again(home: home, hardware: hands)
     }
 
     func open() throws -> any EnclaveConnection {

@@ -35,6 +35,7 @@ import Testing
         ("Glibc", ["KeychainPlatform"]),
         ("CLatchkeyPlatform", ["KeychainPlatform"]),
         ("CLatchkeyTPM", ["SecurityHardware"]),
+        ("CLatchkeyFIDO", ["SecurityHardware"]),
         ("SecurityHardware", ["latchkey-hardware"]),
         ("X509", ["Certificates"]),
         ("CSQLite", ["KeychainTesting", "latchkey-bench"]),

@@ -31,34 +31,45 @@ extension EnclaveCore {
         case .test(let gone):
             return present.filter { $0.identifier != gone }.compactMap { protector in
                 protector.sealed.map { .unseal(protector.identifier, $0) }
+                    ?? protector.sealedByKey.map { .renew(protector.identifier, $0) }
             }
         case .add(.softwareFile, _):
             guard !present.contains(where: { $0.kind == .softwareFile }) else {
                 throw .protector("the software file is there already")
             }
             return []
+        case .add(.fido2(let address, let pin), _):
+            try refuseMoreDevices(present)
+            return [.make(Random.bytes(ProtectorsBody.Protector.identifierCount), address, pin: pin)]
         case .add(.tpm2(let address), _):
-            guard present.count(where: { $0.sealed != nil }) < DeviceWork.mostDevices else {
-                throw .protector("it is bound to \(DeviceWork.mostDevices) devices already, which is all there may be")
-            }
+            try refuseMoreDevices(present)
             guard !present.contains(where: { $0.sealed?.address == address }) else {
                 throw .protector("the TPM at \(address) is one already; `latchkey protector reseal` seals anew")
             }
             return [.seal(Random.bytes(ProtectorsBody.Protector.identifierCount), address)]
-        case .reseal(let name, _):
-            guard let sealed = try protector(named: name).sealed else { throw .protector("only a TPM is sealed anew") }
-            return [.seal(name, sealed.address)]
+        case .reseal(let name, let pin, _):
+            let protector = try protector(named: name)
+            if let sealed = protector.sealed, pin == nil { return [.seal(name, sealed.address)] }
+            guard protector.sealedByKey != nil else { throw .protector("only a TPM or a security key is sealed anew") }
+            return [.make(name, .plugged, pin: pin)]
         case .remove(let name, _, _):
             let kind = try protector(named: name).kind
             return try resealing { $0.identifier == name || (kind == .recoveryCode && $0.kind == kind) }
         }
     }
 
-    /// Every TPM that stays gets a new secret: the old one stays worth the old root key.
+    private func refuseMoreDevices(_ present: [ProtectorsBody.Protector]) throws(KeychainError) {
+        guard present.count(where: \.isDevice) < DeviceWork.mostDevices else {
+            throw .protector("it is bound to \(DeviceWork.mostDevices) devices already, which is all there may be")
+        }
+    }
+
+    /// Every device that stays gets a new secret: the old one stays worth the old root key.
     private func resealing(without gone: (ProtectorsBody.Protector) -> Bool) throws(KeychainError) -> [DeviceWork.Job] {
         guard let protectors else { return [] }
         return protectors.body.protectors.filter { !gone($0) }.compactMap { protector in
             protector.sealed.map { .seal(protector.identifier, $0.address) }
+                ?? protector.sealedByKey.map { .renew(protector.identifier, $0) }
         }
     }
 
@@ -88,7 +99,7 @@ extension EnclaveCore {
         case .test(let gone):
             return .protectors(try states { $0.identifier == gone ? .none : trial(of: $0, devices) })
         case .add(let new, _): try add(new, devices)
-        case .reseal(let name, _): try reseal(try protector(named: name), derived, devices)
+        case .reseal(let name, _, _): try reseal(try protector(named: name), derived, devices)
         case .remove(let name, _, let code): try remove(try protector(named: name), code, derived, devices)
         }
         if let kind = PersonRequest.protector(request).auditKind { audit.witness.note(kind, at: moment) }
@@ -102,7 +113,7 @@ extension EnclaveCore {
         try held().body.protectors.map { protector in
             ProtectorState(
                 kind: protector.kind.name, identifier: protector.identifier, address: protector.sealed?.address,
-                trial: trial(protector))
+                product: protector.sealedByKey?.credential.product ?? "", trial: trial(protector))
         }
     }
 
@@ -126,7 +137,17 @@ extension EnclaveCore {
                 opens(protector, SealingKey(secret.bytes.copy()))
             else { return .failed("it gives back another secret than it was given") }
             return .opens
+        case .fido2:
+            if let refusal = devices.refusals[protector.identifier] { return .failed("\(refusal)") }
+            return makesTheSame(protector, devices) ? .opens : .failed(Self.makesAnother)
         }
+    }
+
+    private static let makesAnother = "the security key makes another secret than before"
+
+    private func makesTheSame(_ protector: ProtectorsBody.Protector, _ devices: DeviceWork.Outcome) -> Bool {
+        guard let secret = devices.unsealed[protector.identifier] else { return false }
+        return opens(protector, .ofSecurityKey(secret.bytes))
     }
 
     private func opens(_ protector: ProtectorsBody.Protector, _ key: borrowing SealingKey) -> Bool {
@@ -146,6 +167,9 @@ extension EnclaveCore {
             case .tpm2:
                 guard let (name, sealed) = devices.sealed.first else { throw Self.failure(of: devices) }
                 try write(held.body.protectors + [tpm(named: name, sealed, under: keybag.root)])
+            case .fido2:
+                guard let (name, made) = devices.made.first else { throw Self.failure(of: devices) }
+                try write(held.body.protectors + [securityKey(named: name, made, under: keybag.root)])
             }
         } catch { throw error.asKeychainError }
     }
@@ -161,8 +185,7 @@ extension EnclaveCore {
     ) throws(KeychainError) {
         let others = try held().body.protectors
         do throws(KeybagError) {
-            guard let sealed = devices.sealed[protector.identifier] else { throw Self.failure(of: devices) }
-            let fresh = tpm(named: protector.identifier, sealed, under: keybag.root)
+            let fresh = try sealedAnew(protector, under: keybag.root, devices)
             try write(others.map { $0.identifier == protector.identifier ? fresh : $0 })
         } catch { throw error.asKeychainError }
     }
@@ -201,7 +224,7 @@ extension EnclaveCore {
         removing protector: ProtectorsBody.Protector, leaving rest: [ProtectorsBody.Protector],
         _ devices: DeviceWork.Outcome
     ) throws(KeychainError) {
-        guard rest.contains(where: { $0.kind == .softwareFile || $0.kind == .tpm2 }) else {
+        guard rest.contains(where: { $0.kind == .softwareFile || $0.isDevice }) else {
             throw .protector("it is the last one that opens without a person")
         }
         for other in rest {
@@ -211,6 +234,9 @@ extension EnclaveCore {
             case .tpm2 where devices.sealed[other.identifier] == nil:
                 let why = devices.refusals[other.identifier].map { "\($0)" } ?? "it was not asked"
                 throw .protector("the TPM does not work (\(why)); reseal or remove that first")
+            case .fido2 where devices.made[other.identifier] == nil || !makesTheSame(other, devices):
+                let why = devices.refusals[other.identifier].map { "\($0)" } ?? Self.makesAnother
+                throw .protector("the security key does not work (\(why)); reseal or remove that first")
             case .unknown: throw .protector("one of them is of a newer version of Latchkey")
             default: break
             }
@@ -285,14 +311,38 @@ extension EnclaveCore {
                 guard let secret = protectors?.software else { throw .unreadable(.secretDamaged) }
                 try storage.keepSoftwareSecret(secret)
                 wraps.append(root.protected(by: .softwareFile, named: secret.identifier, under: secret.key, of: store))
-            case .tpm2:
-                guard let sealed = devices?.sealed[protector.identifier] else { throw Self.failure(of: devices) }
-                wraps.append(tpm(named: protector.identifier, sealed, under: root))
+            case .tpm2: wraps.append(try sealedAnew(protector, under: root, devices))
+            case .fido2:
+                let fresh = try sealedAnew(protector, under: root, devices)
+                // What it says of a new salt counts where it says the same as ever of the old.
+                guard let devices, makesTheSame(protector, devices) else { throw .device(.failed(Self.makesAnother)) }
+                wraps.append(fresh)
             case .recoveryCode, .unknown: throw .unreadable(.noProtectorOpens)
             }
         }
         if let code { wraps.append(recovery(code, under: root)) }
         return wraps
+    }
+
+    /// As the device sealed it for this request.
+    private func sealedAnew(
+        _ protector: ProtectorsBody.Protector, under root: borrowing RootKey, _ devices: DeviceWork.Outcome?
+    ) throws(KeybagError) -> ProtectorsBody.Protector {
+        if protector.kind == .tpm2, let sealed = devices?.sealed[protector.identifier] {
+            return tpm(named: protector.identifier, sealed, under: root)
+        }
+        if protector.kind == .fido2, let made = devices?.made[protector.identifier] {
+            return securityKey(named: protector.identifier, made, under: root)
+        }
+        throw Self.failure(of: devices)
+    }
+
+    private func securityKey(
+        named identifier: [UInt8], _ made: (key: SharedSecret, sealed: SealedByFIDO2), under root: borrowing RootKey
+    ) -> ProtectorsBody.Protector {
+        root.protected(
+            by: .fido2, named: identifier, under: .ofSecurityKey(made.key.bytes), of: store,
+            parameters: made.sealed.encoded)
     }
 
     private func tpm(

@@ -14,6 +14,8 @@ package protocol HardwareDoor: Sendable {
 package enum HardwareError: Error, Hashable, Sendable, CustomStringConvertible {
     case notInstalled
     case silent(Duration)
+    /// A security key, called so, waits for a touch.
+    case untouched(product: String)
     /// In the words of the system, of the device or of its library.
     case failed(String)
     /// It was sealed with another password.
@@ -25,6 +27,8 @@ package enum HardwareError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notInstalled: "latchkey-hardware is not installed beside the enclave"
         case .silent(let patience): "it gave no answer within \(patience.components.seconds) seconds"
+        case .untouched(let product):
+            "touch the security key\(product.isEmpty ? "" : " (\(product))") while it blinks, and try again"
         case .failed(let why), .lockedOut(let why): why
         case .wrongPassword: "it was sealed with another password"
         }
@@ -142,6 +146,31 @@ extension HardwareDoor {
     func describe(_ address: TPMAddress, patience: Duration) throws(HardwareError) -> TPMDescription {
         guard case .described(let tpm) = try asking(.describe(address), patience) else { throw .odd }
         return tpm
+    }
+
+    func makeCredential(
+        at address: FIDO2Address, pin: SharedSecret?, patience: Duration
+    ) throws(HardwareError) -> FIDO2Credential {
+        let request = HardwareRequest.makeCredential(
+            address, pin: pin, patience: patience - HardwareProtocol.grace)
+        guard case .made(let credential) = try asking(request, patience) else { throw .odd }
+        return credential
+    }
+
+    /// What a security key makes of its salt.
+    func secret(of sealed: SealedByFIDO2, patience: Duration) throws(HardwareError) -> SharedSecret {
+        let request = HardwareRequest.secrets(sealed, next: nil, patience: patience - HardwareProtocol.grace)
+        guard case .secrets(let secret, next: nil) = try asking(request, patience) else { throw .odd }
+        return secret
+    }
+
+    /// And of another, with the same touch.
+    func secrets(
+        of sealed: SealedByFIDO2, next: FIDO2Salt, patience: Duration
+    ) throws(HardwareError) -> (now: SharedSecret, next: SharedSecret) {
+        let request = HardwareRequest.secrets(sealed, next: next, patience: patience - HardwareProtocol.grace)
+        guard case .secrets(let now, next: let next?) = try asking(request, patience) else { throw .odd }
+        return (now, next)
     }
 
     private func asking(_ request: HardwareRequest, _ patience: Duration) throws(HardwareError) -> HardwareAnswer {

@@ -14,6 +14,7 @@ final class ProtectorKeys {
     private let code: SharedSecret?
     private let hardware: any HardwareDoor
     private var answers: [SealedByTPM: Result<SharedSecret, HardwareError>] = [:]
+    private var keyAnswers: [SealedByFIDO2: Result<SharedSecret, HardwareError>] = [:]
     /// What is left of it for all devices together.
     private var left = ProtectorKeys.patience
     /// Why devices did not open what they sealed.
@@ -52,6 +53,10 @@ final class ProtectorKeys {
         case .tpm2:
             guard let sealed = protector.sealed, let secret = unseal(sealed) else { return nil }
             return RootKey(protector, of: store, under: SealingKey(secret.bytes.copy()))
+        case .fido2:
+            guard let sealed = protector.sealedByKey else { return nil }
+            guard case .success(let secret) = secret(of: sealed) else { return nil }
+            return RootKey(protector, of: store, under: .ofSecurityKey(secret.bytes))
         case .unknown: return nil
         }
     }
@@ -67,23 +72,44 @@ final class ProtectorKeys {
     func answer(to sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> { answers[sealed] ?? ask(sealed) }
 
     private func ask(_ sealed: SealedByTPM) -> Result<SharedSecret, HardwareError> {
-        let answer: Result<SharedSecret, HardwareError>
-        guard left > .zero else { return .failure(.silent(Self.patience)) }
-        let begun = SystemClock().monotonic
-        defer { left -= SystemClock().monotonic - begun }
-        do throws(HardwareError) {
-            answer = .success(try hardware.unseal(sealed, patience: left))
-        } catch {
-            answer = .failure(error)
-            if case .silent = error { left = .zero }
-            refusals.append("\(sealed.address): \(error)")
+        let answer = ask("\(sealed.address)") { patience throws(HardwareError) in
+            try hardware.unseal(sealed, patience: patience)
         }
         answers[sealed] = answer
         return answer
     }
+
+    /// What a security key makes, asked once: after what opens without a touch.
+    private func secret(of sealed: SealedByFIDO2) -> Result<SharedSecret, HardwareError> {
+        if let answer = keyAnswers[sealed] { return answer }
+        let answer = ask("\(ProtectorKind.fido2.name)") { patience throws(HardwareError) in
+            try hardware.secret(of: sealed, patience: patience)
+        }
+        keyAnswers[sealed] = answer
+        return answer
+    }
+
+    /// - Parameter name: of the device, for people.
+    private func ask(
+        _ name: String, _ question: (Duration) throws(HardwareError) -> SharedSecret
+    ) -> Result<SharedSecret, HardwareError> {
+        guard left > .zero else { return .failure(.silent(Self.patience)) }
+        let begun = SystemClock().monotonic
+        defer { left -= SystemClock().monotonic - begun }
+        do throws(HardwareError) { return .success(try question(left)) } catch {
+            if case .silent = error { left = .zero }
+            refusals.append("\(name): \(error)")
+            return .failure(error)
+        }
+    }
 }
 
 extension SealingKey {
+    /// What wraps the root key for a security key: what it makes, for this use alone.
+    static func ofSecurityKey(_ secret: borrowing SecretBytes) -> SealingKey {
+        SealingKey(KeyDerivation.derive(from: secret, purpose: "latchkey fido2 protector 1"))
+    }
+
     /// What wraps the root key for a recovery code.
     static func ofRecoveryCode(_ code: borrowing SecretBytes) -> SealingKey {
         SealingKey(KeyDerivation.derive(from: code, purpose: "latchkey recovery protector 1"))

@@ -58,7 +58,7 @@ struct Protectors: ~Copyable {
         if let version = files.claimedNewerVersion ?? keys.secrets.newerVersion { return .newer(version: version) }
         if files.isAbsent { return .unreadable(.protectorsMissing) }
         if files.framed.isEmpty { return .unreadable(.protectorsDamaged) }
-        if let refusal = keys.refusals.first { return .noProtectorOpens(refusal) }
+        if !keys.refusals.isEmpty { return .noProtectorOpens(keys.refusals.joined(separator: "; ")) }
         let hasSoftware = files.framed.contains {
             ProtectorsBody(parsing: $0.file.uncheckedBody)?.contains(.softwareFile) == true
         }

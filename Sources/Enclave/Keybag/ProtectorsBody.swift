@@ -10,12 +10,16 @@ enum ProtectorKind: Hashable, Sendable {
     case softwareFile
     /// A random secret that a TPM 2.0 sealed: binds to that TPM.
     case tpm2
+    /// A secret that a FIDO2 security key makes of a salt: binds to that key, and takes a
+    /// touch.
+    case fido2
     /// What a person wrote down: for when the machine is gone.
     case recoveryCode
     /// Of a newer program: opens nothing here.
     case unknown(String)
 
-    static let known: [ProtectorKind] = [.softwareFile, .recoveryCode, .tpm2]
+    /// What opens at once first, what a person has to touch last.
+    static let known: [ProtectorKind] = [.softwareFile, .recoveryCode, .tpm2, .fido2]
 
     init(name: String) { self = Self.known.first { $0.name == name } ?? .unknown(name) }
 
@@ -23,6 +27,7 @@ enum ProtectorKind: Hashable, Sendable {
         switch self {
         case .softwareFile: "software-file"
         case .tpm2: "tpm2"
+        case .fido2: "fido2"
         case .recoveryCode: "recovery-code"
         case .unknown(let name): name
         }
@@ -36,13 +41,18 @@ struct ProtectorsBody: Hashable, Sendable {
         let kind: ProtectorKind
         let identifier: [UInt8]
         let wrappedRoot: [UInt8]
-        /// What `tpm2` was sealed as (``SealedByTPM``); empty otherwise.
+        /// What `tpm2` was sealed as (``SealedByTPM``), `fido2` (``SealedByFIDO2``); empty
+        /// otherwise.
         var parameters: [UInt8] = []
 
         static let identifierCount = SoftwareSecret.identifierCount
 
         /// Of `tpm2`.
         var sealed: SealedByTPM? { kind == .tpm2 ? SealedByTPM(encoded: parameters) : nil }
+        /// Of `fido2`.
+        var sealedByKey: SealedByFIDO2? { kind == .fido2 ? SealedByFIDO2(encoded: parameters) : nil }
+        /// Bound to a device that is asked.
+        var isDevice: Bool { kind == .tpm2 || kind == .fido2 }
     }
 
     let store: StoreID
@@ -112,6 +122,7 @@ extension ProtectorsBody.Protector {
         switch kind {
         case .unknown: return true
         case .tpm2: return wrappedRoot.count == WrappedKey.boxByteCount && sealed != nil
+        case .fido2: return wrappedRoot.count == WrappedKey.boxByteCount && sealedByKey != nil
         case .softwareFile, .recoveryCode: return wrappedRoot.count == WrappedKey.boxByteCount && parameters.isEmpty
         }
     }

@@ -45,16 +45,3 @@ struct RootKey: ~Copyable, Sendable {
     /// The root key as a protector keeps it: a box of 60 bytes.
     func wrapped(by key: borrowing SealingKey, bound: AssociatedData) -> [UInt8] { key.seal(secret, bound: bound) }
 }
-
-extension SecretBytes {
-    /// The bytes of one, then of the other.
-    init(joining first: borrowing SecretBytes, _ second: borrowing SecretBytes) {
-        self.init(count: first.count + second.count)
-        let split = first.count
-        unsafe withUnsafeMutableBytes { place in
-            unsafe first.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
-            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: place[split...])
-            unsafe second.withUnsafeBytes { unsafe rest.copyMemory(from: $0) }
-        }
-    }
-}

@@ -25,7 +25,7 @@ final class EnclaveKeeper {
         self.directory = directory
         self.clock = clock
         self.cost = cost
-        self.hardware = hardware
+        self.hardware = PatientHardware(hardware, clock: clock)
     }
 
     /// Now, by the time that counts for attempts and for what a person agreed to: it

@@ -89,22 +89,40 @@ extension ProtectorRequest {
     fileprivate init?(_ message: PersonMessage, _ passcode: SharedSecret?) {
         let name = message.protector
         let isNamed = name.count == ProtectorsBody.Protector.identifierCount
-        guard isNamed || name.isEmpty, message.new == nil || message.operation == .removeProtector else { return nil }
+        guard isNamed || name.isEmpty, message.new == nil || Self.takeASecond.contains(message.operation)
+        else { return nil }
         switch message.operation {
         case .listProtectors where name.isEmpty && passcode == nil: self = .list
         case .testProtectors where passcode == nil: self = .test(pretendingGone: isNamed ? name : nil)
         case .addProtector where name.isEmpty:
-            guard !message.protectorAddress.isEmpty else {
-                self = .add(.softwareFile, passcode: passcode)
-                return
-            }
-            guard let address = TPMAddress(message.protectorAddress) else { return nil }
-            self = .add(.tpm2(address), passcode: passcode)
+            guard let new = NewProtector(message.protectorAddress, pin: message.new) else { return nil }
+            self = .add(new, passcode: passcode)
         case .removeProtector where isNamed:
             let code = message.new.map(CodeOnRemoval.brought) ?? (message.withoutCode ? .goes : .none)
             self = .remove(name, passcode: passcode, code: code)
-        case .resealProtector where isNamed: self = .reseal(name, passcode: passcode)
+        case .resealProtector where isNamed: self = .reseal(name, pin: message.new, passcode: passcode)
         default: return nil
+        }
+    }
+
+    /// A recovery code, or the PIN of a security key.
+    private static let takeASecond: [Latchkey_PersonRequest.Operation] = [
+        .removeProtector, .addProtector, .resealProtector,
+    ]
+}
+
+extension NewProtector {
+    /// - Parameter pin: of a security key alone.
+    fileprivate init?(_ address: String, pin: SharedSecret?) {
+        if let key = FIDO2Address(address) {
+            guard pin?.bytes.count ?? 0 <= FIDO2Credential.longestPIN else { return nil }
+            self = .fido2(key, pin: pin)
+        } else if address.isEmpty, pin == nil {
+            self = .softwareFile
+        } else if pin == nil, let tpm = TPMAddress(address) {
+            self = .tpm2(tpm)
+        } else {
+            return nil
         }
     }
 }

@@ -50,7 +50,7 @@ struct PersonReach {
     /// gone.
     func requireSomethingToRecover() throws(CommandFailure) {
         if state.hasPasscode { return }
-        if try Set(keychain.status().protectors).isDisjoint(with: ["tpm2", "recovery-code"]) { try requirePasscode() }
+        if try Set(keychain.status().protectors).isDisjoint(with: ["tpm2", "fido2", "recovery-code"]) { try requirePasscode() }
     }
 
     /// Whether a recovery code opens what the keychain is bound to, passcode or not.

@@ -8,13 +8,15 @@ struct ProtectorCommand: ParsableCommand {
         commandName: "protector", abstract: "List, add, test and remove what the keychain is bound to.",
         discussion: """
             A protector binds the keychain to something: "software-file" is a file beside it and binds to nothing \
-            but that file, "tpm2" is this machine's TPM 2.0, "recovery-code" is what you wrote down. Each opens \
-            the root key by itself, so the keychain is bound as weakly as the weakest of them. Who may open it is \
+            but that file, "tpm2" is this machine's TPM 2.0, "fido2" is a security key that somebody touches, \
+            "recovery-code" is what you wrote down. Each opens the root key by itself, so the keychain is bound as weakly as the weakest of them. Who may open it is \
             another question: see `latchkey passcode`.
 
             To bind a keychain to a TPM: `latchkey protector add tpm`, then `latchkey recovery make`, then \
             `latchkey protector remove software`. From then on a copy of the folder opens nowhere else; what was \
-            copied before still opens with the file that was copied with it.
+            copied before still opens with the file that was copied with it. A security key is added in the same \
+            way (`latchkey protector add fido2`) and goes where you go: the keychain then opens, once its programs \
+            start, when you touch the key.
             """,
         subcommands: [
             ProtectorListCommand.self, ProtectorAddCommand.self, ProtectorTestCommand.self,
@@ -37,7 +39,7 @@ private struct ProtectorReport {
         TextTable(
             heading: ["NAME", "ID", "AT"] + (isTested ? ["STATE"] : []),
             rows: protectors.map { protector in
-                [protector.kind, protector.shortName, protector.address?.description ?? ""]
+                [protector.kind, protector.shortName, protector.address?.description ?? protector.product]
                     + (isTested ? [protector.trial.words] : [])
             })
     }
@@ -47,16 +49,21 @@ private struct ProtectorReport {
             protectors.map { protector in
                 .object([
                     ("name", .string(protector.kind)), ("id", .string(protector.name)),
-                    ("at", JSONValue(protector.address?.description)), ("state", .string(protector.trial.name)),
+                    ("at", JSONValue(protector.address?.description)),
+                    ("product", JSONValue(protector.product.isEmpty ? nil : protector.product)), ("state", .string(protector.trial.name)),
                     ("why", JSONValue(protector.trial.refusal)),
                 ])
             })
     }
 }
 
-extension ProtectorState {
-    /// Whether it opens the keychain without a person.
-    fileprivate var opensByItself: Bool { kind == "software-file" || kind == "tpm2" }
+/// What a person is told before a security key starts to blink.
+private func askForTouch(_ times: String, _ console: any Console) {
+    console.note("Touch the security key when it blinks\(times).")
+}
+
+extension [ProtectorState] {
+    fileprivate var haveSecurityKey: Bool { contains { $0.kind == "fido2" } }
 }
 
 extension ProtectorState.Trial {
@@ -86,11 +93,17 @@ private let onlyHardware =
     "Only this machine's hardware opens the keychain now: if it is cleared or breaks, every item is lost. "
     + "`latchkey recovery make` makes a code that opens it without."
 
+/// The same, where that hardware may be on a key ring.
+private let onlySecurityKeys =
+    "Nothing but hardware opens the keychain now, and a security key is part of it: if that is lost, reset or "
+    + "breaks, and nothing else opens it, every item is lost. `latchkey recovery make` makes a code that opens it "
+    + "without."
+
 struct ProtectorListCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show what the keychain is bound to.",
         discussion: """
-            --json writes [{"name", "id", "at", "state", "why"}]; "state" is "not-tried" here.
+            --json writes [{"name", "id", "at", "product", "state", "why"}]; "state" is "not-tried" here.
             """)
 
     @Flag(help: "Write it as JSON.")
@@ -110,14 +123,14 @@ struct ProtectorTestCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Try every protector, as an opening of the keychain would.",
         discussion: """
-            Changes nothing. With --pretend-gone NAME that one is left out, and the status says whether the \
+            Changes nothing. A security key waits for its touch. With --pretend-gone NAME that one is left out, and the status says whether the \
             keychain would still open without it: 0 where one opens by itself or with the recovery code, 69 where none does.
 
             EXAMPLES
               latchkey protector test
               latchkey protector test --pretend-gone tpm
 
-            --json writes [{"name", "id", "at", "state", "why"}]; "state" is "opens", "fails", "needs-person" or \
+            --json writes [{"name", "id", "at", "product", "state", "why"}]; "state" is "opens", "fails", "needs-person" or \
             "not-tried".
             """)
 
@@ -131,11 +144,11 @@ struct ProtectorTestCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let door = try PersonReach(store, in: surroundings).remoteDoor()
-        var gone: [UInt8]?
-        if let pretendGone {
-            let present = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
-            gone = try PartName(text: pretendGone, sort: "protector").find(in: present).identifier
+        let present = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
+        let gone = try pretendGone.map { name throws(CommandFailure) in
+            try PartName(text: name, sort: "protector").find(in: present).identifier
         }
+        if present.filter({ $0.identifier != gone }).haveSecurityKey { askForTouch("", surroundings.console) }
         let tried = try PersonReach.asking { () throws(KeychainError) in
             try door.testProtectors(pretendingGone: gone)
         }
@@ -150,39 +163,61 @@ struct ProtectorTestCommand: Verb {
 
 struct ProtectorAddCommand: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a TPM, or the software file, as one more protector.",
+        commandName: "add", abstract: "Add a TPM, a security key, or the software file, as one more protector.",
         discussion: """
-            KIND is "tpm" or "software". A TPM seals a random secret, without a password and bound to no state of \
+            KIND is "tpm", "fido2" or "software". A TPM seals a random secret, without a password and bound to no state of \
             the machine (no PCR), so that no update takes it away; the machine's lockout settings are never \
             changed. Whoever may use the TPM (on Debian, members of the group tss) and has the folder opens the \
             root key on this machine. As long as the software file is there as well, a copy opens anywhere.
 
-            Takes the passcode where there is one. A recovery code is made by `latchkey recovery make`.
+            "fido2" is a FIDO2 security key with hmac-secret, which has to be touched twice now, and whenever the \
+            keychain's programs start and nothing else opens it. It makes a secret of its own for this keychain and \
+            keeps nothing. Its PIN is never asked for at a start; some keys take it now (--key-pin). A key that \
+            takes its PIN or a finger for everything (alwaysUv) is refused. Whoever has the key and the folder opens the \
+            root key. Add a second key, or make a recovery code, for when the first is lost.
+
+            Takes the passcode where there is one, and then the key's PIN with --key-pin. A recovery code is made by \
+            `latchkey recovery make`.
 
             EXAMPLES
               latchkey protector add tpm
+              latchkey protector add fido2
+              latchkey protector add fido2 --at /dev/hidraw3
               latchkey protector add tpm --at swtpm:/run/vtpm/sock
 
-            --json writes [{"name", "id", "at", "state", "why"}]: what there is afterwards.
+            --json writes [{"name", "id", "at", "product", "state", "why"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("tpm or software.", valueName: "KIND"))
+    @Argument(help: ArgumentHelp("tpm, fido2 or software.", valueName: "KIND"))
     var kind: Kind
 
     @Option(
         help: ArgumentHelp(
-            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0).", valueName: "ADDRESS"))
+            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0); which security key, where "
+                + "several are plugged in: /dev/hidrawN.",
+            valueName: "ADDRESS"))
     var at: String?
+
+    @Flag(help: "Ask for the security key's PIN, which some take to be added.")
+    var keyPin = false
 
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
 
     enum Kind: String, ExpressibleByArgument, Sendable {
         case tpm
+        case fido2
         case software
     }
 
     func validate() throws {
+        if keyPin, kind != .fido2 { throw ValidationError("--key-pin is for a security key") }
+        if kind == .fido2 {
+            guard at.map({ FIDO2Address(path: $0) != nil }) ?? true else {
+                throw ValidationError("--at is the path of a security key, as in /dev/hidraw3")
+            }
+            return
+        }
         if kind == .software, at != nil { throw ValidationError("the software file is where it is: leave out --at") }
         if let at, TPMAddress(at) == nil {
             throw ValidationError(TPMAddress.isWanted)
@@ -194,36 +229,54 @@ struct ProtectorAddCommand: Verb {
         let door = try reach.remoteDoor()
         var input = arguments.input(surroundings.console)
         let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
-        let address = kind == .tpm ? at.flatMap { TPMAddress($0) } ?? .machines : nil
-        let protectors = try PersonReach.asking { () throws(KeychainError) in
-            try door.addProtector(address, passcode: passcode)
-        }
+        let protectors = try kind == .fido2
+            ? added(door, passcode, pin: keyPin ? SharedSecret(input.existing(keyPINPrompt)) : nil, surroundings)
+            : PersonReach.asking { () throws(KeychainError) in
+                try door.addProtector(kind == .tpm ? at.flatMap { TPMAddress($0) } ?? .machines : nil, passcode: passcode)
+            }
         try ProtectorReport(protectors: protectors).write(json: arguments.json, on: surroundings.console)
-        if kind == .tpm, protectors.contains(where: { $0.kind == "software-file" }) {
+        if kind != .software, protectors.contains(where: { $0.kind == "software-file" }) {
             surroundings.console.note(
                 "The software file still opens a copy anywhere. `latchkey protector remove software` binds the "
-                    + "keychain to the TPM alone; make a recovery code first (`latchkey recovery make`).")
+                    + "keychain to the \(kind == .tpm ? "TPM" : "security key") alone; make a recovery code first "
+                    + "(`latchkey recovery make`).")
         }
         return .done
     }
+
+    private func added(
+        _ door: RemotePersonDoor, _ passcode: SharedSecret?, pin: SharedSecret?, _ surroundings: Surroundings
+    ) throws(CommandFailure) -> [ProtectorState] {
+        askForTouch(", and once more", surroundings.console)
+        return try PersonReach.asking { () throws(KeychainError) in
+            try door.addProtector(at.flatMap { FIDO2Address(path: $0) } ?? .plugged, pin: pin, passcode: passcode)
+        }
+    }
 }
+
+private let keyPINPrompt = "PIN of the security key: "
 
 struct ProtectorResealCommand: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "reseal", abstract: "Seal anew for a TPM that was cleared or replaced.",
+        commandName: "reseal", abstract: "Seal anew for a TPM or a security key that was cleared or replaced.",
         discussion: """
             The keychain has to be open by another protector: `latchkey unlock --recovery` opens it with the \
             recovery code where nothing else does. Takes the passcode where there is one. The root key stays: if the \
-            old TPM went to somebody else, remove the protector and add it again instead.
+            old one went to somebody else, remove the protector and add it again instead. A security key is the one \
+            that is plugged in, and is touched twice; some take their PIN (--key-pin).
 
-            EXAMPLE
+            EXAMPLES
               latchkey protector reseal tpm
+              latchkey protector reseal fido2
 
-            --json writes [{"name", "id", "at", "state", "why"}]: what there is afterwards.
+            --json writes [{"name", "id", "at", "product", "state", "why"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("tpm, or the beginning of an ID.", valueName: "NAME"))
+    @Argument(help: ArgumentHelp("tpm, fido2, or the beginning of an ID.", valueName: "NAME"))
     var name: String
+
+    @Flag(help: "Ask for the security key's PIN, which some take for this.")
+    var keyPin = false
 
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
@@ -235,8 +288,13 @@ struct ProtectorResealCommand: Verb {
         let protector = try PartName(text: name, sort: "protector").find(in: present)
         var input = arguments.input(surroundings.console)
         let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
+        guard !keyPin || protector.kind == "fido2" else {
+            throw CommandFailure(.usage, "--key-pin is for a security key", "Leave it out.")
+        }
+        let pin = try keyPin ? SharedSecret(input.existing(keyPINPrompt)) : nil
+        if protector.kind == "fido2" { askForTouch(", and once more", surroundings.console) }
         let protectors = try PersonReach.asking { () throws(KeychainError) in
-            try door.resealProtector(protector.identifier, passcode: passcode)
+            try door.resealProtector(protector.identifier, pin: pin, passcode: passcode)
         }
         try ProtectorReport(protectors: protectors).write(json: arguments.json, on: surroundings.console)
         return .done
@@ -249,7 +307,7 @@ struct ProtectorRemoveCommand: Verb {
         discussion: """
             Puts another root key in the place of the present one, and new keys below it; items are moved to them \
             in the background. Copies and backups from before still open with the protector. The last one that \
-            opens without a person stays, and so does every one while another of them does not work.
+            opens without a person stays, and so does every one while another of them does not work. A security key that stays is touched.
 
             Takes the passcode where there is one, and then the recovery code where there is one, because the \
             keychain does not know it; with --forget-recovery-code that goes as well.
@@ -257,11 +315,12 @@ struct ProtectorRemoveCommand: Verb {
             EXAMPLES
               latchkey protector remove software
               latchkey protector remove tpm
+              latchkey protector remove fido2
 
-            --json writes [{"name", "id", "at", "state", "why"}]: what there is afterwards.
+            --json writes [{"name", "id", "at", "product", "state", "why"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("software, tpm, recovery, or the beginning of an ID.", valueName: "NAME"))
+    @Argument(help: ArgumentHelp("software, tpm, fido2, recovery, or the beginning of an ID.", valueName: "NAME"))
     var name: String
 
     @Flag(help: "Let the recovery code open nothing from now on, instead of asking for it.")
@@ -280,13 +339,16 @@ struct ProtectorRemoveCommand: Verb {
         let hasCode = reach.state.hasRecoveryCode || present.contains { $0.kind == "recovery-code" }
         let needsCode = hasCode && protector.kind != "recovery-code" && !forgetRecoveryCode
         let code = try needsCode ? SharedSecret(input.existing("Recovery code: ")) : nil
+        if present.filter({ $0.identifier != protector.identifier }).haveSecurityKey {
+            askForTouch("", surroundings.console)
+        }
         let left = try PersonReach.asking { () throws(KeychainError) in
             try door.removeProtector(
                 protector.identifier, passcode: passcode, code: code, withoutCode: forgetRecoveryCode)
         }
         try ProtectorReport(protectors: left).write(json: arguments.json, on: surroundings.console)
         if !left.contains(where: { $0.kind == "software-file" || $0.kind == "recovery-code" }) {
-            surroundings.console.note(onlyHardware)
+            surroundings.console.note(left.haveSecurityKey ? onlySecurityKeys : onlyHardware)
         }
         return .done
     }

@@ -58,12 +58,23 @@ struct Protection: Sendable {
         case (true, true):
             return "A copy of \(folder) opens only with \(credentials), and is as strong as \(weakest) "
                 + "(items stored as always accessible open without)."
+        case (false, false) where hasSecurityKey:
+            return "The key is bound to \(hardware): a copy of \(folder) opens nowhere without, "
+                + "but there is no passcode, so whoever has both opens it."
+        case (false, true) where hasSecurityKey:
+            return "A copy of \(folder) opens only with \(hardware), and with \(credentials)."
         case (false, false):
             return "The key is bound to this machine's hardware: a copy of \(folder) opens nowhere else, "
                 + "but there is no passcode, so on this machine it opens by itself."
         case (false, true):
             return "A copy of \(folder) opens only on this machine and with \(credentials)."
         }
+    }
+
+    private var hasSecurityKey: Bool { status.protectors.contains("fido2") }
+
+    private var hardware: String {
+        status.protectors.contains("tpm2") ? "this machine's hardware or a security key" : "a security key"
     }
 
     private var folder: String { PrintableText.escaped(status.dataDirectory) }

@@ -16,7 +16,10 @@ extension FuzzTarget {
             let again = HardwareProtocol.encode(answer, number: number)
             let decoded = HardwareProtocol.decodeAnswer(header: again.header, tail: again.tail)
             try claim(decoded?.number == number, "an answer that its encoding changes")
-            if case .unsealed = answer {} else { try claim(tail.isEmpty, "a secret that nobody unsealed") }
+            switch answer {
+            case .unsealed, .secrets: break
+            default: try claim(tail.isEmpty, "a secret that nobody unsealed")
+            }
         }
     }
 
@@ -27,13 +30,21 @@ extension FuzzTarget {
         try claim(SealedByTPM(encoded: sealed.encoded) == sealed, "what was sealed changes with its encoding")
         try claim(TPMAddress(sealed.address.description) == sealed.address, "an address that its text changes")
     }
+
+    static let sealedByFIDO2 = FuzzTarget("sealed-by-fido2", seeds: { [HardwareSeeds.keySealed.encoded] }) {
+        bytes throws(Finding) in
+        guard let sealed = SealedByFIDO2(encoded: bytes) else { return }
+        try claim(SealedByFIDO2(encoded: sealed.encoded) == sealed, "what was sealed changes with its encoding")
+        try claim(sealed.credential.product.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "a name that cannot be shown")
+    }
 }
 
 extension HardwareRequest {
-    /// Of the secret that is to be sealed, and of the password.
+    /// Of the secret that is to be sealed, of the password, and of a PIN.
     fileprivate var secretByteCount: Int {
         switch self {
-        case .describe, .unseal(_, nil): 0
+        case .describe, .unseal(_, nil), .secrets: 0
+        case .makeCredential(_, let pin, _): pin?.bytes.count ?? 0
         case .seal(_, _, nil), .unseal: 32
         case .seal: 64
         }
@@ -50,14 +61,30 @@ private enum HardwareSeeds {
         return sealed
     }()
 
+    static let keySealed: SealedByFIDO2 = {
+        let name = [UInt8](repeating: 4, count: 64)
+        guard
+            let credential = FIDO2Credential(
+                relyingParty: FIDO2Credential.ourParty, name: name, product: "Yubico YubiKey"),
+            let salt = FIDO2Salt([UInt8](repeating: 5, count: FIDO2Salt.byteCount))
+        else { preconditionFailure("a seed that is none") }
+        return SealedByFIDO2(credential, salt: salt)
+    }()
+
     static let all: [[UInt8]] = {
+        let pin = SharedSecret(SecretBytes(copying: Array("1234".utf8)))
         let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
         let requests: [HardwareRequest] = [
             .describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed),
             .seal(secret, .machines, password: secret), .unseal(sealed, password: secret),
+            .makeCredential(.plugged, pin: nil, patience: .seconds(12)),
+            .makeCredential(.device("/dev/hidraw3"), pin: pin, patience: .seconds(12)),
+            .secrets(keySealed, next: nil, patience: .seconds(3)),
+            .secrets(keySealed, next: keySealed.salt, patience: .seconds(3)),
         ]
         let answers: [HardwareAnswer] = [
-            .sealed(sealed), .unsealed(secret), .failed("tpm:parameter(1):integrity check failed"), .refused,
+            .sealed(sealed), .unsealed(secret), .made(keySealed.credential), .secrets(secret, next: nil),
+            .secrets(secret, next: secret), .failed("tpm:parameter(1):integrity check failed"), .refused,
             .lockedOut("later"),
             .described(
                 TPMDescription(
