@@ -149,12 +149,12 @@ static void watch(struct plan *plan) {
         run(plan);
     if (number < 0)
         _exit(LP_NOT_RUN);
-    if (ends_within(program, plan->milliseconds))
+    if (program >= 0 && ends_within(program, plan->milliseconds))
         _exit(status_of(program, 0));
     // All of its session. Nobody waits for one that the kernel holds, in a home that is gone.
     kill(-number, SIGKILL);
     kill(number, SIGKILL);
-    _exit(LP_TIMED_OUT);
+    _exit(program < 0 ? LP_NOT_RUN : LP_TIMED_OUT);
 }
 
 // Out of the way of standard input, output and errors, which the caller may have closed.
@@ -213,7 +213,11 @@ static int run_planned(struct plan *plan) {
     if (number == 0)
         watch(plan);
     int status = LP_NOT_RUN;
-    if (number > 0) {
+    if (number > 0 && watcher < 0) {
+        // Before Linux 5.2 there is no descriptor, and nothing to wait with.
+        kill(number, SIGKILL);
+        waitpid(number, NULL, __WALL);
+    } else if (number > 0) {
         // A watcher that is stopped holds nobody up either.
         if (ends_within(watcher, plan->milliseconds + 1000)) {
             status = status_of(watcher, __WALL);
