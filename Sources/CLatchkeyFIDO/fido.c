@@ -73,7 +73,9 @@ static int32_t open_device(const char *path, lk_fido *key, int32_t milliseconds)
     }
     int code = is_replaced ? replace_input(key->device) : FIDO_OK;
     if (code == FIDO_OK) code = fido_dev_set_timeout(key->device, milliseconds);
-    return code == FIDO_OK ? fido_dev_open(key->device, path) : code;
+    if (code == FIDO_OK) code = fido_dev_open(key->device, path);
+    // libfido2 takes a key that does not answer what it is for one of U2F.
+    return code == FIDO_OK && !fido_dev_is_fido2(key->device) ? LK_FIDO_OLD : code;
 }
 
 int32_t lk_fido_open(const char *path, lk_fido **out, int32_t milliseconds) {
@@ -122,8 +124,6 @@ static uint32_t has_option(const fido_cbor_info_t *info, const char *wanted) {
 
 int32_t lk_fido_describe(lk_fido *key, lk_fido_description *out) {
     memset(out, 0, sizeof *out);
-    out->is_fido2 = fido_dev_is_fido2(key->device);
-    if (!out->is_fido2) return 0;
     fido_cbor_info_t *info = fido_cbor_info_new();
     if (!info) return FIDO_ERR_INTERNAL;
     int code = fido_dev_get_cbor_info(key->device, info);

@@ -97,8 +97,20 @@ package struct Confinement: Sendable {
         return Confined(program, obstacles: obstacles, landlock: landlock)
     }
 
-    /// hier(7), and where NixOS and Guix have theirs; no homes, nothing of ours.
-    private static let ofSystem = ["/usr", "/lib", "/lib64", "/etc", "/opt", "/nix/store", "/gnu/store"]
+    /// hier(7), and where NixOS and Guix have theirs; what the kernel and udev know of
+    /// devices, by which a security key is found; no homes, nothing of ours.
+    private static let ofSystem = [
+        "/usr", "/lib", "/lib64", "/etc", "/opt", "/nix/store", "/gnu/store", "/sys/bus", "/sys/class",
+        "/sys/devices", "/run/udev/data",
+    ]
+
+    /// What a library uses anywhere, TPMs, and what may be a security key, as they are
+    /// there now: the process is one of a moment.
+    private static var devices: [String] {
+        let everywhere = ["null", "zero", "full", "random", "urandom"]
+        let names = FolderContent.names(at: "/dev").filter { $0.hasPrefix("tpm") || $0.hasPrefix("hidraw") }
+        return (everywhere + names).map { "/dev/\($0)" }
+    }
 
     /// The version of Landlock, or -errno.
     private func restrictFiles() -> Int32 {
@@ -108,9 +120,13 @@ package struct Confinement: Sendable {
             let rights = folders.map(\.right)
             return unsafe lk_restrict_files(rights, Int32(rights.count))
         case .devices:
-            let places = (Self.ofSystem.map { ($0, LK_READ) } + [("/dev", LK_DEVICES)]).compactMap { path, rights in
-                let raw = unsafe lk_open(path, O_RDONLY | O_DIRECTORY, 0)
-                return raw < 0 ? nil : (folder: Descriptor(owning: raw), rights: UInt32(rights))
+            let places = (Self.ofSystem.map { ($0, LK_READ) } + Self.devices.map { ($0, LK_DEVICES) }).compactMap {
+                path, rights in
+                // Opened to be named, which does nothing to a device.
+                do throws(SystemCallError) {
+                    let place = try Descriptor.look(at: FilePath(path), .place)
+                    return (folder: place, rights: UInt32(rights))
+                } catch { return (folder: Descriptor, rights: UInt32)?.none }
             }
             let rights = places.map { lk_folder_right(folder: $0.folder.raw, rights: $0.rights) }
             return withExtendedLifetime(places) { unsafe lk_restrict_files(rights, Int32(rights.count)) }

@@ -46,15 +46,20 @@ internal import KeychainProtocol
     }
 
     private static let mostPlaces = 16
-    /// What a key may take for anything but waiting for a person; they take some 100 ms.
-    private static let promptness: Duration = .seconds(2)
+    /// What a key may take for anything but waiting for a person; they take some 100 ms. Of
+    /// these an opening has two for the first key.
+    private static let promptness: Duration = .seconds(1)
 
     init(at place: Place, until deadline: Deadline) throws(Failure) {
         var key: OpaquePointer?
         name = place.product.isEmpty ? place.path : "\(place.product) at \(place.path)"
-        let code = unsafe lk_fido_open(
-            place.path, &key, Self.milliseconds(min(Self.promptness, deadline.remaining)))
-        guard code == 0, let opened = unsafe key else { throw Self.failure(code, place.product) }
+        let limit = min(Self.promptness, deadline.remaining)
+        let begun = SystemClock().monotonic
+        let code = unsafe lk_fido_open(place.path, &key, Self.milliseconds(limit))
+        guard code == 0, let opened = unsafe key else {
+            guard SystemClock().monotonic - begun < limit else { throw Failure("\(name) gives no answer") }
+            throw Self.failure(code, name)
+        }
         unsafe self.key = opened
     }
 
@@ -64,7 +69,6 @@ internal import KeychainProtocol
     func requireSecrets(until deadline: Deadline) throws(Failure) {
         var found = lk_fido_description()
         try unsafe promptly(deadline) { unsafe lk_fido_describe($0, &found) }
-        guard found.is_fido2 != 0 else { throw Failure("\(name) is no FIDO2 key: it knows U2F alone") }
         guard found.has_hmac_secret != 0 else { throw Failure("\(name) makes no secrets (it has no hmac-secret)") }
         guard found.always_verifies == 0 else {
             throw Failure(
@@ -181,11 +185,11 @@ extension SecurityKey {
     private static func isForeign(_ code: Int32) -> Bool { [0x22, 0x2E].contains(code) }
 
     private static func failure(_ code: Int32, _ name: String) -> Failure {
-        let name = name.isEmpty ? "the security key" : name
         switch code {
         case LK_FIDO_ABSENT: return Failure("\(name) is not plugged in any more")
         case LK_FIDO_DENIED: return Failure("this user may not use \(name); udev's rules decide (70-u2f, uaccess)")
         case LK_FIDO_ODD_ANSWER: return Failure("\(name) answered what no security key answers")
+        case LK_FIDO_OLD: return Failure("\(name) is no FIDO2 key: it knows U2F alone")
         case 0x22, 0x2E: return Failure("\(name) does not know this keychain: it is another key, or was reset")
         case 0x27: return Failure("\(name) refused")
         case 0x32: return Failure("the PIN of \(name) is blocked: only a reset helps, which destroys what it makes")

@@ -71,7 +71,7 @@ struct SecurityKeyTests {
     @Test(arguments: [
         ("refuse", "Test Key 0 at /dev/hidraw0 refused"), ("hang-info", "gives no answer"),
         ("vanish", "was pulled, or broke off"), ("garbage", "does not do it (FIDO_ERR_"), ("verify", "takes its PIN"),
-        ("other", "no protector opens the root key"), ("u2f", "does not"),
+        ("other", "no protector opens the root key"), ("u2f", "knows U2F alone"),
     ])
     func aKeyThatDoesNotDoItIsAClearError(mode: String, why: String) throws {
         let made = try bind()

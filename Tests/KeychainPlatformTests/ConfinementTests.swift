@@ -108,12 +108,15 @@ import Testing
     @Test(Self.filters, arguments: ["socket_inet", "socket_netlink"])
     func isRefusedToTheHands(_ call: String) throws { #expect(try outcome(call, of: "hardware") == .refused(EPERM)) }
 
-    @Test(arguments: ["thread", "socket_unix", "read_passwd", "use_device"])
+    @Test(arguments: ["thread", "socket_unix", "read_passwd", "use_device", "read_sysfs"])
     func isLeftToTheHands(_ call: String) throws { #expect(try outcome(call, of: "hardware") == .done) }
 
     @Test(
         Self.landlock,
-        arguments: ["make_elsewhere", "make_here", "remove_here", "make_folder_here", "write_here", "read_here"])
+        arguments: [
+            "make_elsewhere", "make_here", "remove_here", "make_folder_here", "write_here", "read_here",
+            "use_other_device", "list_devices", "read_other_sysfs",
+        ])
     func theHandsReadTheSystemAndUseDevicesAlone(_ call: String) throws {
         #expect(try outcome(call, of: "hardware") == .refused(EACCES))
         #expect(try outcome(call, of: "hardware", with: "none") == .done)

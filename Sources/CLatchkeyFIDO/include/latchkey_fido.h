@@ -20,7 +20,6 @@ typedef struct {
 } lk_fido_place;
 
 typedef struct {
-    uint32_t is_fido2;         // 0: U2F alone
     uint32_t has_hmac_secret;
     uint32_t has_pin;          // one is set
     uint32_t always_verifies;  // takes a PIN or a finger for whatever it does
@@ -35,6 +34,7 @@ typedef struct {
 #define LK_FIDO_ABSENT 0x10001     // no such device
 #define LK_FIDO_DENIED 0x10002     // there is one, for others
 #define LK_FIDO_ODD_ANSWER 0x10003 // what no security key answers
+#define LK_FIDO_OLD 0x10004        // it says nothing of FIDO2: it knows U2F alone, or hangs
 
 // At most `most` places; the number of those that there are, or a code below zero.
 int32_t lk_fido_list(lk_fido_place *places, int32_t most);

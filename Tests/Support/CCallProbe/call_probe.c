@@ -161,6 +161,19 @@ static int p_use_device(void) {
     int fd = open("/dev/null", O_RDWR);
     return fd < 0 ? errno : write(fd, "x", 1) == 1 ? 0 : errno;
 }
+static int p_use_other_device(void) { return result(open("/dev/ptmx", O_RDWR | O_NOCTTY)); }
+static int p_list_devices(void) { return result(open("/dev", O_RDONLY | O_DIRECTORY)); }
+// How a security key is found.
+static int p_read_sysfs(void) {
+    const char *const places[] = {"/sys/bus", "/sys/class", "/sys/devices/system/cpu/online"};
+    for (int i = 0; i < 3; i++) {
+        int fd = open(places[i], O_RDONLY);
+        if (fd < 0) return errno;
+        close(fd);
+    }
+    return 0;
+}
+static int p_read_other_sysfs(void) { return result(open("/sys/kernel", O_RDONLY | O_DIRECTORY)); }
 static int p_make_folder_here(void) { return result(mkdir("folder", 0700)); }
 static void *nothing(void *context) { return context; }
 static int p_thread(void) {
@@ -189,6 +202,8 @@ static const struct { const char *name; int (*body)(void); } probes[] = {
     {"read_proc", p_read_proc}, {"make_elsewhere", p_make_elsewhere}, {"make_here", p_make_here},
     {"remove_here", p_remove_here}, {"read_here", p_read_here}, {"make_folder_here", p_make_folder_here},
     {"write_here", p_write_here}, {"use_device", p_use_device},
+    {"use_other_device", p_use_other_device}, {"list_devices", p_list_devices}, {"read_sysfs", p_read_sysfs},
+    {"read_other_sysfs", p_read_other_sysfs},
     {"thread", p_thread},
 };
 enum { count = sizeof probes / sizeof *probes };
