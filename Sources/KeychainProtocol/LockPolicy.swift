@@ -3,7 +3,7 @@ package import KeychainMessages
 /// When the enclave locks a keychain that has a passcode, without anybody asking for it.
 ///
 /// It is kept in the keybag, which is authenticated under the root key, and changing it
-/// takes the passcode: no program keeps open what a person wants closed.
+/// takes the passcode, so that no program does.
 package struct LockPolicy: Hashable, Sendable {
     /// After so long without a use; nil: however long nobody uses it.
     ///

@@ -169,12 +169,14 @@ struct GuardedPasscodeTests {
         _ = try scene.open()
         // Five that the enclave looks at; its own delay begins with the fifth.
         for number in 0..<5 { expectRefusal(.authenticationFailed) { try unlock(.text("wrong \(number)")) } }
+        #expect(try scene.door().state().failedAttempts == 5)
         scene.server.clock.advance(by: .seconds(61))
         for passcode in [Self.passcode, .text("wrong again")] {
             expectDeviceFailure("the TPM takes no password for now, because too many were wrong") {
                 try unlock(passcode)
             }
         }
+        #expect(try scene.door().state().failedAttempts == 5)
         // What needs no passcode opens all the same.
         try scene.door().unlock(with: .recoveryCode(code))
         try expectAllOpen()
@@ -182,6 +184,17 @@ struct GuardedPasscodeTests {
         try scene.tpm.resetLockout()
         try unlock()
         try expectAllOpen()
-        #expect(try scene.door().state().failedAttempts == 0)
+    }
+
+    /// No device is asked for somebody who has not shown who they are.
+    @Test func aWrongPasscodeCountsBeforeADeviceIsAsked() throws {
+        let nowhere = try #require(TPMAddress("swtpm:/nonexistent"))
+        expectRefusal(.authenticationFailed) {
+            try scene.door().guardPasscode(by: nowhere, passcode: Self.other, code: code)
+        }
+        #expect(try scene.door().state().failedAttempts == 1)
+        expectDeviceFailure("there is no such TPM") {
+            try scene.door().guardPasscode(by: nowhere, passcode: Self.passcode, code: code)
+        }
     }
 }

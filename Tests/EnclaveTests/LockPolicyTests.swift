@@ -87,6 +87,42 @@ import Testing
         #expect(try lasting.opens(in: scene.daemon) && always.opens(in: scene.daemon))
     }
 
+    /// Nothing wakes the loop of a machine that slept: what comes first is no use.
+    @Test func whatComesFirstAfterASleepIsTooLate() throws {
+        let key = try MadeKey(in: scene.daemon)
+        try setPolicy(600)
+        clock.sleep(for: .seconds(601))
+        #expect(try scene.daemon.openRowKeys([(key.binding, key.wrapped)]).map(\.fate) == [.locked])
+        #expect(try state().lock == .locked)
+    }
+
+    @Test func whatNeedsNoPasscodeOrAWrongOneIsNoUse() throws {
+        try setPolicy(600)
+        clock.advance(by: .seconds(599))
+        for _ in 0..<3 { _ = try scene.door().slots() }
+        #expect { try scene.door().unlock(with: .passcode(.text("wrong"))) } throws: { error in
+            (error as? KeychainError)?.reason == .authenticationFailed
+        }
+        clock.advance(by: .seconds(1))
+        try expectLocked()
+    }
+
+    /// Whoever brings the passcode is there.
+    @Test func thePasscodeIsAUse() throws {
+        try setPolicy(600)
+        clock.advance(by: .seconds(599))
+        _ = try scene.door().addCredentialSlot(passcode: .text(HonestScene.passcode))
+        clock.advance(by: .seconds(599))
+        try expectOpen()
+        // A code that is being written down is not taken away.
+        try setPolicy(60)
+        let door = try scene.door()
+        let code = try door.makeRecoveryCode(passcode: .text(HonestScene.passcode))
+        clock.advance(by: .seconds(80))
+        try door.confirmRecoveryCode(code)
+        #expect(try state().hasRecoveryCode)
+    }
+
     /// Nothing wakes the loop of a machine that slept; the first that asks does.
     @Test func theRecordTellsItFromAPersonsLock() throws {
         try setPolicy(600)

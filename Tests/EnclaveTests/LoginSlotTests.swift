@@ -135,7 +135,10 @@ struct LoginSlotTests {
         ]
         for call in late { expectRefusal(.attemptsDelayed(seconds: 60)) { try call() } }
         clock.advance(by: .seconds(60))
+        // It opens, and who has it alone has no more tries at the passcode than before.
         try enclave.unlock(byLogin: Self.login)
+        #expect(enclave.state().failedAttempts == 5)
+        try enclave.unlock(with: .passcode(Self.passcode))
         #expect(enclave.state().failedAttempts == 0)
     }
 

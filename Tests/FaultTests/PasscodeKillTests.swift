@@ -25,7 +25,9 @@ struct PasscodeKillTests {
     /// Everything that a person writes, at every call that the enclave makes for it.
     @Test(
         .enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"),
-        arguments: [PasscodeRequest.Kind.set, .change, .reset, .remove, .addCode, .removeCode])
+        arguments: [
+            PasscodeRequest.Kind.set, .change, .reset, .remove, .addCode, .removeCode, .changeLogin, .removeLogin,
+        ])
     func theOldOrTheNewOpensAfterAKillAtAnySystemCall(kind: PasscodeRequest.Kind) throws {
         let book = try PasscodeBook(PasscodeHome.cheap)
         let calls = try self.calls(of: kind, book)
@@ -49,7 +51,10 @@ struct PasscodeKillTests {
     /// Loss of power: a kill leaves what was written in the kernel's hands.
     @Test(
         .enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"),
-        arguments: [PasscodeRequest.Kind.set, .change, .reset, .remove, .addCode, .removeCode])
+        arguments: [
+            PasscodeRequest.Kind.set, .change, .reset, .remove, .addCode, .removeCode, .addLogin, .changeLogin,
+            .removeLogin,
+        ])
     func eachFileIsDurableBeforeTheNextAndBeforeTheAnswer(kind: PasscodeRequest.Kind) throws {
         let book = try PasscodeBook(PasscodeHome.cheap)
         var tracer: Tracer?
@@ -102,7 +107,7 @@ struct PasscodeKillTests {
         var random = SeededRandom(seed: seed)
         let book = try PasscodeBook(program)
         for round in 0..<rounds {
-            let kind = PasscodeRequest.Kind.allCases[Int(random.next() % 8)]
+            let kind = PasscodeRequest.Kind.allCases[Int(random.next() % UInt64(PasscodeRequest.Kind.allCases.count))]
             let request = try book.prepare(kind)
             // Within what such a request took before, or somewhat after it.
             let share = 1.2 * Double(random.next() % 1000) / 1000

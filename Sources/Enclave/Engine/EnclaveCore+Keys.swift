@@ -13,8 +13,7 @@ extension EnclaveCore {
     mutating func makeRowKeys(
         for rows: [RowBinding], in session: AuthenticationSessionID? = nil, at moment: Duration
     ) -> [KeyOutcome] {
-        noteUse(of: rows.lazy.map(\.protectionClass), at: moment)
-        return rows.map { row in
+        let outcomes = rows.map { row in
             ring.current(row.protectionClass).outcome { classKey in
                 guard let access = row.decodedAccessControl, access.isUnconstrained || row.shown != nil else {
                     return .needsAuthentication
@@ -26,6 +25,8 @@ extension EnclaveCore {
                     layer: access.requiresApplicationPassword ? layer : nil)
             }
         }
+        noteUse(outcomes, of: rows.lazy.map(\.protectionClass), at: moment)
+        return outcomes
     }
 
     /// The key of each row, opened with exactly what it was made with; anything
@@ -35,15 +36,21 @@ extension EnclaveCore {
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil,
         at moment: Duration
     ) -> [KeyOutcome] {
-        noteUse(of: rows.lazy.map(\.binding.protectionClass), at: moment)
         let outcomes = rows.map { row in open(row, for: "od", in: session, at: moment) }
+        noteUse(outcomes, of: rows.lazy.map(\.binding.protectionClass), at: moment)
         audit.witness.note(rowKeys: outcomes.count { if case .key = $0 { true } else { false } })
         return outcomes
     }
 
-    /// Something that a lock closes is wanted (``LockPolicy``).
-    private mutating func noteUse(of classes: some Sequence<ProtectionClass>, at moment: Duration) {
-        if moment > lastUse, classes.contains(where: \.closesWithLock) { lastUse = moment }
+    /// The key of something that a lock closes was handed out (``LockPolicy``).
+    private mutating func noteUse(
+        _ outcomes: [KeyOutcome], of classes: some Sequence<ProtectionClass>, at moment: Duration
+    ) {
+        guard moment > lastUse else { return }
+        let isUse = zip(outcomes, classes).contains { outcome, named in
+            if case .key = outcome { named.closesWithLock } else { false }
+        }
+        if isUse { lastUse = moment }
     }
 
     /// Whether an operation is permitted; no key is told.

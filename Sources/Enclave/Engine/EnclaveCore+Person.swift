@@ -36,8 +36,10 @@ extension EnclaveCore {
         }
         var derivation = PersonDerivation(
             typed: typed, recovery: recovery, new: request.new, cost: cost, hardware: hardware)
-        derivation.guardian = guardian(for: request)
         derivation.work = try deviceWork(for: request)
+        if let guardian = guardian(for: request) {
+            derivation.work = DeviceWork(jobs: [], hardware: hardware, guardian: guardian)
+        }
         switch request {
         case .protector(.remove(_, _, .brought(let code))): derivation.code = code
         case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code): derivation.code = code
@@ -134,7 +136,9 @@ extension EnclaveCore {
             if attempts.fail(with: credential.secret.bytes, at: moment) { rememberAttempts() }
             throw Self.wrong
         }
-        if attempts.succeed() { rememberAttempts() }
+        lastUse = moment
+        // Whoever has the login password alone does not try passcodes for ever.
+        if credential.kind != .login, attempts.succeed() { rememberAttempts() }
     }
 
     /// A count that cannot be written holds as long as this process.
@@ -208,12 +212,14 @@ extension EnclaveCore {
     }
 
     private mutating func changePasscode(_ derived: DerivedSecrets) throws(KeybagError) {
+        guard derived.new != nil else { throw Self.failure(of: derived.devices) }
         try open(derived.credential)
         try replaceSlot(derived.new)
     }
 
     private mutating func guardPasscode(by address: TPMAddress?, _ derived: DerivedSecrets) throws(KeybagError) {
         if let code = derived.code { try require(code) }
+        guard derived.new != nil else { throw Self.failure(of: derived.devices) }
         try open(derived.credential)
         // What nothing guarded lies, or lay, on a disk; the other way nothing opens more
         // than it did.
@@ -323,6 +329,7 @@ extension EnclaveCore {
     private mutating func set(_ policy: LockPolicy) throws(KeybagError) {
         var next = keybag.body
         next.lockPolicy = policy
+        guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         let generation = keybag.generation + 1
         unrepaired += try storage.write(next, generation: generation, root: keybag.root)
         keybag.adopt(next, generation: generation)
@@ -331,7 +338,8 @@ extension EnclaveCore {
     /// When it has gone unused for as long as it may, by the time since boot; nil: it is
     /// not open, or stays so.
     var idleLockDue: Duration? {
-        guard keybag.body.hasPasscode, keybag.lock == .unlocked, !isClosing,
+        // Whoever writes down a recovery code has shown who they are.
+        guard keybag.body.hasPasscode, keybag.lock == .unlocked, !isClosing, pendingCode == nil,
             let seconds = keybag.body.lockPolicy.idleSeconds
         else { return nil }
         return lastUse + .seconds(seconds)

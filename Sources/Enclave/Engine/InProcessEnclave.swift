@@ -148,7 +148,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
                 let derivation = try resulting(begin)
                 var derived = try derivation.derive()
                 // There are none here, and a device that is asked says so at once.
-                derived.devices = derivation.work?.done()
+                if let work = derivation.work { derived = work.done(for: derived) }
                 return .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
             } catch { return .failure(error) }
         }

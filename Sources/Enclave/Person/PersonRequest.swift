@@ -91,8 +91,6 @@ struct PersonDerivation: Sendable {
     fileprivate let new: (kind: SlotKind, typed: SharedSecret)?
     private let cost: PasscodeCost
     private let hardware: any HardwareDoor
-    /// Which TPM is to guard a new passcode.
-    var guardian: TPMAddress?
     /// What devices have to do for it, once what was brought is known to be right.
     var work: DeviceWork?
     /// A recovery code that was brought beside the passcode.
@@ -149,7 +147,7 @@ struct PersonDerivation: Sendable {
     ///   attempt counts.
     private func unsealed(_ sealed: SealedByTPM, _ password: SharedSecret) throws(KeychainError) -> SharedSecret {
         do throws(HardwareError) {
-            return try hardware.unseal(sealed, password: password, patience: ProtectorKeys.patience)
+            return try hardware.unseal(sealed, password: password, patience: DeviceWork.patience)
         } catch {
             guard error == .wrongPassword else { throw KeybagError.device(error).asKeychainError }
             return password
@@ -157,15 +155,8 @@ struct PersonDerivation: Sendable {
     }
 
     private func newSecret(_ new: (kind: SlotKind, typed: SharedSecret)) throws(KeychainError) -> DerivedSecret {
-        let (derivation, password) = try newDerivation(new.typed)
-        guard let guardian, new.kind == .passcode else {
-            return DerivedSecret(new.kind, password, parameters: derivation.encoded)
-        }
-        do throws(HardwareError) {
-            let (key, sealed) = try hardware.sealed(in: guardian, password: password)
-            let parameters = PasscodeSlotParameters(derivation, guardian: sealed)
-            return DerivedSecret(.passcode, key, parameters: parameters.encoded)
-        } catch { throw KeybagError.device(error).asKeychainError }
+        let (derivation, secret) = try newDerivation(new.typed)
+        return DerivedSecret(new.kind, secret, parameters: derivation.encoded)
     }
 
     private func newDerivation(_ new: SharedSecret) throws(KeychainError) -> (PasscodeParameters, SharedSecret) {
@@ -199,6 +190,16 @@ struct DerivedSecret: Sendable {
         self.parameters = parameters
     }
 
+    /// The same where it is a password that a TPM looks at, and the secret is another.
+    fileprivate func guarded(
+        by address: TPMAddress, _ hardware: any HardwareDoor
+    ) throws(HardwareError) -> DerivedSecret? {
+        guard let derivation = PasscodeParameters(encoded: parameters) else { return nil }
+        let (key, sealed) = try hardware.sealed(in: address, password: secret)
+        return DerivedSecret(
+            kind, key, parameters: PasscodeSlotParameters(derivation, guardian: sealed).encoded)
+    }
+
     var slotSecret: SlotSecret { SlotSecret(kind: kind, bytes: secret.bytes.copy()) }
 }
 
@@ -207,6 +208,22 @@ struct DerivedSecrets: Sendable {
     var new: DerivedSecret?
     var code: DerivedSecret?
     var devices: DeviceWork.Outcome?
+}
+
+extension DeviceWork {
+    /// What was derived, with what devices did for it.
+    func done(for derived: DerivedSecrets) -> DerivedSecrets {
+        var derived = derived
+        var outcome = done()
+        if let guardian, let new = derived.new {
+            derived.new = nil
+            do throws(HardwareError) { derived.new = try new.guarded(by: guardian, hardware) } catch {
+                outcome.refusals[Array(guardian.description.utf8)] = error
+            }
+        }
+        derived.devices = outcome
+        return derived
+    }
 }
 
 /// What a person is told of a request that was done.

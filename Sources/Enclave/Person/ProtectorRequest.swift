@@ -62,6 +62,8 @@ struct DeviceWork: Sendable {
 
     let jobs: [Job]
     let hardware: any HardwareDoor
+    /// Which TPM is to guard the new passcode.
+    var guardian: TPMAddress?
     /// Of a sealing; what comes back has to come within the patience of an opening.
     static let patience: Duration = .seconds(5)
     /// How long a person may take for a touch who has just been told to.

@@ -4,12 +4,12 @@ internal import KeychainProtocol
 /// Locks that nobody asks for when they come: what the person chose (``LockPolicy``).
 extension EnclaveServer {
     /// What is left until the keychain has gone unused for as long as it may; nil: it may,
-    /// or somebody is at the desk, who is a use.
+    /// or the desk is busy, after which the time is looked at.
     ///
     /// The loop waits by a clock that stands still while the machine sleeps, so it looks
     /// again after a minute: it is late by no more than that after a sleep.
     var timeToIdleLock: Duration? {
-        guard announced == nil, !desk.isBusy, queue.isEmpty, let due = keeper.idleLockDue else { return nil }
+        guard announced == nil, !desk.isBusy, let due = keeper.idleLockDue else { return nil }
         return max(.zero, min(due - keeper.moment, limits.idleLook))
     }
 
@@ -26,11 +26,11 @@ extension EnclaveServer {
     }
 
     func closeByItself() {
+        defer { beginAtDesk() }
         let before = keeper.device?.number
         do throws(SessionError) {
             try keeper.withCore { core throws(SessionError) in core.lockByItself(at: keeper.moment) }
         } catch { return }
         if before != keeper.device?.number { tellOfState() }
-        beginAtDesk()
     }
 }

@@ -245,6 +245,8 @@ extension EnclaveServer {
             if persons[done.work.connection] == nil { forgetPendingCode() }
         }
         tell(outcome, to: done.work, hasChanged: before != keeper.device?.number)
+        // Before the next: whoever keeps the desk busy keeps nothing open.
+        lockWhereUnused()
         beginAtDesk()
     }
 

@@ -110,6 +110,8 @@ package final class EnclaveServer {
             lockWhereUnused()
             if let ending = endingWithoutConnections { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
+            // It may have slept in between: what comes now is too late to be a use.
+            lockWhereUnused()
             switch number {
             case Watched.listener: acceptAll()
             case Watched.clock: try watchClock()

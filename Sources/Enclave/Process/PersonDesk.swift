@@ -52,9 +52,7 @@ final class PersonDesk: Sendable {
     /// As ``begin(_:_:)``, with what devices do.
     func begin(_ work: Work, _ devices: DeviceWork, after derived: DerivedSecrets) throws(SystemCallError) {
         try start {
-            var derived = derived
-            derived.devices = devices.done()
-            return Done(work: work, derived: .success(derived), devices: nil)
+            Done(work: work, derived: .success(devices.done(for: derived)), devices: nil)
         } orElse: {
             Done(work: work, derived: .failure($0), devices: nil)
         }

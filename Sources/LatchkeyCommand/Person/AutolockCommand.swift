@@ -8,7 +8,7 @@ struct AutolockCommand: Verb {
         commandName: "autolock", abstract: "Show or choose when the keychain locks by itself.",
         discussion: """
             Without an option it shows what was chosen; at first a keychain stays open until `latchkey lock`, or until \
-            its programs end. Changing it takes the passcode, so that no program keeps open what you want closed.
+            its programs end. Changing it takes the passcode; a program that uses the keychain keeps it open.
 
             --after TIME locks it once nothing that a lock closes was read or stored for so long, from 1m to 30d; \
             "never" lets it stay open. What programs may use in the background after the first unlock \

@@ -186,7 +186,7 @@ struct PasscodeGuardCommand: Verb {
             guess costs one of its commands, on this machine, and after some wrong ones the TPM takes none for a \
             while: a PIN of six digits is enough then. How many and how long is the machine's own setting, which \
             nothing here changes; wrong passwords of other programs count as well. While it lasts the right passcode is \
-            refused too. The recovery code opens the keychain all the same, and is what is left where the TPM is \
+            refused too. A slot of the login password (`latchkey slot`) is guessed at without the TPM. The recovery code opens the keychain all the same, and is what is left where the TPM is \
             cleared or breaks: make one first (`latchkey recovery make`).
 
             "tpm" puts new keys in the place of those that the passcode alone opened; items are moved to them in the \
@@ -236,12 +236,22 @@ struct PasscodeGuardCommand: Verb {
         try PersonReach.asking { () throws(KeychainError) in
             try door.guardPasscode(by: address, passcode: passcode, code: code)
         }
+        if isGuarded { try tellOfLogin(door, console) }
         try arguments.report(
             isGuarded
                 ? "The TPM looks at the passcode from now on." + (needsCode ? "" : noCodeYet)
                 : "The passcode alone opens the keychain from now on.",
             of: reach, on: console)
         return .done
+    }
+
+    /// The strength of the whole is that of its weakest slot.
+    private func tellOfLogin(_ door: RemotePersonDoor, _ console: any Console) throws(CommandFailure) {
+        let slots = try PersonReach.asking { () throws(KeychainError) in try door.slots() }
+        guard slots.contains(where: { $0.kind == "login" }) else { return }
+        console.note(
+            "The login password opens the keychain too, and no TPM looks at that: a copy is guessed at through it. "
+                + "`latchkey slot remove login` takes it away.")
     }
 
     private var noCodeYet: String {

@@ -8,7 +8,7 @@ import Testing
 /// One request of a person: what they know before and after it.
 struct PasscodeRequest {
     enum Kind: String, CaseIterable, CustomStringConvertible {
-        case set, change, reset, remove, addCode, removeCode, lock, unlock
+        case set, change, reset, remove, addCode, removeCode, addLogin, changeLogin, removeLogin, lock, unlock
 
         var description: String { rawValue }
         /// Whether what lasts as long as a passcode is set is destroyed by it.
@@ -62,6 +62,7 @@ final class PasscodeBook {
         }
         if known.passcode == nil { try make(.set) }
         if known.code == nil, kind == .reset || kind == .removeCode { try make(.addCode) }
+        if known.login == nil, kind == .changeLogin || kind == .removeLogin { try make(.addLogin) }
     }
 
     /// Undisturbed.
@@ -106,6 +107,18 @@ final class PasscodeBook {
         case .removeCode:
             after.code = nil
             perform = { try $0.removeRecoveryCode(passcode: old) }
+        case .addLogin:
+            after.login = next
+            perform = { _ = try $0.addLoginSlot(.text(next), passcode: old) }
+        case .changeLogin:
+            after.login = next
+            let login = SharedSecret.text(before.login ?? "")
+            perform = { try $0.changeLogin(from: login, to: .text(next)) }
+        case .removeLogin:
+            after.login = nil
+            let name = try home.door().slots().first { $0.kind == "login" }?.identifier ?? []
+            let code = before.code.map { SharedSecret.text($0) }
+            perform = { _ = try $0.removeSlot(name, passcode: old, code: code) }
         case .lock: perform = { try $0.lock() }
         case .unlock: perform = { try $0.unlock(with: .passcode(old)) }
         }
@@ -167,7 +180,8 @@ final class PasscodeBook {
     /// What is to be gone once a request is done.
     private func auditLoss(_ request: PasscodeRequest, _ secret: Data?, _ note: String) throws {
         if let old = request.before.passcode, let new = request.after.passcode, old != new {
-            let stillOpens = try home.isOpened(by: Credentials(passcode: old, code: request.after.code))
+            let stillOpens = try home.isOpened(
+                by: Credentials(passcode: old, code: request.after.code, login: request.after.login))
             if stillOpens { complain("the old passcode opens beside the new", \.halfThere, request, note) }
             _ = try home.isOpened(by: request.after)
         }

@@ -42,6 +42,7 @@ struct KeptKey {
 struct Credentials: Equatable {
     var passcode: String?
     var code: String?
+    var login: String?
 }
 
 /// An enclave on a folder of its own, started where none runs, as a daemon and a
@@ -87,8 +88,13 @@ final class PasscodeHome {
         if let passcode = credentials.passcode {
             guard try door.accepts(.passcode(.text(passcode))) else { return false }
         }
-        guard let code = credentials.code else { return true }
-        return try door.accepts(.recoveryCode(.text(code)))
+        if let code = credentials.code {
+            guard try door.accepts(.recoveryCode(.text(code))) else { return false }
+        }
+        let hasLogin = try door.slots().contains { $0.kind == "login" }
+        guard hasLogin == (credentials.login != nil) else { return false }
+        guard let login = credentials.login else { return true }
+        return try accepting { () throws(KeychainError) in try door.unlock(byLogin: .text(login)) }
     }
 
     /// The secret that the file of effacement holds; nil: none.
@@ -110,13 +116,17 @@ final class PasscodeHome {
 
 extension PersonDoor {
     fileprivate func accepts(_ credential: PersonCredential) throws -> Bool {
-        do throws(KeychainError) {
-            try unlock(with: credential)
-            return true
-        } catch {
-            guard error.reason == .authenticationFailed else { throw error }
-            return false
-        }
+        try accepting { () throws(KeychainError) in try unlock(with: credential) }
+    }
+}
+
+private func accepting(_ unlock: () throws(KeychainError) -> Void) throws -> Bool {
+    do throws(KeychainError) {
+        try unlock()
+        return true
+    } catch {
+        guard error.reason == .authenticationFailed else { throw error }
+        return false
     }
 }
 
