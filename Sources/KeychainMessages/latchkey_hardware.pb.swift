@@ -9,7 +9,7 @@
 //   https://github.com/apple/swift-protobuf/
 
 /// Messages between the enclave and latchkey-hardware, its hands: the one process
-/// that talks to a TPM. A secret is never in here: it is the message's tail.
+/// that talks to a TPM or a security key. A secret is never in here: it is the message's tail.
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

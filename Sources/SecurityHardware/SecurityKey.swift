@@ -194,7 +194,7 @@ extension SecurityKey {
         case 0x27: return Failure("\(name) refused")
         case 0x32: return Failure("the PIN of \(name) is blocked: only a reset helps, which destroys what it makes")
         case 0x34: return Failure("the PIN of \(name) was wrong too often: pull the key and plug it in again")
-        case 0x36: return Failure("\(name) takes its PIN for this: `latchkey protector add fido2 --key-pin` asks for it")
+        case 0x36: return Failure("\(name) takes its PIN for this: `latchkey protector add fido2 --key-pin`")
         case -1, -2: return Failure("\(name) was pulled, or broke off")
         default: return unsafe Failure("\(name) does not do it (\(String(cString: lk_fido_text(code))))")
         }

@@ -8,7 +8,7 @@ internal import SecurityHardware
 struct LatchkeyHardware: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latchkey-hardware",
-        abstract: "Talks to a TPM on behalf of the enclave; started by latchkey-enclave.",
+        abstract: "Talks to a TPM or a security key on behalf of the enclave; started by latchkey-enclave.",
         discussion: "It serves whoever holds the other end of descriptor 3, and ends with it.",
         version: LatchkeyVersion.text)
 

@@ -170,7 +170,8 @@ struct SecurityKeyTests {
             try lost.plug()
         }
         expectRefusal(
-            .protectorRefused(why: "it is bound to \(DeviceWork.mostDevices) devices already, which is all there may be")
+            .protectorRefused(
+                why: "it is bound to \(DeviceWork.mostDevices) devices already, which is all there may be")
         ) { try add() }
     }
 
@@ -179,7 +180,7 @@ struct SecurityKeyTests {
     @Test(arguments: [
         ("no-secret", "makes no secrets (it has no hmac-secret)"), ("u2f", "knows U2F alone"),
         ("verify", "takes its PIN or a finger for everything (alwaysUv)"), ("refuse", "refused"),
-        ("pin", "`latchkey protector add fido2 --key-pin` asks for it"), ("vanish", "was pulled, or broke off"),
+        ("pin", "`latchkey protector add fido2 --key-pin`"), ("vanish", "was pulled, or broke off"),
         ("garbage", "does not do it (FIDO_ERR_"),
         ("constant", "the security key makes the same secret of whatever it is given"),
     ])

@@ -22,7 +22,8 @@ final class SecurityKeyEndToEndTests {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         for program in ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt"] {
-            try FileManager.default.linkItem(atPath: "\(BuiltPrograms.folder)/\(program)", toPath: "\(folder)/\(program)")
+            try FileManager.default.linkItem(
+                atPath: "\(BuiltPrograms.folder)/\(program)", toPath: "\(folder)/\(program)")
         }
         try FileManager.default.linkItem(
             atPath: "\(BuiltPrograms.folder)/security-key-hands", toPath: "\(folder)/latchkey-hardware")

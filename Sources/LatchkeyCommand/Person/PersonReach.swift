@@ -50,7 +50,8 @@ struct PersonReach {
     /// gone.
     func requireSomethingToRecover() throws(CommandFailure) {
         if state.hasPasscode { return }
-        if try Set(keychain.status().protectors).isDisjoint(with: ["tpm2", "fido2", "recovery-code"]) { try requirePasscode() }
+        let recoverable: Set = ["tpm2", "fido2", "recovery-code"]
+        if try recoverable.isDisjoint(with: keychain.status().protectors) { try requirePasscode() }
     }
 
     /// Whether a recovery code opens what the keychain is bound to, passcode or not.

@@ -50,7 +50,8 @@ private struct ProtectorReport {
                 .object([
                     ("name", .string(protector.kind)), ("id", .string(protector.name)),
                     ("at", JSONValue(protector.address?.description)),
-                    ("product", JSONValue(protector.product.isEmpty ? nil : protector.product)), ("state", .string(protector.trial.name)),
+                    ("product", JSONValue(protector.product.isEmpty ? nil : protector.product)),
+                    ("state", .string(protector.trial.name)),
                     ("why", JSONValue(protector.trial.refusal)),
                 ])
             })
@@ -229,11 +230,11 @@ struct ProtectorAddCommand: Verb {
         let door = try reach.remoteDoor()
         var input = arguments.input(surroundings.console)
         let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
-        let protectors = try kind == .fido2
-            ? added(door, passcode, pin: keyPin ? SharedSecret(input.existing(keyPINPrompt)) : nil, surroundings)
-            : PersonReach.asking { () throws(KeychainError) in
-                try door.addProtector(kind == .tpm ? at.flatMap { TPMAddress($0) } ?? .machines : nil, passcode: passcode)
-            }
+        let pin = try keyPin ? SharedSecret(input.existing(keyPINPrompt)) : nil
+        if kind == .fido2 { askForTouch(", and once more", surroundings.console) }
+        let protectors = try PersonReach.asking { () throws(KeychainError) in
+            try added(by: door, passcode, pin: pin)
+        }
         try ProtectorReport(protectors: protectors).write(json: arguments.json, on: surroundings.console)
         if kind != .software, protectors.contains(where: { $0.kind == "software-file" }) {
             surroundings.console.note(
@@ -245,10 +246,12 @@ struct ProtectorAddCommand: Verb {
     }
 
     private func added(
-        _ door: RemotePersonDoor, _ passcode: SharedSecret?, pin: SharedSecret?, _ surroundings: Surroundings
-    ) throws(CommandFailure) -> [ProtectorState] {
-        askForTouch(", and once more", surroundings.console)
-        return try PersonReach.asking { () throws(KeychainError) in
+        by door: RemotePersonDoor, _ passcode: SharedSecret?, pin: SharedSecret?
+    ) throws(KeychainError) -> [ProtectorState] {
+        switch kind {
+        case .software: try door.addProtector(nil, passcode: passcode)
+        case .tpm: try door.addProtector(at.flatMap { TPMAddress($0) } ?? .machines, passcode: passcode)
+        case .fido2:
             try door.addProtector(at.flatMap { FIDO2Address(path: $0) } ?? .plugged, pin: pin, passcode: passcode)
         }
     }

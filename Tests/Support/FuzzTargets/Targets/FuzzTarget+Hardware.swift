@@ -35,7 +35,8 @@ extension FuzzTarget {
         bytes throws(Finding) in
         guard let sealed = SealedByFIDO2(encoded: bytes) else { return }
         try claim(SealedByFIDO2(encoded: sealed.encoded) == sealed, "what was sealed changes with its encoding")
-        try claim(sealed.credential.product.utf8.allSatisfy { (0x20..<0x7F).contains($0) }, "a name that cannot be shown")
+        let isShowable = sealed.credential.product.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
+        try claim(isShowable, "a name that cannot be shown")
     }
 }
 
@@ -51,7 +52,7 @@ extension HardwareRequest {
     }
 }
 
-private enum HardwareSeeds {
+enum HardwareSeeds {
     static let sealed: SealedByTPM = {
         let area = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
         guard

@@ -36,7 +36,8 @@
             }
         }
 
-        static let protectors = FuzzTarget("protectors", seeds: { [KeybagSeeds.protectors] }) { bytes throws(Finding) in
+        static let protectors = FuzzTarget("protectors", seeds: { [KeybagSeeds.protectors, KeybagSeeds.devices] }) {
+            bytes throws(Finding) in
             guard let body = ProtectorsBody(parsing: bytes) else { return }
             try claim(ProtectorsBody(parsing: body.encoded) == body, "protectors that their encoding changes")
         }
@@ -79,7 +80,8 @@
             let bytes = KeybagSeeds.file(kind, body, generation: 7)
             let file = try claimed(AuthenticatedFile.parse(kind, bytes), "a file of ours has no frame")
             let verified = try claimed(file.verified(by: KeybagSeeds.root()), "a file of ours is not authentic")
-            try claim(verified.body == body && verified.generation == 7 && verified.version == kind.version, "another file")
+            try claim(
+                verified.body == body && verified.generation == 7 && verified.version == kind.version, "another file")
             var spoilt = bytes
             spoilt[body.count % spoilt.count] ^= 1
             let other = AuthenticatedFile.parse(kind, spoilt)?.verified(by: KeybagSeeds.root())
@@ -105,6 +107,19 @@
         static let protectors: [UInt8] = {
             let bytes = Protectors.encodeNew(for: keybag.store, secret: secret)
             return AuthenticatedFile.parse(.protectors, bytes)?.uncheckedBody ?? []
+        }()
+
+        /// Bound to a TPM and to a security key.
+        static let devices: [UInt8] = {
+            let kinds = [
+                (ProtectorKind.tpm2, HardwareSeeds.sealed.encoded), (.fido2, HardwareSeeds.keySealed.encoded),
+            ]
+            let protectors = kinds.enumerated().map { number, kind in
+                root().protected(
+                    by: kind.0, named: Array(repeating: UInt8(number), count: 16), under: .random(), of: keybag.store,
+                    parameters: kind.1)
+            }
+            return ProtectorsBody(store: keybag.store, protectors: protectors).encoded
         }()
 
         private static let secret = SoftwareSecret.random()
