@@ -12,6 +12,7 @@
 //   stdclosed      as a daemon that was started without standard descriptors
 //   count          writes how often the password is in this process's memory
 //   childcount     the same in a child
+//   leave          leaves a child behind that has copies of all descriptors but the standard ones
 //   wait           writes "waiting" and goes on with the next line of standard input
 //   children       writes how many children it has been told of, and how many it has
 #define _GNU_SOURCE
@@ -163,6 +164,12 @@ int main(int count, char **arguments) {
                 _exit(0);
             }
             waitpid(child, NULL, 0);
+        } else if (strcmp(step, "leave") == 0) {
+            if (fork() == 0) {
+                close(0), close(1), close(2);
+                for (;;)
+                    pause();
+            }
         } else if (strcmp(step, "expired") == 0) {
             length_new = line_of(hidden_new);
             status = pam_chauthtok(pam, PAM_CHANGE_EXPIRED_AUTHTOK);
