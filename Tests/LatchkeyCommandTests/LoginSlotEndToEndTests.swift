@@ -61,7 +61,7 @@ import Testing
         #expect(try latchkey("slot", "add", "login", typed: "words words\nlogin one\n").status == 0)
         #expect(try latchkey("lock").status == 0)
         for failed in 1...3 {
-            #expect(try latchkey("unlock", typed: "other words").status == 3)
+            #expect(try latchkey("unlock", typed: "other words \(failed)").status == 3)
             #expect(try programs.status()["failedAttempts"] as? Int == failed)
         }
         for password in ["login two\n", "login one\n"] {
