@@ -65,10 +65,12 @@ static pid_t fork_with(int signal, int *process) {
 #endif
 }
 
+// By the kernel's own call, whose structure is all zeros here: libc's leaves out the signals
+// that it keeps for itself, and its posix_spawn starts programs that ignore those.
 static void forget_handlers(void) {
-    struct sigaction plain = { .sa_handler = SIG_DFL };
+    static const unsigned long long plain[8];
     for (int number = 1; number < NSIG; number++)
-        sigaction(number, &plain, NULL);
+        syscall(SYS_rt_sigaction, number, plain, NULL, sizeof plain[0]);
 }
 
 // Both included.

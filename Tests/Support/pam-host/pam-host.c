@@ -10,6 +10,8 @@
 //   threads        as a display manager: threads that never stop allocating, one that sets its
 //                  ids over and over (libc interrupts all others for that), a handler that
 //                  waits for every child, and SIGCHLD ignored before and after
+//   ignoring       ignores every signal, also those that libc keeps for itself, as what make
+//                  starts does
 //   stdclosed      as a daemon that was started without standard descriptors
 //   count          writes how often the password is in this process's memory
 //   childcount     the same in a child
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +161,12 @@ int main(int count, char **arguments) {
             pthread_create(&thread, NULL, set_ids, NULL);
             struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_NOCLDWAIT | SA_RESTART };
             sigaction(SIGCHLD, &action, NULL);
+        } else if (strcmp(step, "ignoring") == 0) {
+            // The kernel's structure: the handler first, then nothing.
+            unsigned long long ignored[8] = { 0 };
+            *(unsigned long *)ignored = (unsigned long)SIG_IGN;
+            for (int number = 1; number < NSIG; number++)
+                syscall(SYS_rt_sigaction, number, ignored, NULL, sizeof ignored[0]);
         } else if (strcmp(step, "stdclosed") == 0) {
             fflush(out);
             out = fdopen(dup(1), "w");
