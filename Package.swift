@@ -51,6 +51,7 @@ let package = Package(
         .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
         .executable(name: "latchkey-prompt", targets: ["latchkey-prompt"]),
         .executable(name: "latchkey-hardware", targets: ["latchkey-hardware"]),
+        .executable(name: "latchkey-bus", targets: ["latchkey-bus"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -95,6 +96,10 @@ let package = Package(
             name: "CLatchkeyTPM",
             linkerSettings: ["tss2-esys", "tss2-mu", "tss2-rc", "tss2-tctildr"].map { .linkedLibrary($0) }),
         room("SecurityHardware", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyTPM"]),
+
+        // sd-bus, which comes as a shared library alone: in a process of its own.
+        .target(name: "CLatchkeyBus", linkerSettings: [.linkedLibrary("systemd")]),
+        room("SystemBus", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyBus"]),
 
         // Floor 3: policy
         room(
@@ -144,6 +149,7 @@ let package = Package(
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-prompt", ["PersonPrompt", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-hardware", ["SecurityHardware", "KeychainModel", "KeychainPlatform", arguments]),
+        executable("latchkey-bus", ["SystemBus", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
