@@ -90,6 +90,16 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
   /// newest last
   package var audit: [Latchkey_KeybagBody.AuditChain] = []
 
+  /// missing: a person alone locks it
+  package var lockPolicy: Latchkey_LockPolicy {
+    get {_lockPolicy ?? Latchkey_LockPolicy()}
+    set {_lockPolicy = newValue}
+  }
+  /// Returns true if `lockPolicy` has been explicitly set.
+  package var hasLockPolicy: Bool {self._lockPolicy != nil}
+  /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
+  package mutating func clearLockPolicy() {self._lockPolicy = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Keys of a part of the audit record.
@@ -158,6 +168,8 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
   }
 
   package init() {}
+
+  fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
 }
 
 /// `attempts`: how often in a row somebody failed to open the keybag.
@@ -266,7 +278,7 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -281,12 +293,17 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       case 5: try { try decoder.decodeSingularBytesField(value: &self.effacement) }()
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.audit) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.storeID.isEmpty {
       try visitor.visitSingularBytesField(value: self.storeID, fieldNumber: 1)
     }
@@ -308,6 +325,9 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if !self.audit.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.audit, fieldNumber: 7)
     }
+    try { if let v = self._lockPolicy {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -319,6 +339,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.effacement != rhs.effacement {return false}
     if lhs.effacedBelow != rhs.effacedBelow {return false}
     if lhs.audit != rhs.audit {return false}
+    if lhs._lockPolicy != rhs._lockPolicy {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -95,6 +95,20 @@ package nonisolated struct Latchkey_WireAttribute: Sendable {
   package init() {}
 }
 
+/// When a keychain locks by itself.
+package nonisolated struct Latchkey_LockPolicy: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// after so long without a use; 0: never
+  package var idleSeconds: UInt32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 /// What the metadata seal of a row holds.
 package nonisolated struct Latchkey_SealedMetadata: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -214,6 +228,36 @@ nonisolated extension Latchkey_WireAttribute: SwiftProtobuf.Message, SwiftProtob
   package static func ==(lhs: Latchkey_WireAttribute, rhs: Latchkey_WireAttribute) -> Bool {
     if lhs.code != rhs.code {return false}
     if lhs.value != rhs.value {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_LockPolicy: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".LockPolicy"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}idle_seconds\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.idleSeconds) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.idleSeconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.idleSeconds, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_LockPolicy, rhs: Latchkey_LockPolicy) -> Bool {
+    if lhs.idleSeconds != rhs.idleSeconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

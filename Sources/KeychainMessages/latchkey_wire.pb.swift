@@ -905,6 +905,16 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
   /// a slot opens it without a person
   package var opensByItself: Bool = false
 
+  /// missing: a person alone locks it
+  package var lockPolicy: Latchkey_LockPolicy {
+    get {_lockPolicy ?? Latchkey_LockPolicy()}
+    set {_lockPolicy = newValue}
+  }
+  /// Returns true if `lockPolicy` has been explicitly set.
+  package var hasLockPolicy: Bool {self._lockPolicy != nil}
+  /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
+  package mutating func clearLockPolicy() {self._lockPolicy = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Lock: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -950,6 +960,8 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
   }
 
   package init() {}
+
+  fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
 }
 
 /// What a person asks of the enclave, over a socket of its own that the daemon only
@@ -993,6 +1005,16 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   /// of REMOVE_PROTECTOR: the recovery code goes as well
   package var withoutCode: Bool = false
 
+  /// of SET_LOCK_POLICY
+  package var lockPolicy: Latchkey_LockPolicy {
+    get {_lockPolicy ?? Latchkey_LockPolicy()}
+    set {_lockPolicy = newValue}
+  }
+  /// Returns true if `lockPolicy` has been explicitly set.
+  package var hasLockPolicy: Bool {self._lockPolicy != nil}
+  /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
+  package mutating func clearLockPolicy() {self._lockPolicy = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Operation: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -1033,6 +1055,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// `new` is the credential of such a slot
     case unlockBySlot // = 23
+    case setLockPolicy // = 24
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1065,6 +1088,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 21: self = .addSlot
       case 22: self = .removeSlot
       case 23: self = .unlockBySlot
+      case 24: self = .setLockPolicy
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1095,6 +1119,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .addSlot: return 21
       case .removeSlot: return 22
       case .unlockBySlot: return 23
+      case .setLockPolicy: return 24
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1125,6 +1150,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .addSlot,
       .removeSlot,
       .unlockBySlot,
+      .setLockPolicy,
     ]
 
   }
@@ -1170,6 +1196,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   package init() {}
 
   fileprivate var _reason: Latchkey_Failure? = nil
+  fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
 }
 
 /// A recovery code that is to be shown is the tail.
@@ -2943,7 +2970,7 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2960,12 +2987,17 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       case 7: try { try decoder.decodeSingularUInt32Field(value: &self.secondsToNextAttempt) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.closing) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.opensByItself) }()
+      case 10: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.number != 0 {
       try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
     }
@@ -2993,6 +3025,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if self.opensByItself != false {
       try visitor.visitSingularBoolField(value: self.opensByItself, fieldNumber: 9)
     }
+    try { if let v = self._lockPolicy {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3006,6 +3041,7 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.secondsToNextAttempt != rhs.secondsToNextAttempt {return false}
     if lhs.closing != rhs.closing {return false}
     if lhs.opensByItself != rhs.opensByItself {return false}
+    if lhs._lockPolicy != rhs._lockPolicy {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3017,7 +3053,7 @@ nonisolated extension Latchkey_DeviceState.Lock: SwiftProtobuf._ProtoNameProvidi
 
 nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0\u{1}protector\0\u{3}protector_address\0\u{3}without_code\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0\u{1}protector\0\u{3}protector_address\0\u{3}without_code\0\u{3}lock_policy\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3035,6 +3071,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
       case 8: try { try decoder.decodeSingularBytesField(value: &self.protector) }()
       case 9: try { try decoder.decodeSingularStringField(value: &self.protectorAddress) }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.withoutCode) }()
+      case 11: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
       default: break
       }
     }
@@ -3075,6 +3112,9 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
     if self.withoutCode != false {
       try visitor.visitSingularBoolField(value: self.withoutCode, fieldNumber: 10)
     }
+    try { if let v = self._lockPolicy {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3089,13 +3129,14 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
     if lhs.protector != rhs.protector {return false}
     if lhs.protectorAddress != rhs.protectorAddress {return false}
     if lhs.withoutCode != rhs.withoutCode {return false}
+    if lhs._lockPolicy != rhs._lockPolicy {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {

@@ -41,6 +41,9 @@ package struct AuditRecord: Sendable, Hashable {
         case slotRemoved
         /// By a TPM, or by the credential of a slot: by no person.
         case unlockedBySlot
+        /// Nobody asked for it then: the person had chosen when.
+        case lockedByItself
+        case lockPolicyChanged
         /// A person agreed to what they were asked.
         case agreed
         /// What says where the record ends was lost: what stood at its end then cannot be
@@ -122,7 +125,8 @@ extension AuditRecord.Event {
         (.protectorRemoved, 76, "protector-removed"), (.protectorResealed, 77, "protector-resealed"),
         (.agreed, 78, "agreed"), (.headLost, 79, "head-lost"), (.keysOpened, 80, "keys-opened"),
         (.slotAdded, 81, "slot-added"), (.slotRemoved, 82, "slot-removed"),
-        (.unlockedBySlot, 83, "unlocked-by-slot"),
+        (.unlockedBySlot, 83, "unlocked-by-slot"), (.lockedByItself, 84, "locked-by-itself"),
+        (.lockPolicyChanged, 85, "lock-policy"),
     ]
     private static let byNumber = Dictionary(uniqueKeysWithValues: table.map { ($0.number, $0.event) })
     private static let byEvent = Dictionary(uniqueKeysWithValues: table.map { ($0.event, ($0.number, $0.name)) })

@@ -32,11 +32,13 @@ package struct DeviceState: Hashable, Sendable {
     package var isClosing: Bool
     /// Whether something opens it without a person, although there is a passcode.
     package var opensByItself: Bool
+    /// When it locks without anybody asking for it.
+    package var lockPolicy: LockPolicy
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
         failedAttempts: Int = 0, secondsToNextAttempt: Int = 0, isClosing: Bool = false,
-        opensByItself: Bool = false
+        opensByItself: Bool = false, lockPolicy: LockPolicy = .never
     ) {
         self.number = number
         self.lock = lock
@@ -47,6 +49,7 @@ package struct DeviceState: Hashable, Sendable {
         self.secondsToNextAttempt = secondsToNextAttempt
         self.isClosing = isClosing
         self.opensByItself = opensByItself
+        self.lockPolicy = lockPolicy
     }
 }
 

@@ -13,11 +13,12 @@ extension Latchkey_DeviceState {
         secondsToNextAttempt = UInt32(clamping: state.secondsToNextAttempt)
         closing = state.isClosing
         opensByItself = state.opensByItself
+        if state.lockPolicy != .never { lockPolicy = state.lockPolicy.message }
     }
 }
 
 extension DeviceState {
-    /// nil for a lock or a class that this program does not know.
+    /// nil for a lock, a class or a policy that this program does not know.
     package init?(_ message: Latchkey_DeviceState) {
         guard let number = UInt8(exactly: message.lock.rawValue), let lock = Lock(rawValue: number) else { return nil }
         var classes: Set<ProtectionClass> = []
@@ -25,10 +26,11 @@ extension DeviceState {
             guard let known = UInt8(exactly: number).flatMap(ProtectionClass.init(number:)) else { return nil }
             classes.insert(known)
         }
+        guard let policy = LockPolicy(message.lockPolicy) else { return nil }
         self.init(
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
             hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
             failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt),
-            isClosing: message.closing, opensByItself: message.opensByItself)
+            isClosing: message.closing, opensByItself: message.opensByItself, lockPolicy: policy)
     }
 }

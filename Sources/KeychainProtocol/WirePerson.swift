@@ -32,6 +32,8 @@ package struct PersonMessage: Sendable {
     package var protectorAddress = ""
     /// The recovery code goes with the protector that is removed.
     package var withoutCode = false
+    /// When it is to lock by itself.
+    package var lockPolicy: LockPolicy?
 
     package init(
         _ operation: Latchkey_PersonRequest.Operation, credential: PersonCredential? = nil, new: SharedSecret? = nil,
@@ -54,6 +56,7 @@ package struct PersonMessage: Sendable {
         message.protector = Data(protector)
         message.protectorAddress = protectorAddress
         message.withoutCode = withoutCode
+        if let lockPolicy { message.lockPolicy = lockPolicy.message }
         var parts: [SharedSecret] = []
         switch credential {
         case .passcode(let secret):
@@ -94,6 +97,10 @@ package struct PersonMessage: Sendable {
         decoded.protector = Array(message.protector)
         decoded.protectorAddress = message.protectorAddress
         decoded.withoutCode = message.withoutCode
+        if message.hasLockPolicy {
+            guard let policy = LockPolicy(message.lockPolicy) else { return nil }
+            decoded.lockPolicy = policy
+        }
         if message.hasReason { decoded.reason = message.reason.keychainError.reason }
         return (message.number, decoded)
     }
@@ -340,6 +347,18 @@ package final class RemotePersonDoor: PersonDoor {
     /// - Throws: `errSecAuthFailed`, reason `authenticationFailed`.
     package func unlock(bySlot credential: SharedSecret) throws(KeychainError) {
         _ = try ask(PersonMessage(.unlockBySlot, new: credential))
+    }
+
+    // MARK: Locking by itself
+
+    /// When the enclave locks without anybody asking for it, from now on.
+    ///
+    /// - Throws: `errSecAuthFailed` (`authenticationFailed`, `attemptsDelayed`,
+    ///   `passcodeNotSet`); nothing is changed then.
+    package func setLockPolicy(_ policy: LockPolicy, passcode: SharedSecret) throws(KeychainError) {
+        var message = PersonMessage(.setLockPolicy, credential: .passcode(passcode))
+        message.lockPolicy = policy
+        _ = try ask(message)
     }
 
     private static func slots(in reply: consuming Reply) throws(KeychainError) -> [SlotState] {

@@ -54,7 +54,8 @@ package enum LatchkeyProgram {
     }
 
     private static let takingSecrets: Set = [
-        "set", "note", "import", "export", "passcode", "recovery", "protector", "unlock", "lock", "erase",
+        "set", "note", "import", "export", "passcode", "recovery", "protector", "slot", "unlock", "lock", "autolock",
+        "erase",
     ]
 
     /// Somebody may have given a secret or a passphrase as an argument: a message that
@@ -103,8 +104,9 @@ struct Latchkey: ParsableCommand {
         version: "latchkey \(LatchkeyVersion.text)",
         subcommands: [
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
-            RemoveCommand.self, StatusCommand.self, UnlockCommand.self, LockCommand.self, PasscodeCommand.self,
-            RecoveryCommand.self, ProtectorCommand.self, SlotCommand.self, WatchCommand.self, LogCommand.self,
+            RemoveCommand.self, StatusCommand.self, UnlockCommand.self, LockCommand.self, AutolockCommand.self,
+            PasscodeCommand.self, RecoveryCommand.self, ProtectorCommand.self, SlotCommand.self, WatchCommand.self,
+            LogCommand.self,
             WhocanCommand.self, DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
             AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self, EraseCommand.self,

@@ -1,9 +1,7 @@
-import KeychainMessages
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainTestSupport
-import SwiftProtobuf
 import Synchronization
 import Testing
 
@@ -54,38 +52,9 @@ import Testing
         return try Asking { () throws(KeychainError) in try door.lock() }
     }
 
-    /// A daemon's connection, message by message.
-    private final class Listening {
-        private let channel: MessageChannel
-        private var number: UInt64 = 0
-
-        init(_ server: RunningServer) throws {
-            channel = try server.bareConnection()
-            try send(.open(.with { $0.protocol = EnclaveProtocol.version }))
-            _ = try #require(try channel.receiveReply())
-        }
-
-        private func send(_ request: Latchkey_EnclaveRequest.OneOf_Request) throws {
-            number += 1
-            let message = Latchkey_EnclaveRequest.with {
-                $0.number = number
-                $0.request = request
-            }
-            try channel.send(MessageCoding.encode(message), until: MessageChannel.soon)
-        }
-
-        /// Asks for what follows a state, and so says that it was heard.
-        func ask(after state: UInt64) throws { try send(.awaitState(state)) }
-
-        func state() throws -> DeviceState {
-            let reply = try #require(try channel.receiveReply()).header
-            return try #require(DeviceState(reply.description_p.state))
-        }
-    }
-
     /// A daemon that waits for what follows the present state.
-    private func daemon() throws -> Listening {
-        let daemon = try Listening(server)
+    private func daemon() throws -> ListeningDaemon {
+        let daemon = try ListeningDaemon(server)
         let state = try door().state()
         #expect(state.lock == .unlocked && !state.isClosing)
         try daemon.ask(after: state.number)
@@ -128,7 +97,7 @@ import Testing
     }
 
     @Test func aDaemonThatGoesAwayDoesNotKeepIt() throws {
-        var daemon: Listening? = try daemon()
+        var daemon: ListeningDaemon? = try daemon()
         let person = try locking()
         #expect(try daemon?.state().isClosing == true)
         daemon = nil

@@ -25,6 +25,8 @@ import Testing
         var recoveryCode: String?
         /// Where there is a slot that opens without a person.
         var slotCredential: String?
+        /// Where it locks by itself.
+        var lockAfterSeconds: UInt32?
         var store: [UInt8]
         var indexKey: [UInt8]
         var rows: [Row]
@@ -38,7 +40,7 @@ import Testing
         case slot(SharedSecret)
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots"])
+    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock"])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
     }
@@ -67,6 +69,7 @@ import Testing
         let enclave = try home.open(.named(expected.store))
         defer { enclave.close() }
         #expect(enclave.indexBytes == expected.indexKey)
+        #expect(enclave.state().lockPolicy.idleSeconds == expected.lockAfterSeconds)
         var closed: ProtectionClass?
         switch opening {
         case .itself: #expect(Set(expected.rows.map(\.protectionClass)).count == 6)
@@ -109,6 +112,8 @@ import Testing
         expected.recoveryCode = String(decoding: code.bytes.insecureArray(), as: UTF8.self)
         let slot = try enclave.addCredentialSlot(passcode: .text(passcode))
         expected.slotCredential = String(decoding: slot.bytes.insecureArray(), as: UTF8.self)
+        expected.lockAfterSeconds = 900
+        try enclave.setLockPolicy(try #require(LockPolicy(idleSeconds: 900)), passcode: .text(passcode))
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
         let encoder = JSONEncoder()

@@ -70,7 +70,7 @@ import Testing
     @Test func newKeysTakeTheNewestGenerationAndOldOnesStillOpen() throws {
         let root = RootKey.random()
         let old = KeybagBody.new(for: .random(), root: root)
-        let core = try EnclaveCore.opened(old, root.copy())
+        var core = try EnclaveCore.opened(old, root.copy())
         let row = RowBinding.row(.always)
         let made = core.makeRowKeys(for: [row], at: .zero)[0]
         let next = WrappedClassKey(

@@ -149,6 +149,7 @@ import Testing
 
     @Test func everyCommandOfAPersonWritesWhatItsFormSays() throws {
         try check("passcode set", ["passcode", "set"], input: "words")
+        try check("autolock", ["autolock", "--after", "1h"], input: "words")
         try check("passcode change", ["passcode", "change"], input: "words\nother")
         try check("lock", ["lock"])
         try check("unlock", ["unlock"], input: "other")

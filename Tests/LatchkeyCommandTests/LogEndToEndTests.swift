@@ -53,9 +53,10 @@ import Testing
         _ = try programs.run(BuiltPrograms.latchkey, ["unlock"], input: Data("wrong".utf8))
         #expect(try programs.run(BuiltPrograms.latchkey, ["log"]).status == 3)
         _ = try programs.run(BuiltPrograms.latchkey, ["unlock"], input: passcode)
+        _ = try programs.run(BuiltPrograms.latchkey, ["autolock", "--after", "1h"], input: passcode)
         _ = try programs.run(BuiltPrograms.latchkey, ["passcode", "remove", "--yes"], input: passcode)
         let events = try lines().filter { ($0["by"] as? String) == "enclave" }.compactMap { $0["event"] as? String }
-        let expected = ["passcode-set", "locked", "attempt-failed", "unlocked", "passcode-removed"]
+        let expected = ["passcode-set", "locked", "attempt-failed", "unlocked", "lock-policy", "passcode-removed"]
         #expect(events.filter(expected.contains) == expected)
     }
 

@@ -51,7 +51,8 @@ import Testing
         let json = try Following(programs, "--json")
         #expect(
             json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
-                + #""secondsToNextAttempt":0,"opensByItself":false,"openClasses":["ck","dk","cku","dku"]}"#)
+                + #""secondsToNextAttempt":0,"opensByItself":false,"lockAfterSeconds":null,"openClasses":["ck","dk","cku","dku"]}"#
+        )
         following.process.interrupt()
         following.process.waitUntilExit()
         #expect(following.process.terminationStatus == 0)
@@ -108,6 +109,26 @@ import Testing
         #expect(try programs.shell(unlock).status == 0)
         #expect(try lock() == "unlocked")
         #expect(try programs.shell("latchkey unlock --passcode-fd 9").status == 2)
+    }
+
+    @Test func whenItLocksByItselfIsChosenWithThePasscode() throws {
+        #expect(try latchkey("autolock").text == "never\n")
+        #expect(try latchkey("autolock", "--after", "15m", typed: "words words").status == 3)
+        try latchkey("passcode", "set", typed: "words words")
+        #expect(try latchkey("status").text.contains("Locks         when it is told to\n"))
+        for wrong in ["59s", "31d", "soon", "15", "-1m", "0m", "99999999999999999999d"] {
+            #expect(try latchkey("autolock", "--after=\(wrong)", typed: "words words").status == 2, "\(wrong)")
+        }
+        #expect(try latchkey("autolock", "--after", "15m", typed: "wrong words").status == 3)
+        #expect(try latchkey("autolock").text == "never\n")
+        #expect(
+            try latchkey("autolock", "--after", "15m", typed: "words words").text == "after 15 minutes without a use\n")
+        #expect(try latchkey("status").text.contains("Locks         by itself, after 15 minutes without a use\n"))
+        #expect(try programs.status()["lockAfterSeconds"] as? Int == 900)
+        // Kept over the end of its programs, and shown while it is locked.
+        #expect(try latchkey("lock", "--stop").status == 0)
+        #expect(try latchkey("autolock").text == "after 15 minutes without a use\n")
+        #expect(try latchkey("autolock", "--after", "never", typed: "words words").text == "never\n")
     }
 
     /// As systemd hands it to a unit (systemd.exec(5), LoadCredential=).

@@ -84,6 +84,9 @@ package struct AuditEvent: Hashable, Sendable {
         package static let slotRemoved = Kind(rawValue: 18)
         /// By a TPM, or by the credential of a slot: by no person.
         package static let unlockedBySlot = Kind(rawValue: 19)
+        /// Nobody asked for it then: the person had chosen when.
+        package static let lockedByItself = Kind(rawValue: 20)
+        package static let lockPolicyChanged = Kind(rawValue: 21)
     }
 
     package let kind: Kind

@@ -14,6 +14,7 @@ extension PersonRequest {
         case .protector(let request): request.auditKind
         case .slot(let request): request.auditKind
         case .unlockBySlot: .unlockedBySlot
+        case .setLockPolicy: .lockPolicyChanged
         }
     }
 }

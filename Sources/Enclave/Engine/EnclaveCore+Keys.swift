@@ -10,10 +10,11 @@ extension EnclaveCore {
     /// there is none; `needsAuthentication` for a constraint that does not decode,
     /// because it could never be met, and for one that a person could not be told the
     /// item's name of; `wrongApplicationPassword` where none is set.
-    func makeRowKeys(
+    mutating func makeRowKeys(
         for rows: [RowBinding], in session: AuthenticationSessionID? = nil, at moment: Duration
     ) -> [KeyOutcome] {
-        rows.map { row in
+        noteUse(of: rows.lazy.map(\.protectionClass), at: moment)
+        return rows.map { row in
             ring.current(row.protectionClass).outcome { classKey in
                 guard let access = row.decodedAccessControl, access.isUnconstrained || row.shown != nil else {
                     return .needsAuthentication
@@ -34,9 +35,15 @@ extension EnclaveCore {
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID? = nil,
         at moment: Duration
     ) -> [KeyOutcome] {
+        noteUse(of: rows.lazy.map(\.binding.protectionClass), at: moment)
         let outcomes = rows.map { row in open(row, for: "od", in: session, at: moment) }
         audit.witness.note(rowKeys: outcomes.count { if case .key = $0 { true } else { false } })
         return outcomes
+    }
+
+    /// Something that a lock closes is wanted (``LockPolicy``).
+    private mutating func noteUse(of classes: some Sequence<ProtectionClass>, at moment: Duration) {
+        if moment > lastUse, classes.contains(where: \.closesWithLock) { lastUse = moment }
     }
 
     /// Whether an operation is permitted; no key is told.

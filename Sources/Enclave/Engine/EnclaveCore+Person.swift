@@ -98,12 +98,14 @@ extension EnclaveCore {
                 try confirm(code, derived.devices)
             case .removeRecoveryCode: try removeRecoveryCode(derived)
             case .unlockBySlot(let typed): try unlockBySlot(typed)
+            case .setLockPolicy(let policy, _): try set(policy)
             case .protector, .slot: break
             }
         } catch {
             throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError
         }
         if let kind = request.auditKind { audit.witness.note(kind, at: moment) }
+        lastUse = moment
         stateNumber += 1
         return .done
     }
@@ -152,6 +154,14 @@ extension EnclaveCore {
         isClosing = true
         stateNumber += 1
         return stateNumber
+    }
+
+    /// As the person chose; nothing where it is not open.
+    mutating func lockByItself(at moment: Duration) {
+        guard keybag.lock == .unlocked else { return }
+        close()
+        audit.witness.note(.lockedByItself, at: moment)
+        stateNumber += 1
     }
 
     private mutating func close() {
@@ -275,6 +285,25 @@ extension EnclaveCore {
 
     static let wrong = KeychainError(.authFailed, reason: .authenticationFailed)
     static let noPasscode = KeychainError(.authFailed, reason: .passcodeNotSet)
+
+    // MARK: Locking by itself
+
+    private mutating func set(_ policy: LockPolicy) throws(KeybagError) {
+        var next = keybag.body
+        next.lockPolicy = policy
+        let generation = keybag.generation + 1
+        unrepaired += try storage.write(next, generation: generation, root: keybag.root)
+        keybag.adopt(next, generation: generation)
+    }
+
+    /// When it has gone unused for as long as it may, by the time since boot; nil: it is
+    /// not open, or stays so.
+    var idleLockDue: Duration? {
+        guard keybag.body.hasPasscode, keybag.lock == .unlocked, !isClosing,
+            let seconds = keybag.body.lockPolicy.idleSeconds
+        else { return nil }
+        return lastUse + .seconds(seconds)
+    }
 
     // MARK: Old generations
 

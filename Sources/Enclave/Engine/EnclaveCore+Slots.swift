@@ -19,6 +19,7 @@ extension EnclaveCore {
                 let secret = try device(sealed).get()
                 try unlock(by: SlotSecret(kind: .tpm2, bytes: secret.bytes.copy()))
                 startRefusal = nil
+                lastUse = moment
                 audit.witness.note(.unlockedBySlot, at: moment)
             } catch { startRefusal = "\(error)" }
         }

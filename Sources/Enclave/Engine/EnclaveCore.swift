@@ -24,6 +24,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var protectors: HeldProtectors?
     let hardware: any HardwareDoor
     var unrepaired: [RepairFailure]
+    /// When a class that a lock closes was last used, since boot (``LockPolicy``).
+    var lastUse: Duration = .zero
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     var startRefusal: String?
     var audit: AuditLedger
@@ -88,6 +90,7 @@ struct EnclaveCore: ~Copyable, Sendable {
             number: stateNumber, lock: keybag.lock, hasPasscode: keybag.body.hasPasscode,
             hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
             failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment),
-            isClosing: isClosing, opensByItself: keybag.body.opensByItself)
+            isClosing: isClosing, opensByItself: keybag.body.opensByItself,
+            lockPolicy: keybag.body.lockPolicy)
     }
 }

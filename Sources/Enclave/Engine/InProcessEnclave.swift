@@ -276,6 +276,12 @@ extension InProcessEnclave: PersonDoor {
         try perform(.unlockBySlot(credential))
     }
 
+    /// As ``RemotePersonDoor/setLockPolicy(_:passcode:)``; kept for the enclave that opens
+    /// the keychain next. An engine in a process of its own does not lock by itself.
+    package func setLockPolicy(_ policy: LockPolicy, passcode: SharedSecret) throws(KeychainError) {
+        try perform(.setLockPolicy(policy, passcode: passcode))
+    }
+
     package func question() -> PersonQuestion? { nil }
     package func agree(with credential: PersonCredential) throws(KeychainError) { throw Self.nothingAsked }
     package func decline(_ reason: Reason) throws(KeychainError) { throw Self.nothingAsked }

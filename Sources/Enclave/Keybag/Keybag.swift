@@ -210,4 +210,7 @@ extension ProtectionClass {
     fileprivate var isOpenAfterFirstUnlock: Bool {
         self == .afterFirstUnlock || self == .afterFirstUnlockThisDeviceOnly
     }
+
+    /// Whether it is open only while the keychain is unlocked.
+    var closesWithLock: Bool { ClassKeyParent(of: self) != .root && !isOpenAfterFirstUnlock }
 }

@@ -63,6 +63,8 @@ struct KeybagBody: Hashable, Sendable {
     var effacedBelow: UInt32 = 1
     /// Chains of the audit record, newest last; none before the first block.
     var audit: [AuditChain] = []
+    /// When it locks by itself; only where there is a passcode.
+    var lockPolicy = LockPolicy.never
 
     var hasPasscode: Bool { slot(.passcode) != nil }
     /// Whether something opens it without a person, although there is a passcode.
@@ -81,7 +83,7 @@ struct KeybagBody: Hashable, Sendable {
 
     init(
         store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
-        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = []
+        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never
     ) {
         self.store = store
         self.slots = slots
@@ -90,6 +92,7 @@ struct KeybagBody: Hashable, Sendable {
         self.effacement = effacement
         self.effacedBelow = effacedBelow
         self.audit = audit
+        self.lockPolicy = lockPolicy
     }
 }
 
@@ -101,7 +104,8 @@ extension KeybagBody {
         guard let message = MessageCoding.decode(Latchkey_KeybagBody.self, bytes),
             let store = StoreID(Array(message.storeID)),
             message.slots.count <= Self.mostSlots, message.classKeys.count <= Self.mostClassKeys,
-            message.wrappedIndexKey.count == WrappedKey.boxByteCount, message.audit.count <= AuditChain.most
+            message.wrappedIndexKey.count == WrappedKey.boxByteCount, message.audit.count <= AuditChain.most,
+            let policy = LockPolicy(message.lockPolicy)
         else { return nil }
         let slots = message.slots.compactMap(Slot.init)
         let classKeys = message.classKeys.compactMap(WrappedClassKey.init)
@@ -115,7 +119,8 @@ extension KeybagBody {
         self.init(
             store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
             // Version 1 said nothing of either.
-            effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit)
+            effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit,
+            lockPolicy: policy)
         guard isConsistent else { return nil }
     }
 
@@ -125,7 +130,7 @@ extension KeybagBody {
         let person = classKeys.filter { $0.parent == .person }
         return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
             && (hasPasscode || !(kinds.contains(.recovery) || opensByItself))
-            && (hasPasscode ? !person.isEmpty : person.isEmpty)
+            && (hasPasscode ? !person.isEmpty : person.isEmpty && lockPolicy == .never)
             && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
             && person.allSatisfy { $0.generation >= effacedBelow }
     }
@@ -146,6 +151,7 @@ extension KeybagBody {
         message.effacement = Data(effacement)
         message.effacedBelow = effacedBelow
         message.audit = audit.map(\.message)
+        if lockPolicy != .never { message.lockPolicy = lockPolicy.message }
         return MessageCoding.encode(message)
     }
 }

@@ -1,6 +1,7 @@
 internal import KeychainCrypto
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// The keybag as it is to be, made beside the one that is: nothing of it counts
 /// before it is durable.
@@ -68,6 +69,7 @@ struct KeybagChange: ~Copyable {
         let isEffaced = keys == .effaced || (old.hasPasscode && present == nil)
         let fresh = needsPerson && (isEffaced || !old.hasPasscode) ? EffacementSecret.random() : nil
         if isEffaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
+        if !needsPerson { next.lockPolicy = .never }
         next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
         let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }

@@ -18,6 +18,7 @@ enum PersonRequest: Sendable {
     case removeRecoveryCode(passcode: SharedSecret?)
     case protector(ProtectorRequest)
     case slot(SlotRequest)
+    case setLockPolicy(LockPolicy, passcode: SharedSecret)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
 
@@ -30,6 +31,7 @@ enum PersonRequest: Sendable {
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
         case .slot(let request): request.passcode.map { .passcode($0) }
+        case .setLockPolicy(_, let passcode): .passcode(passcode)
         case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }
     }

@@ -5,8 +5,14 @@ internal import KeychainProtocol
 
 /// A lock that comes once the daemon has told its programs of it.
 struct AnnouncedLock {
-    let work: PersonDesk.Work
-    let derived: DerivedSecrets
+    /// Who wants it.
+    enum Origin {
+        case person(PersonDesk.Work, DerivedSecrets)
+        /// Nobody at the moment: the person had chosen when.
+        case policy
+    }
+
+    let origin: Origin
     /// The state that says so.
     let state: UInt64
     let due: Duration
@@ -174,7 +180,7 @@ extension EnclaveServer {
 
     // MARK: At the desk
 
-    private func beginAtDesk() {
+    func beginAtDesk() {
         while !desk.isBusy, announced == nil, !queue.isEmpty {
             let work = queue.removeFirst()
             do throws(KeychainError) {
@@ -195,7 +201,7 @@ extension EnclaveServer {
     }
 
     func finishAtDesk() {
-        guard let done = desk.take(), !announces(done), !asksDevices(done) else { return }
+        guard let done = desk.take(), !isAnnouncedLock(done), !asksDevices(done) else { return }
         finish(done)
     }
 
@@ -244,16 +250,20 @@ extension EnclaveServer {
 
     // MARK: A lock
 
+    private func isAnnouncedLock(_ done: PersonDesk.Done) -> Bool {
+        guard case .change(.lock) = done.work.request, case .success(let derived) = done.derived else { return false }
+        return announces(.person(done.work, derived))
+    }
+
     /// Where a daemon listens, its programs hear of a lock before it comes; what
     /// persons ask meanwhile waits.
-    private func announces(_ done: PersonDesk.Done) -> Bool {
-        guard case .change(.lock) = done.work.request, case .success(let derived) = done.derived, isDaemonListening
-        else { return false }
+    func announces(_ origin: AnnouncedLock.Origin) -> Bool {
+        guard isDaemonListening else { return false }
         do throws(KeychainError) {
             let state = try withCore { core throws(KeychainError) in core.announceLock() }
             guard let state else { return false }
             announced = AnnouncedLock(
-                work: done.work, derived: derived, state: state, due: clock.monotonic + limits.announcing)
+                origin: origin, state: state, due: clock.monotonic + limits.announcing)
         } catch { return false }
         tellOfState()
         return true
@@ -263,7 +273,11 @@ extension EnclaveServer {
     func lockAsAnnounced() {
         guard let lock = announced else { return }
         announced = nil
-        finish(PersonDesk.Done(work: lock.work, derived: .success(lock.derived), devices: nil))
+        switch lock.origin {
+        case .person(let work, let derived):
+            finish(PersonDesk.Done(work: work, derived: .success(derived), devices: nil))
+        case .policy: closeByItself()
+        }
     }
 
     /// A success that closed or destroyed something is told once the daemon has let go

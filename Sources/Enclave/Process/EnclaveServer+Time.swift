@@ -11,6 +11,7 @@ extension EnclaveServer {
         moments += held.map(\.due)
         if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
+        if let timeToIdleLock { moments.append(clock.monotonic + timeToIdleLock) }
         if connections.isEmpty {
             let nextLook = clock.monotonic + limits.socketCheck
             // Where it stays, that moment is past for good: waiting for it would never wait.

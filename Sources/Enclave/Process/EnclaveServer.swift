@@ -26,6 +26,8 @@ package final class EnclaveServer {
         package var firstMessage: Duration = .seconds(5)
         /// Without any connection.
         package var idle: Duration = .seconds(600)
+        /// How late an unused keychain may be locked after the machine slept.
+        package var idleLook: Duration = .seconds(60)
         /// How often an enclave without connections looks for its socket.
         package var socketCheck: Duration = .seconds(2)
 
@@ -105,6 +107,7 @@ package final class EnclaveServer {
             try resumeListening()
             endSilentConnections()
             goOnAfterDeadlines()
+            lockWhereUnused()
             if let ending = endingWithoutConnections { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             switch number {

@@ -75,6 +75,14 @@ final class EnclaveKeeper {
         }
     }
 
+    /// When the keychain locks for want of use, by ``moment``; nil: it does not.
+    var idleLockDue: Duration? {
+        switch state {
+        case .closed: nil
+        case .open(let core): core.idleLockDue
+        }
+    }
+
     /// What is told of the device; nil while the keybag is closed.
     var device: DeviceState? {
         switch state {

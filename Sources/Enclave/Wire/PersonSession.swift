@@ -32,6 +32,9 @@ enum PersonCall: Sendable {
         case (.listSlots, _), (.addSlot, _), (.removeSlot, _):
             guard message.recoveryCode == nil, let request = SlotRequest(message, passcode) else { return nil }
             self = .change(.slot(request))
+        case (.setLockPolicy, .passcode(let passcode)?):
+            guard new == nil, let policy = message.lockPolicy else { return nil }
+            self = .change(.setLockPolicy(policy, passcode: passcode))
         case (.unlockBySlot, nil):
             guard let new else { return nil }
             self = .change(.unlockBySlot(new))

@@ -195,9 +195,8 @@ struct LogMoment: Sendable {
             form = .at(moment.secondsSince2001)
             return
         }
-        let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = UInt32(text.dropLast()) else { return nil }
-        form = .ago(Double(number) * unit)
+        guard let span = TimeSpan(text) else { return nil }
+        form = .ago(Double(span.seconds))
     }
 
     /// In seconds since 2001-01-01T00:00:00Z.

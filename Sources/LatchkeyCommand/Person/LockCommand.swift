@@ -23,7 +23,7 @@ struct LockCommand: Verb {
               latchkey lock --stop
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Then end the keychain's programs: what stays open after the first unlock closes too.")
@@ -90,7 +90,7 @@ struct UnlockCommand: Verb {
               systemd-ask-password -n | latchkey unlock
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode, or of hardware that is gone.")

@@ -40,7 +40,7 @@ struct PasscodeSetCommand: Verb {
               printf '%s\\n' "$words" | latchkey passcode set
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -78,7 +78,7 @@ struct PasscodeChangeCommand: Verb {
               latchkey passcode change
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -109,7 +109,7 @@ struct PasscodeResetCommand: Verb {
               latchkey passcode reset
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Destroy those items without asking.")
@@ -151,7 +151,7 @@ struct PasscodeRemoveCommand: Verb {
               latchkey passcode remove --recovery
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode.")

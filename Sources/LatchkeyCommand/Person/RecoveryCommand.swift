@@ -23,7 +23,7 @@ struct RecoveryMakeCommand: Verb {
               latchkey recovery make
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Write how the keychain is afterwards as JSON.")
@@ -110,7 +110,7 @@ struct RecoveryRemoveCommand: Verb {
               latchkey recovery remove
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments

@@ -40,6 +40,7 @@ struct StatusReport: Sendable {
             ("Recovery code", device.hasRecoveryCode ? "set" : "none"),
             ("Attempts", DeviceText(device).attempts),
             ("Unlocks", unlocks),
+            ("Locks", locks),
             ("Protectors", list(status.protectors)),
             ("Slots", list(status.slots)),
             ("Open classes", list(openClasses)),
@@ -60,6 +61,11 @@ struct StatusReport: Sendable {
         if let refusal = status.startRefusal { return "by itself, but did not: \(refusal)" }
         if device.opensByItself { return "by itself" }
         return status.hasPasscode ? "when a person comes" : "is always open"
+    }
+
+    private var locks: String {
+        guard status.hasPasscode else { return "not without a passcode" }
+        return device.lockPolicy == .never ? "when it is told to" : "by itself, " + device.lockPolicy.words
     }
 
     private func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }

@@ -1,0 +1,36 @@
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// Locks that nobody asks for when they come: what the person chose (``LockPolicy``).
+extension EnclaveServer {
+    /// What is left until the keychain has gone unused for as long as it may; nil: it may,
+    /// or somebody is at the desk, who is a use.
+    ///
+    /// The loop waits by a clock that stands still while the machine sleeps, so it looks
+    /// again after a minute: it is late by no more than that after a sleep.
+    var timeToIdleLock: Duration? {
+        guard announced == nil, !desk.isBusy, queue.isEmpty, let due = keeper.idleLockDue else { return nil }
+        return max(.zero, min(due - keeper.moment, limits.idleLook))
+    }
+
+    func lockWhereUnused() {
+        guard timeToIdleLock == .zero else { return }
+        lockByItself()
+    }
+
+    /// As a person's lock, announced to the daemon, with nobody to tell of its end.
+    /// Nothing happens where nothing is open.
+    func lockByItself() {
+        guard announced == nil, !announces(.policy) else { return }
+        closeByItself()
+    }
+
+    func closeByItself() {
+        let before = keeper.device?.number
+        do throws(SessionError) {
+            try keeper.withCore { core throws(SessionError) in core.lockByItself(at: keeper.moment) }
+        } catch { return }
+        if before != keeper.device?.number { tellOfState() }
+        beginAtDesk()
+    }
+}

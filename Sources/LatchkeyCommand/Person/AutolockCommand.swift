@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+struct AutolockCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "autolock", abstract: "Show or choose when the keychain locks by itself.",
+        discussion: """
+            Without an option it shows what was chosen; at first a keychain stays open until `latchkey lock`, or until \
+            its programs end. Changing it takes the passcode, so that no program keeps open what you want closed.
+
+            --after TIME locks it once nothing that a lock closes was read or stored for so long, from 1m to 30d; \
+            "never" lets it stay open. What programs may use in the background after the first unlock \
+            (kSecAttrAccessibleAfterFirstUnlock) does not count and stays open. The time goes on while the machine \
+            sleeps; after that it locks within a minute. Listing and searching without values does not count either.
+
+            It locks as `latchkey lock` does: programs that listen hear of it before, and what runs is finished. What \
+            opens the keychain without a person (`latchkey slot`) opens it again when it is brought, a TPM's slot when \
+            the keychain's programs start.
+
+            EXAMPLES
+              latchkey autolock
+              latchkey autolock --after 15m
+              latchkey autolock --after never
+
+            --json writes {"afterSeconds"}: what holds afterwards; null: never.
+            """)
+
+    @Option(help: ArgumentHelp("So long without a use, as in 90s, 15m, 8h or 1d; or never.", valueName: "TIME"))
+    var after: String?
+
+    @OptionGroup var source: SecretSource
+
+    @Flag(help: "Write what holds afterwards as JSON.")
+    var json = false
+
+    @OptionGroup var store: StoreOptions
+
+    func validate() throws {
+        if let after, policy(after) == nil {
+            throw ValidationError("--after is never, or a time from 1m to 30d: a number and s, m, h or d")
+        }
+    }
+
+    private func policy(_ after: String) -> LockPolicy? {
+        if after == "never" { return .never }
+        guard let seconds = TimeSpan(after).flatMap({ UInt32(exactly: $0.seconds) }) else { return nil }
+        return LockPolicy(idleSeconds: seconds)
+    }
+
+    func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let console = surroundings.console
+        let reach = try PersonReach(store, in: surroundings)
+        guard let wanted = after.flatMap(policy) else { return try show(reach.state.lockPolicy, console) }
+        try reach.requirePasscode()
+        let door = try reach.remoteDoor()
+        var input = source.input(console)
+        let passcode = SharedSecret(try input.existing())
+        try PersonReach.asking { () throws(KeychainError) in try door.setLockPolicy(wanted, passcode: passcode) }
+        return try show(try reach.presentState().lockPolicy, console)
+    }
+
+    private func show(_ policy: LockPolicy, _ console: any Console) throws(CommandFailure) -> ExitStatus {
+        let text =
+            json
+            ? JSONValue.object([("afterSeconds", policy.idleSeconds.map { .integer(Int64($0)) } ?? .null)]).text
+            : policy.words
+        try printing { () throws(SystemCallError) in try console.write("\(text)\n") }
+        return .done
+    }
+}
+
+extension LockPolicy {
+    var words: String {
+        guard let idleSeconds else { return "never" }
+        return "after \(TimeSpan(seconds: UInt64(idleSeconds)).words) without a use"
+    }
+}
