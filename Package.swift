@@ -189,6 +189,10 @@ let package = Package(
         .executableTarget(
             name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
             path: "Tests/Support/enclave-probe", swiftSettings: house),
+        // `latchkey-bus` on a bus of the test's own.
+        .executableTarget(
+            name: "bus-probe", dependencies: ["SystemBus", "KeychainPlatform", "KeychainProtocol"],
+            path: "Tests/Support/bus-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",
             [
@@ -203,7 +207,7 @@ let package = Package(
                 "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
                 "KeychainTestSupport",
                 "Puppets",
-                "latchkeyd", "latchkey-enclave", "latchkey-hardware", "confinement-probe",
+                "latchkeyd", "latchkey-enclave", "latchkey-hardware", "latchkey-bus", "confinement-probe",
             ]),
         .executableTarget(
             name: "fault-client",
@@ -234,7 +238,7 @@ let package = Package(
             [
                 "Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
                 "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "latchkey-hardware",
-                "enclave-probe",
+                "latchkey-bus", "enclave-probe", "bus-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(
@@ -305,7 +309,7 @@ let package = Package(
             "HouseTests",
             [
                 "KeychainModel", "KeychainPlatform", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
-                "latchkey-hardware",
+                "latchkey-hardware", "latchkey-bus",
             ]),
         tests(
             "PersonPromptTests",

@@ -13,7 +13,7 @@ package struct BusFailure: Error, CustomStringConvertible {
 ///
 /// Who answers is named by the name that is their connection's alone, and counts only
 /// where the bus says that they run as the user who may have that name.
-package final class BusConnection {
+@safe package final class BusConnection {
     private let bus: OpaquePointer
     /// Readable once something has come.
     let descriptor: Descriptor

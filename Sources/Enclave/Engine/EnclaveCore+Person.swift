@@ -84,7 +84,9 @@ extension EnclaveCore {
             switch request {
             case .unlock: try open(derived.credential)
             case .lock: close()
-            case .setPasscode: try change(.rolled, [derived.new])
+            case .setPasscode:
+                try change(.rolled, [derived.new])
+                trust.give(at: moment)
             case .changePasscode: try changePasscode(derived)
             case .resetPasscode:
                 try open(derived.credential)
@@ -119,6 +121,7 @@ extension EnclaveCore {
             throw Self.wrong
         }
         if attempts.succeed() { rememberAttempts() }
+        trust.give(at: moment)
     }
 
     /// A count that cannot be written holds as long as this process.
@@ -177,6 +180,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         keybag.forgetFirstUnlock()
+        trust = BiometryTrust()
         audit.cursor = nil
         book = AuthenticationBook()
         pendingCode = nil

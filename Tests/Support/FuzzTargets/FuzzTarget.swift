@@ -31,7 +31,7 @@ extension FuzzTarget {
             .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
             .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
-            .assuan, .foreignText, .hardware, .sealedByTPM, .auditFile, .auditBlock,
+            .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .auditFile, .auditBlock,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

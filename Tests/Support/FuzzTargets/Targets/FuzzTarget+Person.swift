@@ -24,7 +24,7 @@
                 let isAsked = request.credential != nil
                 try claim(isAsked == (message.credential != nil), "a credential that nothing asked for")
             case .agree: try claim(message.credential != nil, "an agreement without a credential")
-            case .state, .awaitState, .question, .decline:
+            case .state, .awaitState, .question, .awaitNews, .decline:
                 try claim(message.credential == nil, "a credential that nothing asked for")
             }
         }
@@ -34,6 +34,7 @@
         private static let operations: [Latchkey_PersonRequest.Operation] = [
             .state, .awaitState, .unlock, .lock, .setPasscode, .changePasscode, .resetPasscode, .removePasscode,
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
+            .awaitQuestion, .setLockPolicy,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
             .listSlots, .addSlot, .removeSlot, .unlockBySlot,
         ]
