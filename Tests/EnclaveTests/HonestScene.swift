@@ -20,8 +20,8 @@ struct HonestScene {
     let daemon: any EnclaveConnection
     var clock: ManualClock { server.clock }
 
-    init() throws {
-        server = try RunningServer()
+    init(bus: (any SystemBusDoor)? = nil) throws {
+        server = try RunningServer(bus: bus)
         daemon = try server.connect()
         try door().setPasscode(.text(Self.passcode))
     }

@@ -54,8 +54,7 @@ struct DeviceText: Sendable, Hashable {
             ("failedAttempts", .integer(Int64(state.failedAttempts))),
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
             ("opensByItself", .bool(state.opensByItself)),
-            ("lockAfterSeconds", state.lockPolicy.idleSeconds.map { .integer(Int64($0)) } ?? .null),
-        ]
+        ] + state.lockPolicy.members
     }
 
     var json: JSONValue {
