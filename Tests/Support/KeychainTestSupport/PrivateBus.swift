@@ -54,10 +54,7 @@ package final class PrivateBus: @unchecked Sendable {
     }
 
     deinit {
-        for process in [scene, daemon] where process.isRunning {
-            kill(process.processIdentifier, SIGKILL)
-            process.waitUntilExit()
-        }
+        for process in [scene, daemon] where process.isRunning { process.killNow() }
     }
 
     private func write(_ text: String, to name: String) throws {
@@ -96,7 +93,6 @@ package final class PrivateBus: @unchecked Sendable {
 
     /// Everybody's connection ends.
     package func stop() {
-        kill(daemon.processIdentifier, SIGKILL)
-        daemon.waitUntilExit()
+        daemon.killNow()
     }
 }

@@ -25,8 +25,7 @@ package final class SoftwareTPM: @unchecked Sendable {
     /// It is there no more, as after a board was changed.
     package func stop() {
         guard let process else { return }
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        process.killNow()
         self.process = nil
         for name in ["tpm", "tpm.ctrl"] { _ = unsafe unlink(folder.path(name)) }
     }
