@@ -49,7 +49,8 @@ package final class PrivateBus: @unchecked Sendable {
         while !FileManager.default.fileExists(atPath: path), daemon.isRunning, !soon.hasPassed { sched_yield() }
         scene.standardInput = input
         scene.standardOutput = pipe
-        try start(scene, Self.programs[2], [folder.path("scene.py"), path, folder.path("")])
+        try start(
+            scene, Self.programs[2], [folder.path("scene.py"), path, folder.path(""), "\(daemon.processIdentifier)"])
         guard try line() == "ready" else { throw CocoaError(.fileReadUnknown) }
     }
 
