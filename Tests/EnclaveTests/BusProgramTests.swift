@@ -22,7 +22,7 @@ struct TestBus: SystemBusDoor {
     }
 
     static let isThere = ConditionTrait.enabled(
-        if: PrivateBus.isInstalled, "dbus, fprintd, python3-dbus or python3-gi is not installed")
+        if: PrivateBus.isInstalled, "dbus, fprintd, python3-dbus or python3-gi is missing, or this user has no name")
 }
 
 @Suite(TestBus.isThere) struct BusProgramTests {

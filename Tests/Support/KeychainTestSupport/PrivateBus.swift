@@ -16,7 +16,9 @@ package final class PrivateBus: @unchecked Sendable {
     private static let programs = ["/usr/bin/dbus-daemon", "/usr/libexec/fprintd", "/usr/bin/python3"]
     package static var isInstalled: Bool {
         let modules = ["dbus", "gi"].map { "/usr/lib/python3/dist-packages/\($0)" }
-        return (programs + modules).allSatisfy { FileManager.default.fileExists(atPath: $0) }
+        let isThere = (programs + modules).allSatisfy { FileManager.default.fileExists(atPath: $0) }
+        // dbus-daemon serves nobody whom the machine does not know.
+        return isThere && ProcessEnvironment.passwdHome != nil
     }
 
     /// Of the bus's socket.
