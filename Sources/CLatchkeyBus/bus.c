@@ -264,11 +264,16 @@ int lk_finger_count(lk_bus *self, const char *peer, const char *path, uint32_t *
 
 int lk_finger_is_swiped(lk_bus *self, const char *peer, const char *path, int32_t *swiped) {
     sd_bus_error error = SD_BUS_ERROR_NULL;
-    char *type = NULL;
-    int r = said(self, sd_bus_get_property_string(self->bus, peer, path, DEVICE, "scan-type", &error, &type), &error);
-    *swiped = r >= 0 && strcmp(type, "swipe") == 0;
-    free(type);
-    return r;
+    sd_bus_message *answer = NULL;
+    const char *type = "";
+    // sd_bus_get_property takes no name with a hyphen.
+    int r = said(self, sd_bus_call_method(self->bus, peer, path, BUS ".Properties", "Get", &error, &answer, "ss",
+                                          DEVICE, "scan-type"), &error);
+    if (r >= 0) r = sd_bus_message_enter_container(answer, 'v', "s");
+    if (r > 0) r = sd_bus_message_read_basic(answer, 's', &type);
+    *swiped = r > 0 && strcmp(type, "swipe") == 0;
+    sd_bus_message_unref(answer);
+    return r < 0 ? r : r > 0 ? 0 : -EBADMSG;
 }
 
 int lk_finger_claim(lk_bus *self, const char *peer, const char *path) {

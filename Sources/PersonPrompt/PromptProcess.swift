@@ -41,7 +41,8 @@ package struct PromptProcess {
             let handle = try Self.handle(of: caller)
             let place = try CallerPlace(of: caller, in: places, record: record)
             guard handle.isAlive else { throw NobodyToAsk("the program that asked has ended") }
-            ways = try PromptWays(from: place, in: places, calledOffBy: [end, handle.end, watch?.descriptor].compactMap { $0 })
+            ways = try PromptWays(
+                from: place, in: places, calledOffBy: [end, handle.end, watch?.descriptor].compactMap { $0 })
         } catch {
             return try conversation.hold(nobody: error)
         }

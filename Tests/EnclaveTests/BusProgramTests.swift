@@ -22,7 +22,7 @@ struct TestBus: SystemBusDoor {
     }
 
     static let isThere = ConditionTrait.enabled(
-        if: PrivateBus.isInstalled, "dbus, fprintd, python3-dbus or python3-gi is not installed")
+        if: PrivateBus.isInstalled, "dbus, fprintd, python3-dbus or python3-gi is missing, or this user has no name")
 }
 
 @Suite(TestBus.isThere) struct BusProgramTests {
@@ -57,17 +57,17 @@ struct TestBus: SystemBusDoor {
     // MARK: The reader
 
     @Test func aReaderIsDescribedWithItsFingers() throws {
-        #expect(try word(on: try ask(.describeReader)) == .reader(FingerReader(fingers: 0, isSwiped: false)))
+        #expect(try word(on: try ask(.describeReader)) == .reader(FingerReader(fingers: 0, isSwiped: true)))
         #expect(try bus.tell("enroll right") == "enroll-completed")
         let channel = try ask(.describeReader)
-        #expect(try word(on: channel) == .reader(FingerReader(fingers: 1, isSwiped: false)))
+        #expect(try word(on: channel) == .reader(FingerReader(fingers: 1, isSwiped: true)))
         #expect(try word(on: channel) == nil)
     }
 
     @Test func fingersAreLookedAtUntilOneIsRight() throws {
         try bus.tell("enroll right")
         let channel = try ask(.verifyFinger)
-        #expect(try word(on: channel) == .ready(FingerReader(fingers: 1, isSwiped: false)))
+        #expect(try word(on: channel) == .ready(FingerReader(fingers: 1, isSwiped: true)))
         try bus.tell("reader SCAN wrong")
         #expect(try word(on: channel) == .touched(.noMatch))
         #expect(try bus.tell("await-finger") == "needed")
@@ -78,13 +78,13 @@ struct TestBus: SystemBusDoor {
         #expect(try word(on: channel) == .touched(.match))
         #expect(try word(on: channel) == nil)
         // It was given back.
-        #expect(try word(on: try ask(.verifyFinger)) == .ready(FingerReader(fingers: 1, isSwiped: false)))
+        #expect(try word(on: try ask(.verifyFinger)) == .ready(FingerReader(fingers: 1, isSwiped: true)))
     }
 
     @Test func whoLetsGoOfTheSocketFreesTheReader() throws {
         try bus.tell("enroll right")
         var channel: MessageChannel? = try ask(.verifyFinger)
-        #expect(try word(on: try #require(channel)) == .ready(FingerReader(fingers: 1, isSwiped: false)))
+        #expect(try word(on: try #require(channel)) == .ready(FingerReader(fingers: 1, isSwiped: true)))
         channel = nil
         let next = try ask(.verifyFinger)
         // Until fprintd has noticed it is somebody else's.
@@ -92,7 +92,7 @@ struct TestBus: SystemBusDoor {
         while case .failed(let why)? = first, why.contains("AlreadyInUse") {
             first = try word(on: try ask(.verifyFinger))
         }
-        #expect(first == .ready(FingerReader(fingers: 1, isSwiped: false)))
+        #expect(first == .ready(FingerReader(fingers: 1, isSwiped: true)))
     }
 
     @Test func whatNobodyEnrolledIsNotVerified() throws {

@@ -105,7 +105,9 @@ import Testing
 
     /// What damages, replaces clocks or hides kernel features is in KeychainTesting
     /// and test programs only.
-    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-bus"])
+    @Test(arguments: [
+        "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-bus",
+    ])
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let program = try Data(contentsOf: folder.appendingPathComponent(name), options: .alwaysMapped)

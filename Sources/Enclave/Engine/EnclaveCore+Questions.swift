@@ -42,7 +42,9 @@ extension EnclaveCore {
             PendingQuestion(
                 session: session, shown: Self.shown(question), constraints: open, scope: scope,
                 notAfter: moment + .seconds(seconds)), at: moment)
-        guard let name else { throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait")) }
+        guard let name else {
+            throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait"))
+        }
         return name
     }
 
@@ -103,7 +105,9 @@ extension EnclaveCore {
 
     /// - Throws: where everything that a person could prove now would not be enough.
     private func refuse(unprovable constraint: AccessConstraint, at moment: Duration) throws(KeychainError) {
-        if let obstacle = means(at: moment).obstacle(to: constraint) { throw KeychainError(.authFailed, reason: obstacle) }
+        if let obstacle = means(at: moment).obstacle(to: constraint) {
+            throw KeychainError(.authFailed, reason: obstacle)
+        }
     }
 
     static let invalidContext = KeychainError(.authFailed, reason: .contextInvalid)

@@ -29,7 +29,8 @@ final class PersonConnection {
     /// When it has to be heard of; nil where that is not its turn.
     func due(_ limits: EnclaveServer.Limits) -> Duration? {
         if isSilent { return lastActive + limits.firstMessage }
-        return awaiting == nil && awaitedNews == nil && !isBusy && !hasPendingCode ? lastActive + limits.personSilence : nil
+        return awaiting == nil && awaitedNews == nil && !isBusy && !hasPendingCode
+            ? lastActive + limits.personSilence : nil
     }
 
     /// Which gives its place up first where there are too many: the lower; nil: never.

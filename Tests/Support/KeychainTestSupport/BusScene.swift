@@ -4,19 +4,24 @@ enum BusScene {
         # The system bus of a test: logind and polkit are played, fprintd is the real one with
         # libfprint's virtual device, or played where a test has it fail. A line of input is a
         # command, answered by a line.
-        import os, socket, sys
+        import ctypes, os, signal, socket, sys
         import dbus, dbus.lowlevel, dbus.service
         from dbus.mainloop.glib import DBusGMainLoop
         from gi.repository import GLib
 
         # polkit in a process of its own: who waits for fprintd cannot answer it.
         is_polkit = os.fork() == 0
+        if is_polkit:
+            # It ends with the scene, and keeps nothing open that tells of the scene's end.
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+            os.closerange(3, 4096)
+            os.dup2(os.open(os.devnull, os.O_RDWR), 1)
         DBusGMainLoop(set_as_default=True)
         bus = dbus.bus.BusConnection('unix:path=' + sys.argv[1])
         folder = sys.argv[2]
         PRINT = 'net.reactivated.Fprint'
         LOGIN = 'org.freedesktop.login1'
-        kept, inhibitors = [], []
+        kept, played, inhibitors = [], [], []
 
 
         def say(text):
@@ -115,7 +120,7 @@ enum BusScene {
 
 
         def own(name):
-            kept.append(dbus.service.BusName(name, bus, do_not_queue=True))
+            bus.request_name(name, dbus.bus.NAME_FLAG_DO_NOT_QUEUE)
 
 
         def to_reader(text):
@@ -167,11 +172,11 @@ enum BusScene {
             elif words[0] in ('await-finger', 'await-no-finger'):
                 GLib.timeout_add(5, waits_for_finger, words[0] == 'await-finger')
             elif words[0] == 'play-reader':
-                kept.append(Reader(words[1]))
+                played.append(Reader(words[1]))
                 own(PRINT)
                 say('done')
             elif words[0] == 'status':
-                kept[-2].device.VerifyStatus(words[1], words[2] == 'done')
+                played[-1].device.VerifyStatus(words[1], words[2] == 'done')
                 say('done')
             elif words[0] == 'stranger':
                 # The same signal of the same object, of a connection that nobody asked.
@@ -216,6 +221,8 @@ enum BusScene {
         GLib.io_add_watch(sys.stdin, GLib.IO_IN | GLib.IO_HUP, hear)
         say('ready')
         loop.run()
+        # The test is over, however it ended.
+        os.kill(int(sys.argv[3]), signal.SIGKILL)
 
         """#
 }

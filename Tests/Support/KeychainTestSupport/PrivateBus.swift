@@ -16,7 +16,9 @@ package final class PrivateBus: @unchecked Sendable {
     private static let programs = ["/usr/bin/dbus-daemon", "/usr/libexec/fprintd", "/usr/bin/python3"]
     package static var isInstalled: Bool {
         let modules = ["dbus", "gi"].map { "/usr/lib/python3/dist-packages/\($0)" }
-        return (programs + modules).allSatisfy { FileManager.default.fileExists(atPath: $0) }
+        let isThere = (programs + modules).allSatisfy { FileManager.default.fileExists(atPath: $0) }
+        // dbus-daemon serves nobody whom the machine does not know.
+        return isThere && ProcessEnvironment.passwdHome != nil
     }
 
     /// Of the bus's socket.
@@ -49,7 +51,8 @@ package final class PrivateBus: @unchecked Sendable {
         while !FileManager.default.fileExists(atPath: path), daemon.isRunning, !soon.hasPassed { sched_yield() }
         scene.standardInput = input
         scene.standardOutput = pipe
-        try start(scene, Self.programs[2], [folder.path("scene.py"), path, folder.path("")])
+        try start(
+            scene, Self.programs[2], [folder.path("scene.py"), path, folder.path(""), "\(daemon.processIdentifier)"])
         guard try line() == "ready" else { throw CocoaError(.fileReadUnknown) }
     }
 
