@@ -16,6 +16,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <security/pam_ext.h>
@@ -47,6 +48,9 @@ static void free_stash(pam_handle_t *pam, void *stash, int status) {
 
 static void keep(pam_handle_t *pam, const char *user, const char *password) {
     struct lp_stash *stash = lp_stash_make(user, password);
+    if (stash == NULL && errno != 0)
+        pam_syslog(pam, LOG_WARNING, "the password of %s is not kept, and opens no keychain: no memory that can be locked: %m",
+                   user);
     if (stash == NULL)
         return;
     if (pam_set_data(pam, stash_name, stash, free_stash) != PAM_SUCCESS)
@@ -103,9 +107,12 @@ static const char *program_of(const struct lp_options *options) {
     return NULL;
 }
 
+// When the host goes on at the latest, in milliseconds of lp_now.
+static long long deadline_of(const struct lp_options *options) { return lp_now() + options->seconds * 1000LL; }
+
 // A status of lp_run, or -1: there is nobody to run it for. The input is wiped.
 static int run_for(pam_handle_t *pam, const struct lp_options *options, const char *user,
-                   const char *const arguments[], char *input, size_t count) {
+                   const char *const arguments[], char *input, size_t count, long long deadline) {
     int status = -1, group_count = 0;
     gid_t *groups = NULL;
     char program[PATH_MAX];
@@ -127,7 +134,7 @@ static int run_for(pam_handle_t *pam, const struct lp_options *options, const ch
         .user = entry->pw_uid, .group = entry->pw_gid, .groups = groups, .group_count = (size_t)group_count,
         .name = entry->pw_name, .home = entry->pw_dir,
     };
-    status = lp_run(program, arguments, &person, input, count, options->seconds);
+    status = lp_run(program, arguments, &person, input, count, deadline);
 done:
     explicit_bzero(input, count);
     free(groups);
@@ -178,36 +185,65 @@ EXPORTED int pam_sm_setcred(pam_handle_t *pam, int flags, int count, const char 
 
 static void close_session_file(pam_handle_t *pam, void *session, int status) {
     (void)pam, (void)status;
+    // No more than that: a forked child of the host may end its copy of the handle too.
     close(*(int *)session);
     free(session);
 }
 
-// A lock that all sessions of a user share, and that the kernel lets go of with each.
-static void join_sessions(pam_handle_t *pam, const char *user) {
+// -1, and errno: there is none.
+static int session_file(pam_handle_t *pam, const char *user) {
     const struct passwd *entry = pam_modutil_getpwnam(pam, user);
     struct stat folder;
     char path[64];
-    if (entry == NULL || geteuid() != 0 || (mkdir(session_folder, 0700) != 0 && errno != EEXIST) ||
-        lstat(session_folder, &folder) != 0 || !S_ISDIR(folder.st_mode) || folder.st_uid != 0 ||
-        (folder.st_mode & 022) != 0)
-        return;
+    errno = EPERM;
+    if (entry == NULL || geteuid() != 0)
+        return -1;
+    if ((mkdir(session_folder, 0700) != 0 && errno != EEXIST) || lstat(session_folder, &folder) != 0)
+        return -1;
+    errno = EPERM;
+    if (!S_ISDIR(folder.st_mode) || folder.st_uid != 0 || (folder.st_mode & 022) != 0)
+        return -1;
     snprintf(path, sizeof path, "%s/%lu", session_folder, (unsigned long)entry->pw_uid);
-    int *session = malloc(sizeof *session);
-    if (session == NULL)
-        return;
-    *session = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (*session < 0) {
-        free(session);
-    } else if (flock(*session, LOCK_SH | LOCK_NB) != 0 ||
-               pam_set_data(pam, session_name, session, close_session_file) != PAM_SUCCESS) {
-        close_session_file(pam, session, 0);
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+// Polled: to be woken out of flock(2) would take a signal, and those are the host's.
+static bool shares_by(long long deadline, int session) {
+    const struct timespec moment = { .tv_nsec = 10 * 1000 * 1000 };
+    while (flock(session, LOCK_SH | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || lp_now() >= deadline)
+            return false;
+        nanosleep(&moment, NULL);
     }
+    return true;
+}
+
+// A lock that all sessions of a user share, and that the kernel lets go of with each. Where
+// the last one is just closing the keychain, it is waited for: what is opened after that
+// stays open.
+static void join_sessions(pam_handle_t *pam, const char *user, long long deadline) {
+    int descriptor = session_file(pam, user), *session = malloc(sizeof *session);
+    if (descriptor >= 0 && session != NULL && shares_by(deadline, descriptor)) {
+        *session = descriptor;
+        if (pam_set_data(pam, session_name, session, close_session_file) == PAM_SUCCESS)
+            return;
+        errno = ENOMEM;
+    }
+    pam_syslog(pam, LOG_WARNING, "this session of %s is not counted, and may be locked before it ends: %m", user);
+    if (descriptor >= 0)
+        close(descriptor);
+    free(session);
 }
 
 EXPORTED int pam_sm_open_session(pam_handle_t *pam, int flags, int count, const char **arguments) {
     (void)flags;
     struct lp_options options = options_of(pam, count, arguments);
+    long long deadline = deadline_of(&options);
     const char *user = user_of(pam);
+    // First: a session that ends now would lock what has just been opened. Half of the time
+    // is left to open it in.
+    if (options.lock_at_logout)
+        join_sessions(pam, user, deadline - options.seconds * 500LL);
     const struct lp_stash *stash = kept(pam, user);
     char input[LP_LONGEST_INPUT];
     size_t length = stash == NULL ? 0 : lp_lines(input, stash->password, NULL);
@@ -215,10 +251,8 @@ EXPORTED int pam_sm_open_session(pam_handle_t *pam, int flags, int count, const 
     forget(pam);
     if (length > 0) {
         const char *const command[] = { "latchkey", "unlock", "--login", NULL };
-        report(pam, run_for(pam, &options, user, command, input, length), user, "unlocking");
+        report(pam, run_for(pam, &options, user, command, input, length, deadline), user, "unlocking");
     }
-    if (options.lock_at_logout)
-        join_sessions(pam, user);
     return PAM_IGNORE;
 }
 
@@ -233,8 +267,10 @@ EXPORTED int pam_sm_close_session(pam_handle_t *pam, int flags, int count, const
         const char *const command[] = { "latchkey", "lock", "--login", NULL };
         char nothing[1] = "";
         const char *user = user_of(pam);
-        report(pam, run_for(pam, &options, user, command, nothing, 0), user, "locking");
+        report(pam, run_for(pam, &options, user, command, nothing, 0, deadline_of(&options)), user, "locking");
     }
+    // Closing alone would not do: what the host forked meanwhile has the same open file.
+    flock(*(const int *)session, LOCK_UN);
     pam_set_data(pam, session_name, NULL, NULL);
     return PAM_IGNORE;
 }
@@ -258,7 +294,7 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pam, int flags, int count, const cha
         length = 1;
     }
     const char *const command[] = { "latchkey", "slot", "change", "login", NULL };
-    int status = run_for(pam, &options, user, command, input, length);
+    int status = run_for(pam, &options, user, command, input, length, deadline_of(&options));
     if (status == 0) {
         // What was typed at the login, where it has just expired, opens nothing any more.
         if (kept(pam, user) != NULL)
@@ -271,7 +307,10 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pam, int flags, int count, const cha
         report(pam, status, user, "following the password");
     else
         pam_syslog(pam, LOG_NOTICE, "the password of %s was set without the one before, or is no single line: the keychain does not follow", user);
+    // What was killed may have changed it before.
+    bool is_certain = status != LP_TIMED_OUT && status != LP_ENDED_BY_SIGNAL;
     if ((flags & PAM_SILENT) == 0)
-        pam_info(pam, "The keychain does not open with the new password. As %s: latchkey slot add login", user);
+        pam_info(pam, "The keychain %s open with the new password. As %s: latchkey slot add login",
+                 is_certain ? "does not" : "may not", user);
     return PAM_IGNORE;
 }

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef P_PIDFD
@@ -47,7 +48,7 @@ struct plan {
     const struct lp_person *person;
     bool is_root;
     int input, null;
-    int milliseconds;
+    long long deadline;
     // The last place is for XDG_RUNTIME_DIR, where there is one.
     char *environment[6];
     char *runtime_variable, *runtime;
@@ -70,16 +71,16 @@ static void forget_handlers(void) {
         sigaction(number, &plain, NULL);
 }
 
-// Everything from 3 on.
-static void close_others(void) {
+// Both included.
+static void close_from(unsigned first, unsigned last) {
 #ifdef SYS_close_range
-    if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
+    if (syscall(SYS_close_range, first, last, 0U) == 0)
         return;
 #endif
     struct rlimit limit;
-    int most = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
-    for (int descriptor = 3; descriptor < most; descriptor++)
-        close(descriptor);
+    unsigned most = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (unsigned)limit.rlim_cur : 65536;
+    for (unsigned descriptor = first; descriptor <= last && descriptor < most; descriptor++)
+        close((int)descriptor);
 }
 
 // For this thread, which is the only one of its process: libc's own functions would ask
@@ -111,7 +112,7 @@ static void run(struct plan *plan) {
     forget_handlers();
     if (setsid() < 0 || dup2(plan->input, 0) < 0 || dup2(plan->null, 1) < 0 || dup2(plan->null, 2) < 0)
         _exit(LP_NOT_RUN);
-    close_others();
+    close_from(3, ~0U);
     umask(077);
     if (!become(plan) || chdir("/") != 0)
         _exit(LP_NOT_RUN);
@@ -129,17 +130,31 @@ static void run(struct plan *plan) {
 
 static int status_of(int process, int options) {
     siginfo_t info = { 0 };
-    if (waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | options) != 0)
-        return LP_NOT_RUN;
+    while (waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | options) != 0)
+        if (errno != EINTR)
+            return LP_NOT_RUN;
     return info.si_code == CLD_EXITED ? info.si_status : LP_ENDED_BY_SIGNAL;
 }
 
-static bool ends_within(int process, int milliseconds) {
-    struct pollfd watched = { .fd = process, .events = POLLIN };
-    return poll(&watched, 1, milliseconds) == 1;
+long long lp_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
-// The watcher's side; never returns. Every signal is blocked, so nothing shortens a wait.
+// Every signal is blocked but those that libc keeps for itself: a thread of the host's that
+// changes its ids interrupts all others.
+static bool ends_by(long long deadline, int process) {
+    struct pollfd watched = { .fd = process, .events = POLLIN };
+    for (;;) {
+        long long left = deadline - lp_now();
+        int found = poll(&watched, 1, left > 0 ? (int)left : 0);
+        if (found >= 0 || errno != EINTR)
+            return found == 1;
+    }
+}
+
+// The watcher's side; never returns.
 static void watch(struct plan *plan) {
     // Its own: a caller that ignores the end of children would have the program's status lost.
     forget_handlers();
@@ -149,9 +164,13 @@ static void watch(struct plan *plan) {
         run(plan);
     if (number < 0)
         _exit(LP_NOT_RUN);
-    if (program >= 0 && ends_within(program, plan->milliseconds))
+    // What the host closes meanwhile is closed: a socket, a terminal, a lock.
+    if (program > 0)
+        close_from(0, (unsigned)program - 1);
+    close_from((unsigned)(program + 1), ~0U);
+    if (program >= 0 && ends_by(plan->deadline, program))
         _exit(status_of(program, 0));
-    // All of its session. Nobody waits for one that the kernel holds, in a home that is gone.
+    // All of its process group. Nobody waits for one that the kernel holds, in a home that is gone.
     kill(-number, SIGKILL);
     kill(number, SIGKILL);
     _exit(program < 0 ? LP_NOT_RUN : LP_TIMED_OUT);
@@ -219,7 +238,7 @@ static int run_planned(struct plan *plan) {
         waitpid(number, NULL, __WALL);
     } else if (number > 0) {
         // A watcher that is stopped holds nobody up either.
-        if (ends_within(watcher, plan->milliseconds + 1000)) {
+        if (ends_by(plan->deadline + 1000, watcher)) {
             status = status_of(watcher, __WALL);
         } else {
             kill(number, SIGKILL);
@@ -233,7 +252,7 @@ static int run_planned(struct plan *plan) {
 }
 
 int lp_run(const char *program, const char *const arguments[], const struct lp_person *person,
-           char *input, size_t count, int seconds) {
+           char *input, size_t count, long long deadline) {
     static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
     char home[PATH_MAX + 8], user[LP_LONGEST_NAME + 8], login[LP_LONGEST_NAME + 12], runtime[64];
     if (snprintf(home, sizeof home, "HOME=%s", person->home) >= (int)sizeof home ||
@@ -250,7 +269,7 @@ int lp_run(const char *program, const char *const arguments[], const struct lp_p
         .is_root = geteuid() == 0,
         .input = filled_pipe(input, count),
         .null = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC)),
-        .milliseconds = seconds * 1000,
+        .deadline = deadline,
         .environment = { home, user, login, path, NULL, NULL },
         .runtime_variable = runtime,
         .runtime = strchr(runtime, '=') + 1,

@@ -55,6 +55,29 @@ import Testing
         #expect(try latchkey("unlock", "--login", typed: "login two\n").status == 1)
     }
 
+    /// Logins with one that is no longer right leave the passcode its attempts.
+    @Test func aStalePasswordMakesNobodyWait() throws {
+        try makeKeychain()
+        #expect(try latchkey("slot", "add", "login", typed: "words words\nlogin one\n").status == 0)
+        #expect(try latchkey("lock").status == 0)
+        for failed in 1...3 {
+            #expect(try latchkey("unlock", typed: "other words \(failed)").status == 3)
+            #expect(try programs.status()["failedAttempts"] as? Int == failed)
+        }
+        for password in ["login two\n", "login one\n"] {
+            let outcome = try latchkey("unlock", "--login", typed: password)
+            #expect(outcome.status == 3)
+            #expect(outcome.errors.contains("3 attempts in a row failed, so the login password is not tried"))
+            #expect(try programs.status()["failedAttempts"] as? Int == 3)
+            #expect(try programs.status()["lock"] as? String != "unlocked")
+        }
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try programs.status()["failedAttempts"] as? Int == 0)
+        #expect(try latchkey("lock").status == 0)
+        #expect(try latchkey("unlock", "--login", typed: "login one\n").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+    }
+
     /// Most people who log in have no such slot, and many no keychain.
     @Test func withoutTheSlotNothingIsStarted() throws {
         let commands = [["unlock", "--login"], ["slot", "change", "login"], ["lock", "--login"]]

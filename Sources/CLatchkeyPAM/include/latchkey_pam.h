@@ -43,7 +43,8 @@ struct lp_stash {
     char password[LP_LONGEST_PASSWORD + 1];
 };
 
-// NULL where there is no such memory, or where it is no password of ours.
+// NULL where there is no such memory, as errno says, or with an errno of 0 where it is no
+// password of ours.
 struct lp_stash *lp_stash_make(const char *user, const char *password);
 // Wiped; NULL is none.
 void lp_stash_free(struct lp_stash *stash);
@@ -71,11 +72,14 @@ enum {
 // root's and nobody else's to write. `resolved` is the path without links.
 bool lp_is_roots(const char *path, char resolved[PATH_MAX]);
 
+// Milliseconds of a clock that nobody sets.
+long long lp_now(void);
+
 // Runs `program` as the person wholly, with `input` as its standard input (wiped before
-// anything is forked), and waits at most `seconds` for it. Opens nothing as the caller; the caller's signal handlers,
-// threads and children are not touched, nor told.
+// anything is forked), and waits for it until `deadline` (of lp_now) at most. Opens nothing
+// as the caller; the caller's signal handlers, threads and children are not touched, nor told.
 // Returns its status, or one of the above.
 int lp_run(const char *program, const char *const arguments[], const struct lp_person *person,
-           char *input, size_t count, int seconds);
+           char *input, size_t count, long long deadline);
 
 #endif

@@ -110,7 +110,8 @@ struct UnlockCommand: Verb {
 
             With --login it takes the login password (`latchkey slot add login`), as pam_latchkey does at a login: \
             it opens everything. Where no login password opens the keychain nothing is started, and the status is 1; \
-            where everything is open already the password is not looked at.
+            where everything is open already, or where three attempts in a row failed, the password is not looked at: \
+            then the passcode opens it, and begins the count anew.
 
             EXAMPLES
               latchkey unlock
@@ -173,6 +174,10 @@ struct UnlockCommand: Verb {
         return try report(reach, surroundings.console)
     }
 
+    /// With as many failed attempts the login password is not sent. Where it is another by
+    /// now, logins would fail one after the other, until the passcode has to wait for an hour.
+    private static let failuresBeforeNoLogin = 3
+
     /// Everything that the passcode opens. One attempt: whoever logs in has typed it.
     private func openByLogin(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         try PersonReach.requireLoginSlot(store, surroundings)
@@ -180,6 +185,11 @@ struct UnlockCommand: Verb {
         try reach.requirePasscode()
         let isOpen = reach.state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) && !reach.state.isClosing
         guard !isOpen else { return try report(reach, surroundings.console) }
+        guard reach.state.failedAttempts < Self.failuresBeforeNoLogin else {
+            throw CommandFailure(
+                .locked, "\(reach.state.failedAttempts) attempts in a row failed, so the login password is not tried",
+                "`latchkey unlock` takes the passcode.")
+        }
         let door = try reach.remoteDoor()
         var input = arguments.input(surroundings.console)
         let password = SharedSecret(try input.existing("Login password: "))

@@ -7,11 +7,13 @@
 //   expired        has the password changed, as at a login where it has expired; the new
 //                  one is the next line of standard input
 //   user=NAME      from now on the login is somebody else's, as with sudo
-//   threads        as a display manager: threads that never stop allocating, a handler that
+//   threads        as a display manager: threads that never stop allocating, one that sets its
+//                  ids over and over (libc interrupts all others for that), a handler that
 //                  waits for every child, and SIGCHLD ignored before and after
 //   stdclosed      as a daemon that was started without standard descriptors
 //   count          writes how often the password is in this process's memory
 //   childcount     the same in a child
+//   leave          leaves a child behind that has copies of all descriptors but the standard ones
 //   wait           writes "waiting" and goes on with the next line of standard input
 //   children       writes how many children it has been told of, and how many it has
 #define _GNU_SOURCE
@@ -102,6 +104,14 @@ static void *allocate(void *nothing) {
     return nothing;
 }
 
+static void *set_ids(void *nothing) {
+    for (;;) {
+        setresgid(-1, -1, -1);
+        usleep(1000);
+    }
+    return nothing;
+}
+
 // A line of standard input, veiled.
 static size_t line_of(unsigned char *place) {
     size_t count = 0;
@@ -145,6 +155,7 @@ int main(int count, char **arguments) {
             pthread_t thread;
             for (int number = 0; number < 4; number++)
                 pthread_create(&thread, NULL, allocate, NULL);
+            pthread_create(&thread, NULL, set_ids, NULL);
             struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_NOCLDWAIT | SA_RESTART };
             sigaction(SIGCHLD, &action, NULL);
         } else if (strcmp(step, "stdclosed") == 0) {
@@ -163,6 +174,12 @@ int main(int count, char **arguments) {
                 _exit(0);
             }
             waitpid(child, NULL, 0);
+        } else if (strcmp(step, "leave") == 0) {
+            if (fork() == 0) {
+                close(0), close(1), close(2);
+                for (;;)
+                    pause();
+            }
         } else if (strcmp(step, "expired") == 0) {
             length_new = line_of(hidden_new);
             status = pam_chauthtok(pam, PAM_CHANGE_EXPIRED_AUTHTOK);
