@@ -127,6 +127,7 @@ import Testing
         try enroll()
         let name = try ask(.policy(.deviceOwner), in: try scene.daemon.openSession())
         let prompt = try Prompt(scene, name)
+        #expect(try bus.tell("await-finger") == "needed")
         try prompt.door.agree(with: .passcode(.text(HonestScene.passcode)))
         #expect(try prompt.watch.news().event == .over(isAgreed: true))
         // The reader is free for the next.
