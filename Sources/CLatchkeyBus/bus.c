@@ -19,7 +19,7 @@ enum { most_signals = 64 };
 
 struct lk_bus {
     sd_bus *bus;
-    int overflowed;
+    int overflowed, follows_finger;
     unsigned first, count;
     lk_bus_signal kept[most_signals];
     char refusal[LK_BUS_NAME];
@@ -277,8 +277,12 @@ int lk_finger_is_swiped(lk_bus *self, const char *peer, const char *path, int32_
 }
 
 int lk_finger_claim(lk_bus *self, const char *peer, const char *path) {
-    int r = follow(self, peer, path, DEVICE, "VerifyStatus", on_finger);
-    return r < 0 ? r : call(self, peer, path, DEVICE, "Claim", "", NULL);
+    if (!self->follows_finger) {
+        int r = follow(self, peer, path, DEVICE, "VerifyStatus", on_finger);
+        if (r < 0) return r;
+        self->follows_finger = 1;
+    }
+    return call(self, peer, path, DEVICE, "Claim", "", NULL);
 }
 
 int lk_finger_begin(lk_bus *self, const char *peer, const char *path) {

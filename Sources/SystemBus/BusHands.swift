@@ -13,6 +13,9 @@ package struct BusHands {
     /// How long a person may take before the process ends itself: longer than any
     /// question waits.
     private static let longestTouch: Duration = .seconds(150)
+    /// For a reader that somebody else has; fprintd does not tell when it is free.
+    private static let patienceWithOthers: Duration = .seconds(3)
+    private static let pause: Duration = .milliseconds(50)
 
     private init(_ enclave: MessageChannel, _ bus: BusConnection) {
         self.enclave = enclave
@@ -56,7 +59,8 @@ package struct BusHands {
 
     private func verify() throws(BusFailure) {
         guard let device = try FingerDevice(on: bus) else { return say(.reader(nil)) }
-        try device.claim()
+        guard try claim(device) else { return }
+        try device.begin()
         ProcessAlarm.end(after: Self.longestTouch)
         say(.ready(device.reader))
         while true {
@@ -68,6 +72,21 @@ package struct BusHands {
             // Whatever the enclave has to say to this means that it is over.
             if try isHeardFromEnclave() { return device.release() }
         }
+    }
+
+    /// Whoever had the reader until now, our last question for one, may be giving it back.
+    ///
+    /// - Returns: false where the enclave has gone meanwhile.
+    private func claim(_ device: FingerDevice) throws(BusFailure) -> Bool {
+        let patience = Deadline(after: Self.patienceWithOthers, on: SystemClock())
+        while try !device.claim() {
+            guard !patience.hasPassed else { throw BusFailure("another program has the reader") }
+            let next = Deadline(after: Self.pause, on: SystemClock())
+            do throws(SystemCallError) {
+                guard try waitForAny(of: [enclave.socket.descriptor], until: next) == nil else { return false }
+            } catch { throw BusFailure("\(error)") }
+        }
+        return true
     }
 
     // MARK: Sleep and locked screens

@@ -30,13 +30,21 @@ struct FingerDevice {
         reader = FingerReader(fingers: Int(fingers), isSwiped: swiped != 0)
     }
 
-    /// The reader is ours, and looks at fingers, from then on.
-    func claim() throws(BusFailure) {
-        try unsafe bus.call("fprintd") { unsafe lk_finger_claim($0, fprintd, path) }
-        try begin()
+    /// The reader is ours from then on.
+    ///
+    /// - Returns: false where somebody else has it.
+    func claim() throws(BusFailure) -> Bool {
+        do throws(BusFailure) {
+            try unsafe bus.call("fprintd") { unsafe lk_finger_claim($0, fprintd, path) }
+            return true
+        } catch {
+            guard bus.refusal == "\(Self.name).Error.AlreadyInUse" else { throw error }
+            return false
+        }
     }
 
-    private func begin() throws(BusFailure) {
+    /// It looks at fingers from then on.
+    func begin() throws(BusFailure) {
         try unsafe bus.call("fprintd") { unsafe lk_finger_begin($0, fprintd, path) }
     }
 

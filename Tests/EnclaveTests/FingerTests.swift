@@ -127,9 +127,11 @@ import Testing
         try enroll()
         let name = try ask(.policy(.deviceOwner), in: try scene.daemon.openSession())
         let prompt = try Prompt(scene, name)
+        #expect(try bus.tell("await-finger") == "needed")
         try prompt.door.agree(with: .passcode(.text(HonestScene.passcode)))
         #expect(try prompt.watch.news().event == .over(isAgreed: true))
         // The reader is free for the next.
+        #expect(try bus.tell("await-no-finger") == "not needed")
         let other = try ask(.policy(.biometry), in: try scene.daemon.openSession())
         let next = try Prompt(scene, other)
         try touch("right")
