@@ -144,25 +144,13 @@ struct LoginSlotTests {
 
     /// A new bag key, a new person key and a new root key are wrapped for it without its
     /// password.
-    @Test(arguments: ["passcode", "reset", "recovery", "protector", "another"])
-    func itOutlivesEveryChange(_ change: String) throws {
+    @Test(arguments: KeybagChange.allCases)
+    func itOutlivesEveryChange(_ change: KeybagChange) throws {
         let keys = try Keys()
         let scene = keys.scene
         let before = try keys.body()
-        var person = true
-        switch change {
-        case "passcode": try scene.door().changePasscode(from: Self.passcode, to: .text("5678"))
-        case "reset":
-            let code = try scene.makeCode(Self.passcode)
-            try scene.door().resetPasscode(with: code, to: .text("5678"))
-            person = false
-        case "recovery":
-            _ = try scene.makeCode(Self.passcode)
-            try scene.door().removeRecoveryCode(passcode: Self.passcode)
-        case "protector":
-            try scene.addTPM(Self.passcode)
-            try scene.remove("software-file", passcode: Self.passcode)
-        default:
+        try change.make(in: scene, Self.passcode)
+        if change == .anotherSlot {
             _ = try scene.door().addCredentialSlot(passcode: Self.passcode)
             _ = try scene.door().removeSlot(try keys.name("credential"), passcode: Self.passcode, code: nil)
         }
@@ -170,15 +158,14 @@ struct LoginSlotTests {
         #expect(after.slot(.login)?.identifier == before.slot(.login)?.identifier)
         // All but the change of the passcode puts new keys below the slots.
         let isRolled = after.generations[.whenUnlocked] != before.generations[.whenUnlocked]
-        #expect(isRolled == (change != "passcode"))
+        #expect(isRolled == (change != .passcode))
         let daemon = try keys.startAgain()
         try scene.door().unlock(byLogin: Self.login)
         #expect(try keys.open.opens(in: daemon))
-        #expect(try keys.person.opens(in: daemon) == person)
+        #expect(try keys.person.opens(in: daemon) == (change != .reset))
         let fresh = try MadeKey(in: daemon, .row(Self.akpu))
         try scene.door().lock()
-        let passcode = change == "passcode" || change == "reset" ? SharedSecret.text("5678") : Self.passcode
-        try scene.door().unlock(with: .passcode(passcode))
+        try scene.door().unlock(with: .passcode(change.passcodeAfter(Self.passcode)))
         #expect(try fresh.opens(in: daemon))
     }
 

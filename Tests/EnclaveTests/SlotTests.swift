@@ -146,26 +146,14 @@ struct SlotTests {
     }
 
     /// Slots go on opening whatever else is changed.
-    @Test(arguments: ["passcode", "reset", "recovery", "protector", "another"])
-    func theyOutliveEveryChange(_ change: String) throws {
+    @Test(arguments: KeybagChange.allCases)
+    func theyOutliveEveryChange(_ change: KeybagChange) throws {
         let keys = try Keys()
         let scene = keys.scene
         try keys.addTPM()
         let credential = try keys.addCredential()
-        var person = true
-        switch change {
-        case "passcode": try scene.door().changePasscode(from: Self.passcode, to: .text("5678"))
-        case "reset":
-            let code = try scene.makeCode(Self.passcode)
-            try scene.door().resetPasscode(with: code, to: .text("5678"))
-            person = false
-        case "recovery":
-            _ = try scene.makeCode(Self.passcode)
-            try scene.door().removeRecoveryCode(passcode: Self.passcode)
-        case "protector":
-            try scene.addTPM(Self.passcode)
-            try scene.remove("software-file", passcode: Self.passcode)
-        default:
+        try change.make(in: scene, Self.passcode)
+        if change == .anotherSlot {
             let second = try keys.addCredential()
             let name = try #require(try scene.door().slots().last { $0.kind == "credential" }).identifier
             _ = try scene.door().removeSlot(name, passcode: Self.passcode, code: nil)
@@ -177,9 +165,8 @@ struct SlotTests {
         try scene.door().lock()
         try scene.door().unlock(bySlot: credential)
         #expect(try keys.open.opens(in: daemon))
-        let passcode = change == "passcode" || change == "reset" ? SharedSecret.text("5678") : Self.passcode
-        try scene.door().unlock(with: .passcode(passcode))
-        #expect(try keys.person.opens(in: daemon) == person)
+        try scene.door().unlock(with: .passcode(change.passcodeAfter(Self.passcode)))
+        #expect(try keys.person.opens(in: daemon) == (change != .reset))
     }
 
     /// What is stored after a slot was removed is out of its reach, also for whoever has

@@ -15,29 +15,18 @@ enum WrapBinding {
     }
 
     static func bagKey(store: StoreID, slot kind: SlotKind, _ identifier: [UInt8]) -> AssociatedData {
-        var data = AssociatedData("latchkey bag key 1")
-        data.append(store.bytes)
-        data.append(kind.name)
-        data.append(identifier)
-        return data
+        of(AssociatedData("latchkey bag key 1"), store, kind, identifier)
     }
 
     static func personKey(store: StoreID, slot kind: SlotKind, _ identifier: [UInt8]) -> AssociatedData {
-        var data = AssociatedData("latchkey person key 1")
-        data.append(store.bytes)
-        data.append(kind.name)
-        data.append(identifier)
-        return data
+        of(AssociatedData("latchkey person key 1"), store, kind, identifier)
     }
 
     /// The bag key, boxed for a slot that opens without a person.
     static func automaticBagKey(
         store: StoreID, slot kind: SlotKind, _ identifier: [UInt8], for publicKey: [UInt8]
     ) -> AssociatedData {
-        var data = AssociatedData("latchkey boxed bag key 1")
-        data.append(store.bytes)
-        data.append(kind.name)
-        data.append(identifier)
+        var data = of(AssociatedData("latchkey boxed bag key 1"), store, kind, identifier)
         data.append(publicKey)
         return data
     }
@@ -46,11 +35,18 @@ enum WrapBinding {
     static func boxedPersonKey(
         store: StoreID, slot kind: SlotKind, _ identifier: [UInt8], for publicKey: [UInt8]
     ) -> AssociatedData {
-        var data = AssociatedData("latchkey boxed person key 1")
+        var data = of(AssociatedData("latchkey boxed person key 1"), store, kind, identifier)
+        data.append(publicKey)
+        return data
+    }
+
+    private static func of(
+        _ purpose: AssociatedData, _ store: StoreID, _ kind: SlotKind, _ identifier: [UInt8]
+    ) -> AssociatedData {
+        var data = purpose
         data.append(store.bytes)
         data.append(kind.name)
         data.append(identifier)
-        data.append(publicKey)
         return data
     }
 

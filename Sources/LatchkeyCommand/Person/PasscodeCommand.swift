@@ -204,10 +204,7 @@ struct PasscodeGuardCommand: Verb {
     @Argument(help: ArgumentHelp("tpm or none.", valueName: "WHO"))
     var guardian: Guardian
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0).", valueName: "ADDRESS"))
-    var at: String?
+    @OptionGroup var tpm: TPMOption
 
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
@@ -217,10 +214,7 @@ struct PasscodeGuardCommand: Verb {
         case none
     }
 
-    func validate() throws {
-        if guardian == .none, at != nil { throw ValidationError("--at goes with tpm") }
-        if let at, TPMAddress(at) == nil { throw ValidationError(TPMAddress.isWanted) }
-    }
+    func validate() throws { try tpm.belongs(guardian == .tpm) }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
@@ -232,7 +226,7 @@ struct PasscodeGuardCommand: Verb {
         let isGuarded = guardian == .tpm
         let needsCode = isGuarded && reach.state.hasRecoveryCode
         let code = try needsCode ? SharedSecret(input.existing("Recovery code: ")) : nil
-        let address = isGuarded ? at.flatMap { TPMAddress($0) } ?? .machines : nil
+        let address = isGuarded ? tpm.address : nil
         try PersonReach.asking { () throws(KeychainError) in
             try door.guardPasscode(by: address, passcode: passcode, code: code)
         }
@@ -258,10 +252,4 @@ struct PasscodeGuardCommand: Verb {
         " Without a recovery code nothing opens the keychain where the TPM is cleared or breaks: `latchkey recovery "
             + "make`."
     }
-}
-
-extension TPMAddress {
-    /// What is said to an address of another form.
-    static let isWanted =
-        "--at is device:PATH or swtpm:PATH with an absolute path, as in device:/dev/tpmrm0"
 }

@@ -28,6 +28,31 @@ struct SecretSource: ParsableArguments {
     }
 }
 
+/// Which TPM is meant.
+struct TPMOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0).", valueName: "ADDRESS"))
+    private var at: String?
+
+    var address: TPMAddress { at.flatMap { TPMAddress($0) } ?? .machines }
+
+    func validate() throws {
+        if let at, TPMAddress(at) == nil { throw ValidationError(TPMAddress.isWanted) }
+    }
+
+    /// Refuses an address where no TPM is meant.
+    func belongs(_ isMeant: Bool) throws {
+        if !isMeant, at != nil { throw ValidationError("--at goes with tpm") }
+    }
+}
+
+extension TPMAddress {
+    /// What is said to an address of another form.
+    static let isWanted =
+        "--at is device:PATH or swtpm:PATH with an absolute path, as in device:/dev/tpmrm0"
+}
+
 /// What every command takes that a person opens something with.
 struct PersonArguments: ParsableArguments {
     @OptionGroup private var source: SecretSource

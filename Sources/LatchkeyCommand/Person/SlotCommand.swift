@@ -114,10 +114,7 @@ struct SlotAddCommand: Verb {
     @Argument(help: ArgumentHelp("tpm, credential or login.", valueName: "KIND"))
     var kind: Kind
 
-    @Option(
-        help: ArgumentHelp(
-            "Where the TPM is: device:PATH or swtpm:PATH (default: device:/dev/tpmrm0).", valueName: "ADDRESS"))
-    var at: String?
+    @OptionGroup var tpm: TPMOption
 
     @OptionGroup var source: SecretSource
 
@@ -133,11 +130,8 @@ struct SlotAddCommand: Verb {
     }
 
     func validate() throws {
-        if kind != .tpm, at != nil { throw ValidationError("--at goes with tpm") }
+        try tpm.belongs(kind == .tpm)
         if kind == .credential, json { throw ValidationError("--json goes with tpm and login") }
-        if let at, TPMAddress(at) == nil {
-            throw ValidationError(TPMAddress.isWanted)
-        }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
@@ -154,9 +148,8 @@ struct SlotAddCommand: Verb {
         let passcode = SharedSecret(try input.existing())
         switch kind {
         case .tpm:
-            let address = at.flatMap { TPMAddress($0) } ?? .machines
             let slots = try PersonReach.asking { () throws(KeychainError) in
-                try door.addSlot(of: address, passcode: passcode)
+                try door.addSlot(of: tpm.address, passcode: passcode)
             }
             try SlotReport(slots: slots).write(json: json, on: console)
             console.note("The keychain opens by itself on this machine from now on, when its programs start.")
