@@ -144,8 +144,8 @@ struct LoginSlotTests {
 
     /// A new bag key, a new person key and a new root key are wrapped for it without its
     /// password.
-    @Test(arguments: KeybagChange.allCases)
-    func itOutlivesEveryChange(_ change: KeybagChange) throws {
+    @Test(arguments: ChangeBesideSlot.allCases)
+    func itOutlivesEveryChange(_ change: ChangeBesideSlot) throws {
         let keys = try Keys()
         let scene = keys.scene
         let before = try keys.body()

@@ -146,8 +146,8 @@ struct SlotTests {
     }
 
     /// Slots go on opening whatever else is changed.
-    @Test(arguments: KeybagChange.allCases)
-    func theyOutliveEveryChange(_ change: KeybagChange) throws {
+    @Test(arguments: ChangeBesideSlot.allCases)
+    func theyOutliveEveryChange(_ change: ChangeBesideSlot) throws {
         let keys = try Keys()
         let scene = keys.scene
         try keys.addTPM()

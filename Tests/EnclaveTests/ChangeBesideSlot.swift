@@ -5,7 +5,7 @@ import KeychainTestSupport
 @testable import Enclave
 
 /// What a person does to a keybag while a slot lies in it.
-enum KeybagChange: CaseIterable {
+enum ChangeBesideSlot: CaseIterable {
     case passcode
     case reset
     case recovery
