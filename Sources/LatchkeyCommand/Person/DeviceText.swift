@@ -57,6 +57,12 @@ struct DeviceText: Sendable, Hashable {
         ] + state.lockPolicy.members
     }
 
+    /// The members of ``json``, as helps name them.
+    static let jsonForm = """
+        {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
+        "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}
+        """
+
     var json: JSONValue {
         .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])
     }

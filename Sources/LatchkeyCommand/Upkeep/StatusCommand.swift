@@ -24,8 +24,7 @@ struct StatusCommand: Verb {
             "internet", "certificate", "key"}, "damaged", "program": {"identity", "strength", "groups", \
             "nameableGroups"}, "missingKernelFeatures", "daemon": {"pid", "version"}, "enclave": {"pid"}, \
             "version"}. Strength is "none", "user" or "program"; lock is "unlocked", "locked" or \
-            "before-first-unlock". With --follow it writes {"passcode", "lock", "recoveryCode", "failedAttempts", \
-            "secondsToNextAttempt", "opensByItself", "lockAfterSeconds", "openClasses"}, one object a line.
+            "before-first-unlock". With --follow it writes \(DeviceText.jsonForm), one object a line.
             """)
 
     @Flag(help: "Write a line with each change of the lock, until Ctrl-C.")
