@@ -51,6 +51,7 @@ let package = Package(
         .executable(name: "latchkey-enclave", targets: ["latchkey-enclave"]),
         .executable(name: "latchkey-prompt", targets: ["latchkey-prompt"]),
         .executable(name: "latchkey-hardware", targets: ["latchkey-hardware"]),
+        .executable(name: "latchkey-bus", targets: ["latchkey-bus"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -102,6 +103,10 @@ let package = Package(
         // linked by scripts/build-pam.
         .target(name: "CLatchkeyPAM", exclude: ["module.c"]),
 
+        // sd-bus, which comes as a shared library alone: in a process of its own.
+        .target(name: "CLatchkeyBus", linkerSettings: [.linkedLibrary("systemd")]),
+        room("SystemBus", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyBus"]),
+
         // Floor 3: policy
         room(
             "KeychainService",
@@ -150,6 +155,7 @@ let package = Package(
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-prompt", ["PersonPrompt", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-hardware", ["SecurityHardware", "KeychainModel", "KeychainPlatform", arguments]),
+        executable("latchkey-bus", ["SystemBus", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
@@ -189,6 +195,10 @@ let package = Package(
         .executableTarget(
             name: "enclave-probe", dependencies: ["Enclave", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
             path: "Tests/Support/enclave-probe", swiftSettings: house),
+        // `latchkey-bus` on a bus of the test's own.
+        .executableTarget(
+            name: "bus-probe", dependencies: ["SystemBus", "KeychainPlatform", "KeychainProtocol"],
+            path: "Tests/Support/bus-probe", swiftSettings: house),
         tests(
             "KeychainDaemonTests",
             [
@@ -203,7 +213,7 @@ let package = Package(
                 "Keychain", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
                 "KeychainTestSupport",
                 "Puppets",
-                "latchkeyd", "latchkey-enclave", "latchkey-hardware", "confinement-probe",
+                "latchkeyd", "latchkey-enclave", "latchkey-hardware", "latchkey-bus", "confinement-probe",
             ]),
         .executableTarget(
             name: "fault-client",
@@ -239,7 +249,7 @@ let package = Package(
             [
                 "Enclave", "KeychainTestSupport", "KeychainModel", "KeychainPlatform", "KeychainCrypto",
                 "KeychainProtocol", "KeychainMessages", protobuf, "latchkey-enclave", "latchkey-hardware",
-                "enclave-probe", "security-key-hands",
+                "latchkey-bus", "enclave-probe", "security-key-hands", "bus-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(
@@ -310,7 +320,7 @@ let package = Package(
             "HouseTests",
             [
                 "KeychainModel", "KeychainPlatform", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
-                "latchkey-hardware",
+                "latchkey-hardware", "latchkey-bus",
             ]),
         tests(
             "PersonPromptTests",

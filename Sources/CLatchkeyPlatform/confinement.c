@@ -192,6 +192,14 @@ static const struct call of_daemon[] = {
 #endif
 };
 
+// Of the one that talks to the system bus, on the socket that it has: to end by itself.
+static const struct call of_bus[] = {
+    CALL(setitimer),
+#ifdef SYS_open
+    CALL(alarm),
+#endif
+};
+
 // Nothing of ours ever does these, nor what ours start: whoever tries is not us any more.
 static const struct call never[] = {
     CALL(ptrace), CALL(process_vm_readv), CALL(process_vm_writev), CALL(process_madvise), CALL(kcmp),
@@ -220,7 +228,7 @@ static const struct call never_ours[] = {
 #endif
 };
 
-// Of the enclave alone: it has its sockets.
+// Of enclave and bus: they have their sockets.
 static const struct call fatal_in_enclave[] = {
     CALL(socket), CALL(socketpair), CALL(connect), CALL(bind), CALL(listen),
 };
@@ -267,8 +275,9 @@ static const struct argument arguments_of_hardware[] = {{SYS_socket, "socket", 0
 const char *lk_allowed_call(int32_t whose, int32_t index) {
     int is_daemon = whose == LK_CALLS_OF_DAEMON;
     const struct { const struct call *table; int32_t count; } parts[] = {
-        {common, COUNT(common)}, {of_daemon, is_daemon ? COUNT(of_daemon) : 0}};
-    for (size_t i = 0; i < 2; i++) {
+        {common, COUNT(common)}, {of_daemon, is_daemon ? COUNT(of_daemon) : 0},
+        {of_bus, whose == LK_CALLS_OF_BUS ? COUNT(of_bus) : 0}};
+    for (size_t i = 0; i < 3; i++) {
         if (index < parts[i].count) return parts[i].table[index].name;
         index -= parts[i].count;
     }
@@ -347,9 +356,11 @@ static void begin(struct program *p) {
 static const struct call absent[] = {CALL(clone3)};
 
 // What is in the lists and nothing else.
-static void make_narrow(struct program *p, int is_daemon) {
+static void make_narrow(struct program *p, int32_t whose) {
+    int is_daemon = whose == LK_CALLS_OF_DAEMON;
     add_calls(p, common, COUNT(common), SECCOMP_RET_ALLOW);
     if (is_daemon) add_calls(p, of_daemon, COUNT(of_daemon), SECCOMP_RET_ALLOW);
+    if (whose == LK_CALLS_OF_BUS) add_calls(p, of_bus, COUNT(of_bus), SECCOMP_RET_ALLOW);
     add_arguments(p, &threads_alone, 1);
     add_arguments(p, arguments, COUNT(arguments));
     if (is_daemon) add_arguments(p, arguments_of_daemon, COUNT(arguments_of_daemon));
@@ -381,7 +392,7 @@ static void make(struct program *p, int32_t whose) {
         add_calls(p, never, COUNT(never), SECCOMP_RET_ERRNO | EPERM);
         end(p, SECCOMP_RET_ALLOW);
         break;
-    default: make_narrow(p, whose == LK_CALLS_OF_DAEMON);
+    default: make_narrow(p, whose);
     }
 }
 

@@ -87,6 +87,8 @@ package struct EnclaveDescription: Sendable, Hashable {
     package var unrepairedFiles: [String]
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     package var startRefusal: String?
+    /// Why nobody tells of sleep and locked screens, which it was told to lock on.
+    package var loginsFault: String?
     /// What the process does to itself; empty for keys within a program.
     package var measures: [MeasureState] = []
 

@@ -65,8 +65,7 @@ extension LAContext {
     private static func check(_ biometry: BiometryState?) throws(KeychainError) {
         guard let biometry else { throw KeychainError(.authFailed, reason: .biometryNotAvailable) }
         guard biometry.isEnrolled else { throw KeychainError(.authFailed, reason: .biometryNotEnrolled) }
-        // How long nobody says; the code alone reaches the caller.
-        guard !biometry.isLockedOut else { throw KeychainError(.authFailed, reason: .attemptsDelayed(seconds: 0)) }
+        guard !biometry.isLockedOut else { throw KeychainError(.authFailed, reason: .biometryLockedOut) }
     }
 
     /// What the keychain said last; where it was not asked, it is asked now.

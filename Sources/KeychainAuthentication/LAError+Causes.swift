@@ -24,6 +24,7 @@ extension LAError {
             case .passcodeNotSet: .passcodeNotSet
             case .biometryNotAvailable: .biometryNotAvailable
             case .biometryNotEnrolled: .biometryNotEnrolled
+            case .biometryLockedOut: .biometryLockout
             case .contextInvalid: .invalidContext
             default: .systemCancel
             }

@@ -28,206 +28,200 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
-package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
+package nonisolated struct Latchkey_EnclaveRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var number: UInt64 {
-    get {_storage._number}
-    set {_uniqueStorage()._number = newValue}
-  }
+  package var number: UInt64 = 0
 
-  package var request: OneOf_Request? {
-    get {return _storage._request}
-    set {_uniqueStorage()._request = newValue}
-  }
+  package var request: Latchkey_EnclaveRequest.OneOf_Request? = nil
 
   package var `open`: Latchkey_EnclaveRequest.OpenStore {
     get {
-      if case .open(let v)? = _storage._request {return v}
+      if case .open(let v)? = request {return v}
       return Latchkey_EnclaveRequest.OpenStore()
     }
-    set {_uniqueStorage()._request = .open(newValue)}
+    set {request = .open(newValue)}
   }
 
   package var wrap: Latchkey_EnclaveRequest.WrapKeys {
     get {
-      if case .wrap(let v)? = _storage._request {return v}
+      if case .wrap(let v)? = request {return v}
       return Latchkey_EnclaveRequest.WrapKeys()
     }
-    set {_uniqueStorage()._request = .wrap(newValue)}
+    set {request = .wrap(newValue)}
   }
 
   package var unwrap: Latchkey_EnclaveRequest.UnwrapKeys {
     get {
-      if case .unwrap(let v)? = _storage._request {return v}
+      if case .unwrap(let v)? = request {return v}
       return Latchkey_EnclaveRequest.UnwrapKeys()
     }
-    set {_uniqueStorage()._request = .unwrap(newValue)}
+    set {request = .unwrap(newValue)}
   }
 
   package var wrapMetadataKey: Latchkey_EnclaveRequest.WrapMetadataKey {
     get {
-      if case .wrapMetadataKey(let v)? = _storage._request {return v}
+      if case .wrapMetadataKey(let v)? = request {return v}
       return Latchkey_EnclaveRequest.WrapMetadataKey()
     }
-    set {_uniqueStorage()._request = .wrapMetadataKey(newValue)}
+    set {request = .wrapMetadataKey(newValue)}
   }
 
   package var unwrapMetadataKey: Latchkey_EnclaveRequest.UnwrapMetadataKey {
     get {
-      if case .unwrapMetadataKey(let v)? = _storage._request {return v}
+      if case .unwrapMetadataKey(let v)? = request {return v}
       return Latchkey_EnclaveRequest.UnwrapMetadataKey()
     }
-    set {_uniqueStorage()._request = .unwrapMetadataKey(newValue)}
+    set {request = .unwrapMetadataKey(newValue)}
   }
 
   package var describe: Bool {
     get {
-      if case .describe(let v)? = _storage._request {return v}
+      if case .describe(let v)? = request {return v}
       return false
     }
-    set {_uniqueStorage()._request = .describe(newValue)}
+    set {request = .describe(newValue)}
   }
 
   package var leave: Bool {
     get {
-      if case .leave(let v)? = _storage._request {return v}
+      if case .leave(let v)? = request {return v}
       return false
     }
-    set {_uniqueStorage()._request = .leave(newValue)}
+    set {request = .leave(newValue)}
   }
 
   /// the same keys under the newest class key
   package var rewrap: Latchkey_EnclaveRequest.UnwrapKeys {
     get {
-      if case .rewrap(let v)? = _storage._request {return v}
+      if case .rewrap(let v)? = request {return v}
       return Latchkey_EnclaveRequest.UnwrapKeys()
     }
-    set {_uniqueStorage()._request = .rewrap(newValue)}
+    set {request = .rewrap(newValue)}
   }
 
   package var retire: Latchkey_EnclaveRequest.Retire {
     get {
-      if case .retire(let v)? = _storage._request {return v}
+      if case .retire(let v)? = request {return v}
       return Latchkey_EnclaveRequest.Retire()
     }
-    set {_uniqueStorage()._request = .retire(newValue)}
+    set {request = .retire(newValue)}
   }
 
   package var lock: Bool {
     get {
-      if case .lock(let v)? = _storage._request {return v}
+      if case .lock(let v)? = request {return v}
       return false
     }
-    set {_uniqueStorage()._request = .lock(newValue)}
+    set {request = .lock(newValue)}
   }
 
   /// whether an operation is permitted; no key is told
   package var permit: Latchkey_EnclaveRequest.Permit {
     get {
-      if case .permit(let v)? = _storage._request {return v}
+      if case .permit(let v)? = request {return v}
       return Latchkey_EnclaveRequest.Permit()
     }
-    set {_uniqueStorage()._request = .permit(newValue)}
+    set {request = .permit(newValue)}
   }
 
   /// an authentication context
   package var openSession: Bool {
     get {
-      if case .openSession(let v)? = _storage._request {return v}
+      if case .openSession(let v)? = request {return v}
       return false
     }
-    set {_uniqueStorage()._request = .openSession(newValue)}
+    set {request = .openSession(newValue)}
   }
 
   package var closeSession: Data {
     get {
-      if case .closeSession(let v)? = _storage._request {return v}
+      if case .closeSession(let v)? = request {return v}
       return Data()
     }
-    set {_uniqueStorage()._request = .closeSession(newValue)}
+    set {request = .closeSession(newValue)}
   }
 
   package var applicationKey: Latchkey_EnclaveRequest.ApplicationKey {
     get {
-      if case .applicationKey(let v)? = _storage._request {return v}
+      if case .applicationKey(let v)? = request {return v}
       return Latchkey_EnclaveRequest.ApplicationKey()
     }
-    set {_uniqueStorage()._request = .applicationKey(newValue)}
+    set {request = .applicationKey(newValue)}
   }
 
   /// by what a person could agree
   package var means: Bool {
     get {
-      if case .means(let v)? = _storage._request {return v}
+      if case .means(let v)? = request {return v}
       return false
     }
-    set {_uniqueStorage()._request = .means(newValue)}
+    set {request = .means(newValue)}
   }
 
   /// a question for a person
   package var ask: Latchkey_EnclaveRequest.Ask {
     get {
-      if case .ask(let v)? = _storage._request {return v}
+      if case .ask(let v)? = request {return v}
       return Latchkey_EnclaveRequest.Ask()
     }
-    set {_uniqueStorage()._request = .ask(newValue)}
+    set {request = .ask(newValue)}
   }
 
   /// of a question, by its name
   package var outcomeOf: Data {
     get {
-      if case .outcomeOf(let v)? = _storage._request {return v}
+      if case .outcomeOf(let v)? = request {return v}
       return Data()
     }
-    set {_uniqueStorage()._request = .outcomeOf(newValue)}
+    set {request = .outcomeOf(newValue)}
   }
 
   /// answered once the state has another number
   package var awaitState: UInt64 {
     get {
-      if case .awaitState(let v)? = _storage._request {return v}
+      if case .awaitState(let v)? = request {return v}
       return 0
     }
-    set {_uniqueStorage()._request = .awaitState(newValue)}
+    set {request = .awaitState(newValue)}
   }
 
   /// the next block of the audit record
   package var sealAudit: Latchkey_EnclaveRequest.SealAudit {
     get {
-      if case .sealAudit(let v)? = _storage._request {return v}
+      if case .sealAudit(let v)? = request {return v}
       return Latchkey_EnclaveRequest.SealAudit()
     }
-    set {_uniqueStorage()._request = .sealAudit(newValue)}
+    set {request = .sealAudit(newValue)}
   }
 
   /// it is on the disk
   package var confirmAudit: Latchkey_SealedAuditBlock {
     get {
-      if case .confirmAudit(let v)? = _storage._request {return v}
+      if case .confirmAudit(let v)? = request {return v}
       return Latchkey_SealedAuditBlock()
     }
-    set {_uniqueStorage()._request = .confirmAudit(newValue)}
+    set {request = .confirmAudit(newValue)}
   }
 
   /// where the record ends
   package var auditHead: Bool {
     get {
-      if case .auditHead(let v)? = _storage._request {return v}
+      if case .auditHead(let v)? = request {return v}
       return false
     }
-    set {_uniqueStorage()._request = .auditHead(newValue)}
+    set {request = .auditHead(newValue)}
   }
 
   /// blocks that are to be read
   package var openAudit: Latchkey_EnclaveRequest.OpenAudit {
     get {
-      if case .openAudit(let v)? = _storage._request {return v}
+      if case .openAudit(let v)? = request {return v}
       return Latchkey_EnclaveRequest.OpenAudit()
     }
-    set {_uniqueStorage()._request = .openAudit(newValue)}
+    set {request = .openAudit(newValue)}
   }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -398,51 +392,60 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
     package init() {}
   }
 
-  package nonisolated struct Ask: Sendable {
+  package nonisolated struct Ask: @unchecked Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    package var session: Data = Data()
+    package var session: Data {
+      get {_storage._session}
+      set {_uniqueStorage()._session = newValue}
+    }
 
-    package var subject: Latchkey_EnclaveRequest.Ask.OneOf_Subject? = nil
+    package var subject: OneOf_Subject? {
+      get {return _storage._subject}
+      set {_uniqueStorage()._subject = newValue}
+    }
 
     package var rows: Latchkey_EnclaveRequest.Permit {
       get {
-        if case .rows(let v)? = subject {return v}
+        if case .rows(let v)? = _storage._subject {return v}
         return Latchkey_EnclaveRequest.Permit()
       }
-      set {subject = .rows(newValue)}
+      set {_uniqueStorage()._subject = .rows(newValue)}
     }
 
     package var accessControl: Latchkey_EnclaveRequest.Ask.AccessControl {
       get {
-        if case .accessControl(let v)? = subject {return v}
+        if case .accessControl(let v)? = _storage._subject {return v}
         return Latchkey_EnclaveRequest.Ask.AccessControl()
       }
-      set {subject = .accessControl(newValue)}
+      set {_uniqueStorage()._subject = .accessControl(newValue)}
     }
 
     package var policy: UInt32 {
       get {
-        if case .policy(let v)? = subject {return v}
+        if case .policy(let v)? = _storage._subject {return v}
         return 0
       }
-      set {subject = .policy(newValue)}
+      set {_uniqueStorage()._subject = .policy(newValue)}
     }
 
     /// what the person is shown
     package var question: Latchkey_PersonQuestion {
-      get {_question ?? Latchkey_PersonQuestion()}
-      set {_question = newValue}
+      get {_storage._question ?? Latchkey_PersonQuestion()}
+      set {_uniqueStorage()._question = newValue}
     }
     /// Returns true if `question` has been explicitly set.
-    package var hasQuestion: Bool {self._question != nil}
+    package var hasQuestion: Bool {_storage._question != nil}
     /// Clears the value of `question`. Subsequent reads from it will return its default value.
-    package mutating func clearQuestion() {self._question = nil}
+    package mutating func clearQuestion() {_uniqueStorage()._question = nil}
 
     /// asks nobody: whether it is met already
-    package var looksOnly: Bool = false
+    package var looksOnly: Bool {
+      get {_storage._looksOnly}
+      set {_uniqueStorage()._looksOnly = newValue}
+    }
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -469,7 +472,7 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
 
     package init() {}
 
-    fileprivate var _question: Latchkey_PersonQuestion? = nil
+    fileprivate var _storage = _StorageClass.defaultInstance
   }
 
   package nonisolated struct SealAudit: Sendable {
@@ -541,8 +544,6 @@ package nonisolated struct Latchkey_EnclaveRequest: @unchecked Sendable {
   }
 
   package init() {}
-
-  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// Which block of the audit record.
@@ -907,6 +908,12 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
       set {_uniqueStorage()._effacedBelow = newValue}
     }
 
+    /// why nobody tells of sleep and locked screens
+    package var loginsFault: String {
+      get {_storage._loginsFault}
+      set {_uniqueStorage()._loginsFault = newValue}
+    }
+
     /// why a slot did not open it at the start
     package var startRefusal: String {
       get {_storage._startRefusal}
@@ -939,402 +946,364 @@ nonisolated extension Latchkey_EnclaveRequest: SwiftProtobuf.Message, SwiftProto
   package static let protoMessageName: String = _protobuf_package + ".EnclaveRequest"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}open\0\u{1}wrap\0\u{1}unwrap\0\u{3}wrap_metadata_key\0\u{3}unwrap_metadata_key\0\u{1}describe\0\u{1}leave\0\u{1}rewrap\0\u{1}retire\0\u{1}lock\0\u{3}await_state\0\u{1}permit\0\u{3}open_session\0\u{3}close_session\0\u{3}application_key\0\u{1}means\0\u{1}ask\0\u{3}outcome_of\0\u{3}seal_audit\0\u{3}confirm_audit\0\u{3}audit_head\0\u{3}open_audit\0")
 
-  fileprivate class _StorageClass {
-    var _number: UInt64 = 0
-    var _request: Latchkey_EnclaveRequest.OneOf_Request?
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _number = source._number
-      _request = source._request
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
-        case 2: try {
-          var v: Latchkey_EnclaveRequest.OpenStore?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .open(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .open(v)
-          }
-        }()
-        case 3: try {
-          var v: Latchkey_EnclaveRequest.WrapKeys?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .wrap(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .wrap(v)
-          }
-        }()
-        case 4: try {
-          var v: Latchkey_EnclaveRequest.UnwrapKeys?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .unwrap(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .unwrap(v)
-          }
-        }()
-        case 5: try {
-          var v: Latchkey_EnclaveRequest.WrapMetadataKey?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .wrapMetadataKey(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .wrapMetadataKey(v)
-          }
-        }()
-        case 6: try {
-          var v: Latchkey_EnclaveRequest.UnwrapMetadataKey?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .unwrapMetadataKey(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .unwrapMetadataKey(v)
-          }
-        }()
-        case 7: try {
-          var v: Bool?
-          try decoder.decodeSingularBoolField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .describe(v)
-          }
-        }()
-        case 8: try {
-          var v: Bool?
-          try decoder.decodeSingularBoolField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .leave(v)
-          }
-        }()
-        case 9: try {
-          var v: Latchkey_EnclaveRequest.UnwrapKeys?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .rewrap(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .rewrap(v)
-          }
-        }()
-        case 10: try {
-          var v: Latchkey_EnclaveRequest.Retire?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .retire(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .retire(v)
-          }
-        }()
-        case 11: try {
-          var v: Bool?
-          try decoder.decodeSingularBoolField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .lock(v)
-          }
-        }()
-        case 12: try {
-          var v: UInt64?
-          try decoder.decodeSingularUInt64Field(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .awaitState(v)
-          }
-        }()
-        case 13: try {
-          var v: Latchkey_EnclaveRequest.Permit?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .permit(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .permit(v)
-          }
-        }()
-        case 14: try {
-          var v: Bool?
-          try decoder.decodeSingularBoolField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .openSession(v)
-          }
-        }()
-        case 15: try {
-          var v: Data?
-          try decoder.decodeSingularBytesField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .closeSession(v)
-          }
-        }()
-        case 16: try {
-          var v: Latchkey_EnclaveRequest.ApplicationKey?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .applicationKey(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .applicationKey(v)
-          }
-        }()
-        case 17: try {
-          var v: Bool?
-          try decoder.decodeSingularBoolField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .means(v)
-          }
-        }()
-        case 18: try {
-          var v: Latchkey_EnclaveRequest.Ask?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .ask(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .ask(v)
-          }
-        }()
-        case 19: try {
-          var v: Data?
-          try decoder.decodeSingularBytesField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .outcomeOf(v)
-          }
-        }()
-        case 20: try {
-          var v: Latchkey_EnclaveRequest.SealAudit?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .sealAudit(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .sealAudit(v)
-          }
-        }()
-        case 21: try {
-          var v: Latchkey_SealedAuditBlock?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .confirmAudit(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .confirmAudit(v)
-          }
-        }()
-        case 22: try {
-          var v: Bool?
-          try decoder.decodeSingularBoolField(value: &v)
-          if let v = v {
-            if _storage._request != nil {try decoder.handleConflictingOneOf()}
-            _storage._request = .auditHead(v)
-          }
-        }()
-        case 23: try {
-          var v: Latchkey_EnclaveRequest.OpenAudit?
-          var hadOneofValue = false
-          if let current = _storage._request {
-            hadOneofValue = true
-            if case .openAudit(let m) = current {v = m}
-          }
-          try decoder.decodeSingularMessageField(value: &v)
-          if let v = v {
-            if hadOneofValue {try decoder.handleConflictingOneOf()}
-            _storage._request = .openAudit(v)
-          }
-        }()
-        default: break
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try {
+        var v: Latchkey_EnclaveRequest.OpenStore?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .open(let m) = current {v = m}
         }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .open(v)
+        }
+      }()
+      case 3: try {
+        var v: Latchkey_EnclaveRequest.WrapKeys?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .wrap(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .wrap(v)
+        }
+      }()
+      case 4: try {
+        var v: Latchkey_EnclaveRequest.UnwrapKeys?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .unwrap(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .unwrap(v)
+        }
+      }()
+      case 5: try {
+        var v: Latchkey_EnclaveRequest.WrapMetadataKey?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .wrapMetadataKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .wrapMetadataKey(v)
+        }
+      }()
+      case 6: try {
+        var v: Latchkey_EnclaveRequest.UnwrapMetadataKey?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .unwrapMetadataKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .unwrapMetadataKey(v)
+        }
+      }()
+      case 7: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .describe(v)
+        }
+      }()
+      case 8: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .leave(v)
+        }
+      }()
+      case 9: try {
+        var v: Latchkey_EnclaveRequest.UnwrapKeys?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .rewrap(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .rewrap(v)
+        }
+      }()
+      case 10: try {
+        var v: Latchkey_EnclaveRequest.Retire?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .retire(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .retire(v)
+        }
+      }()
+      case 11: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .lock(v)
+        }
+      }()
+      case 12: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .awaitState(v)
+        }
+      }()
+      case 13: try {
+        var v: Latchkey_EnclaveRequest.Permit?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .permit(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .permit(v)
+        }
+      }()
+      case 14: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .openSession(v)
+        }
+      }()
+      case 15: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .closeSession(v)
+        }
+      }()
+      case 16: try {
+        var v: Latchkey_EnclaveRequest.ApplicationKey?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .applicationKey(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .applicationKey(v)
+        }
+      }()
+      case 17: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .means(v)
+        }
+      }()
+      case 18: try {
+        var v: Latchkey_EnclaveRequest.Ask?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .ask(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .ask(v)
+        }
+      }()
+      case 19: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .outcomeOf(v)
+        }
+      }()
+      case 20: try {
+        var v: Latchkey_EnclaveRequest.SealAudit?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .sealAudit(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .sealAudit(v)
+        }
+      }()
+      case 21: try {
+        var v: Latchkey_SealedAuditBlock?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .confirmAudit(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .confirmAudit(v)
+        }
+      }()
+      case 22: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .auditHead(v)
+        }
+      }()
+      case 23: try {
+        var v: Latchkey_EnclaveRequest.OpenAudit?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .openAudit(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .openAudit(v)
+        }
+      }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if _storage._number != 0 {
-        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
-      }
-      switch _storage._request {
-      case .open?: try {
-        guard case .open(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      }()
-      case .wrap?: try {
-        guard case .wrap(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-      }()
-      case .unwrap?: try {
-        guard case .unwrap(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-      }()
-      case .wrapMetadataKey?: try {
-        guard case .wrapMetadataKey(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-      }()
-      case .unwrapMetadataKey?: try {
-        guard case .unwrapMetadataKey(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-      }()
-      case .describe?: try {
-        guard case .describe(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
-      }()
-      case .leave?: try {
-        guard case .leave(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
-      }()
-      case .rewrap?: try {
-        guard case .rewrap(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
-      }()
-      case .retire?: try {
-        guard case .retire(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-      }()
-      case .lock?: try {
-        guard case .lock(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBoolField(value: v, fieldNumber: 11)
-      }()
-      case .awaitState?: try {
-        guard case .awaitState(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
-      }()
-      case .permit?: try {
-        guard case .permit(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
-      }()
-      case .openSession?: try {
-        guard case .openSession(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBoolField(value: v, fieldNumber: 14)
-      }()
-      case .closeSession?: try {
-        guard case .closeSession(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
-      }()
-      case .applicationKey?: try {
-        guard case .applicationKey(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
-      }()
-      case .means?: try {
-        guard case .means(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBoolField(value: v, fieldNumber: 17)
-      }()
-      case .ask?: try {
-        guard case .ask(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
-      }()
-      case .outcomeOf?: try {
-        guard case .outcomeOf(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBytesField(value: v, fieldNumber: 19)
-      }()
-      case .sealAudit?: try {
-        guard case .sealAudit(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
-      }()
-      case .confirmAudit?: try {
-        guard case .confirmAudit(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
-      }()
-      case .auditHead?: try {
-        guard case .auditHead(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularBoolField(value: v, fieldNumber: 22)
-      }()
-      case .openAudit?: try {
-        guard case .openAudit(let v)? = _storage._request else { preconditionFailure() }
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
-      }()
-      case nil: break
-      }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    switch self.request {
+    case .open?: try {
+      guard case .open(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .wrap?: try {
+      guard case .wrap(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .unwrap?: try {
+      guard case .unwrap(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .wrapMetadataKey?: try {
+      guard case .wrapMetadataKey(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .unwrapMetadataKey?: try {
+      guard case .unwrapMetadataKey(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .describe?: try {
+      guard case .describe(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
+    }()
+    case .leave?: try {
+      guard case .leave(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 8)
+    }()
+    case .rewrap?: try {
+      guard case .rewrap(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .retire?: try {
+      guard case .retire(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .lock?: try {
+      guard case .lock(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 11)
+    }()
+    case .awaitState?: try {
+      guard case .awaitState(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 12)
+    }()
+    case .permit?: try {
+      guard case .permit(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .openSession?: try {
+      guard case .openSession(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 14)
+    }()
+    case .closeSession?: try {
+      guard case .closeSession(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 15)
+    }()
+    case .applicationKey?: try {
+      guard case .applicationKey(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .means?: try {
+      guard case .means(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 17)
+    }()
+    case .ask?: try {
+      guard case .ask(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .outcomeOf?: try {
+      guard case .outcomeOf(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 19)
+    }()
+    case .sealAudit?: try {
+      guard case .sealAudit(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .confirmAudit?: try {
+      guard case .confirmAudit(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .auditHead?: try {
+      guard case .auditHead(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 22)
+    }()
+    case .openAudit?: try {
+      guard case .openAudit(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveRequest, rhs: Latchkey_EnclaveRequest) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._number != rhs_storage._number {return false}
-        if _storage._request != rhs_storage._request {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.number != rhs.number {return false}
+    if lhs.request != rhs.request {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1602,91 +1571,133 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Ask"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}rows\0\u{3}access_control\0\u{1}policy\0\u{1}question\0\u{3}looks_only\0")
 
+  fileprivate class _StorageClass {
+    var _session: Data = Data()
+    var _subject: Latchkey_EnclaveRequest.Ask.OneOf_Subject?
+    var _question: Latchkey_PersonQuestion? = nil
+    var _looksOnly: Bool = false
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _session = source._session
+      _subject = source._subject
+      _question = source._question
+      _looksOnly = source._looksOnly
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.session) }()
-      case 2: try {
-        var v: Latchkey_EnclaveRequest.Permit?
-        var hadOneofValue = false
-        if let current = self.subject {
-          hadOneofValue = true
-          if case .rows(let m) = current {v = m}
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._session) }()
+        case 2: try {
+          var v: Latchkey_EnclaveRequest.Permit?
+          var hadOneofValue = false
+          if let current = _storage._subject {
+            hadOneofValue = true
+            if case .rows(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._subject = .rows(v)
+          }
+        }()
+        case 3: try {
+          var v: Latchkey_EnclaveRequest.Ask.AccessControl?
+          var hadOneofValue = false
+          if let current = _storage._subject {
+            hadOneofValue = true
+            if case .accessControl(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._subject = .accessControl(v)
+          }
+        }()
+        case 4: try {
+          var v: UInt32?
+          try decoder.decodeSingularUInt32Field(value: &v)
+          if let v = v {
+            if _storage._subject != nil {try decoder.handleConflictingOneOf()}
+            _storage._subject = .policy(v)
+          }
+        }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._question) }()
+        case 6: try { try decoder.decodeSingularBoolField(value: &_storage._looksOnly) }()
+        default: break
         }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.subject = .rows(v)
-        }
-      }()
-      case 3: try {
-        var v: Latchkey_EnclaveRequest.Ask.AccessControl?
-        var hadOneofValue = false
-        if let current = self.subject {
-          hadOneofValue = true
-          if case .accessControl(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.subject = .accessControl(v)
-        }
-      }()
-      case 4: try {
-        var v: UInt32?
-        try decoder.decodeSingularUInt32Field(value: &v)
-        if let v = v {
-          if self.subject != nil {try decoder.handleConflictingOneOf()}
-          self.subject = .policy(v)
-        }
-      }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._question) }()
-      case 6: try { try decoder.decodeSingularBoolField(value: &self.looksOnly) }()
-      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.session.isEmpty {
-      try visitor.visitSingularBytesField(value: self.session, fieldNumber: 1)
-    }
-    switch self.subject {
-    case .rows?: try {
-      guard case .rows(let v)? = self.subject else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    }()
-    case .accessControl?: try {
-      guard case .accessControl(let v)? = self.subject else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    }()
-    case .policy?: try {
-      guard case .policy(let v)? = self.subject else { preconditionFailure() }
-      try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
-    }()
-    case nil: break
-    }
-    try { if let v = self._question {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
-    if self.looksOnly != false {
-      try visitor.visitSingularBoolField(value: self.looksOnly, fieldNumber: 6)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._session.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._session, fieldNumber: 1)
+      }
+      switch _storage._subject {
+      case .rows?: try {
+        guard case .rows(let v)? = _storage._subject else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      }()
+      case .accessControl?: try {
+        guard case .accessControl(let v)? = _storage._subject else { preconditionFailure() }
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      }()
+      case .policy?: try {
+        guard case .policy(let v)? = _storage._subject else { preconditionFailure() }
+        try visitor.visitSingularUInt32Field(value: v, fieldNumber: 4)
+      }()
+      case nil: break
+      }
+      try { if let v = _storage._question {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      if _storage._looksOnly != false {
+        try visitor.visitSingularBoolField(value: _storage._looksOnly, fieldNumber: 6)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveRequest.Ask, rhs: Latchkey_EnclaveRequest.Ask) -> Bool {
-    if lhs.session != rhs.session {return false}
-    if lhs.subject != rhs.subject {return false}
-    if lhs._question != rhs._question {return false}
-    if lhs.looksOnly != rhs.looksOnly {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._session != rhs_storage._session {return false}
+        if _storage._subject != rhs_storage._subject {return false}
+        if _storage._question != rhs_storage._question {return false}
+        if _storage._looksOnly != rhs_storage._looksOnly {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -2318,7 +2329,7 @@ nonisolated extension Latchkey_EnclaveReply.ClassGeneration: SwiftProtobuf.Messa
 
 nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{3}start_refusal\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{3}start_refusal\0\u{4}0logins_fault\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
 
   fileprivate class _StorageClass {
     var _protectors: [String] = []
@@ -2329,6 +2340,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     var _state: Latchkey_DeviceState? = nil
     var _generations: [Latchkey_EnclaveReply.ClassGeneration] = []
     var _effacedBelow: UInt32 = 0
+    var _loginsFault: String = String()
     var _startRefusal: String = String()
     var _measures: [Latchkey_MeasureState] = []
 
@@ -2349,6 +2361,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       _state = source._state
       _generations = source._generations
       _effacedBelow = source._effacedBelow
+      _loginsFault = source._loginsFault
       _startRefusal = source._startRefusal
       _measures = source._measures
     }
@@ -2379,6 +2392,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
         case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._effacedBelow) }()
         case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._measures) }()
         case 12: try { try decoder.decodeSingularStringField(value: &_storage._startRefusal) }()
+        case 60: try { try decoder.decodeSingularStringField(value: &_storage._loginsFault) }()
         default: break
         }
       }
@@ -2421,6 +2435,9 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       if !_storage._startRefusal.isEmpty {
         try visitor.visitSingularStringField(value: _storage._startRefusal, fieldNumber: 12)
       }
+      if !_storage._loginsFault.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._loginsFault, fieldNumber: 60)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2438,6 +2455,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
         if _storage._state != rhs_storage._state {return false}
         if _storage._generations != rhs_storage._generations {return false}
         if _storage._effacedBelow != rhs_storage._effacedBelow {return false}
+        if _storage._loginsFault != rhs_storage._loginsFault {return false}
         if _storage._startRefusal != rhs_storage._startRefusal {return false}
         if _storage._measures != rhs_storage._measures {return false}
         return true

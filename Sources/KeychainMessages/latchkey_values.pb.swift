@@ -104,6 +104,12 @@ package nonisolated struct Latchkey_LockPolicy: Sendable {
   /// after so long without a use; 0: never
   package var idleSeconds: UInt32 = 0
 
+  /// before the machine sleeps
+  package var onSleep: Bool = false
+
+  /// with the screen of a session
+  package var onScreenLock: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -235,7 +241,7 @@ nonisolated extension Latchkey_WireAttribute: SwiftProtobuf.Message, SwiftProtob
 
 nonisolated extension Latchkey_LockPolicy: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".LockPolicy"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}idle_seconds\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}idle_seconds\0\u{4}1on_sleep\0\u{3}on_screen_lock\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -244,6 +250,8 @@ nonisolated extension Latchkey_LockPolicy: SwiftProtobuf.Message, SwiftProtobuf.
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt32Field(value: &self.idleSeconds) }()
+      case 50: try { try decoder.decodeSingularBoolField(value: &self.onSleep) }()
+      case 51: try { try decoder.decodeSingularBoolField(value: &self.onScreenLock) }()
       default: break
       }
     }
@@ -253,11 +261,19 @@ nonisolated extension Latchkey_LockPolicy: SwiftProtobuf.Message, SwiftProtobuf.
     if self.idleSeconds != 0 {
       try visitor.visitSingularUInt32Field(value: self.idleSeconds, fieldNumber: 1)
     }
+    if self.onSleep != false {
+      try visitor.visitSingularBoolField(value: self.onSleep, fieldNumber: 50)
+    }
+    if self.onScreenLock != false {
+      try visitor.visitSingularBoolField(value: self.onScreenLock, fieldNumber: 51)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_LockPolicy, rhs: Latchkey_LockPolicy) -> Bool {
     if lhs.idleSeconds != rhs.idleSeconds {return false}
+    if lhs.onSleep != rhs.onSleep {return false}
+    if lhs.onScreenLock != rhs.onScreenLock {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -990,7 +990,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
   /// Clears the value of `reason`. Subsequent reads from it will return its default value.
   package mutating func clearReason() {self._reason = nil}
 
-  /// of AWAIT_STATE: the number that is known
+  /// of AWAIT_STATE: the number that is known; of AWAIT_QUESTION: how much news is
   package var state: UInt64 = 0
 
   /// of QUESTION, AGREE and DECLINE: its name, 16 bytes
@@ -1069,6 +1069,9 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// `new` is the login password
     case addLoginSlot // = 41
+
+    /// answered once there is news of it
+    case awaitQuestion // = 60
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1105,6 +1108,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 25: self = .guardPasscode
       case 40: self = .changeLogin
       case 41: self = .addLoginSlot
+      case 60: self = .awaitQuestion
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1139,6 +1143,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .guardPasscode: return 25
       case .changeLogin: return 40
       case .addLoginSlot: return 41
+      case .awaitQuestion: return 60
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1173,6 +1178,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .guardPasscode,
       .changeLogin,
       .addLoginSlot,
+      .awaitQuestion,
     ]
 
   }
@@ -1275,6 +1281,16 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
     set {_uniqueStorage()._slots = newValue}
   }
 
+  /// answers AWAIT_QUESTION
+  package var news: Latchkey_PersonReply.QuestionNews {
+    get {_storage._news ?? Latchkey_PersonReply.QuestionNews()}
+    set {_uniqueStorage()._news = newValue}
+  }
+  /// Returns true if `news` has been explicitly set.
+  package var hasNews: Bool {_storage._news != nil}
+  /// Clears the value of `news`. Subsequent reads from it will return its default value.
+  package mutating func clearNews() {_uniqueStorage()._news = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Trial: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -1321,6 +1337,27 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
       .needsPerson,
     ]
 
+  }
+
+  /// What a finger, or its end, made of a question.
+  package nonisolated struct QuestionNews: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var number: UInt64 = 0
+
+    /// nobody is asked any more
+    package var over: Bool = false
+
+    package var agreed: Bool = false
+
+    /// the last finger; false: it could not be read
+    package var notRecognized: Bool = false
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
   }
 
   package nonisolated struct Slot: Sendable {
@@ -1399,6 +1436,9 @@ package nonisolated struct Latchkey_PersonQuestion: Sendable {
 
   /// their names are bound to their keys
   package var itemsBound: Bool = false
+
+  /// 0 none, 1 in place of the passcode, 2 alone, 3 with the passcode
+  package var finger: UInt32 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1985,6 +2025,9 @@ package nonisolated struct Latchkey_StatusReport: Sendable {
   package var daemonProcess: Int32 = 0
 
   package var enclaveProcess: Int32 = 0
+
+  /// why nobody tells of sleep and locked screens
+  package var loginsFault: String = String()
 
   /// why a slot did not open the keychain at the start
   package var startRefusal: String = String()
@@ -3167,7 +3210,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {
@@ -3176,7 +3219,7 @@ nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNam
 
 nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0\u{1}protectors\0\u{1}slots\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}state\0\u{1}question\0\u{1}protectors\0\u{1}slots\0\u{2}6news\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -3185,6 +3228,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
     var _question: Latchkey_PersonQuestion? = nil
     var _protectors: [Latchkey_PersonReply.Protector] = []
     var _slots: [Latchkey_PersonReply.Slot] = []
+    var _news: Latchkey_PersonReply.QuestionNews? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3201,6 +3245,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
       _question = source._question
       _protectors = source._protectors
       _slots = source._slots
+      _news = source._news
     }
   }
 
@@ -3225,6 +3270,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
         case 4: try { try decoder.decodeSingularMessageField(value: &_storage._question) }()
         case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._protectors) }()
         case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._slots) }()
+        case 60: try { try decoder.decodeSingularMessageField(value: &_storage._news) }()
         default: break
         }
       }
@@ -3255,6 +3301,9 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
       if !_storage._slots.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._slots, fieldNumber: 6)
       }
+      try { if let v = _storage._news {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 60)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3270,6 +3319,7 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._question != rhs_storage._question {return false}
         if _storage._protectors != rhs_storage._protectors {return false}
         if _storage._slots != rhs_storage._slots {return false}
+        if _storage._news != rhs_storage._news {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3281,6 +3331,51 @@ nonisolated extension Latchkey_PersonReply: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Latchkey_PersonReply.Trial: SwiftProtobuf._ProtoNameProviding {
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0TRIAL_NONE\0\u{1}TRIAL_OPENS\0\u{1}TRIAL_FAILED\0\u{1}TRIAL_NEEDS_PERSON\0")
+}
+
+nonisolated extension Latchkey_PersonReply.QuestionNews: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_PersonReply.protoMessageName + ".QuestionNews"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}over\0\u{1}agreed\0\u{3}not_recognized\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.over) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.agreed) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.notRecognized) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    }
+    if self.over != false {
+      try visitor.visitSingularBoolField(value: self.over, fieldNumber: 2)
+    }
+    if self.agreed != false {
+      try visitor.visitSingularBoolField(value: self.agreed, fieldNumber: 3)
+    }
+    if self.notRecognized != false {
+      try visitor.visitSingularBoolField(value: self.notRecognized, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_PersonReply.QuestionNews, rhs: Latchkey_PersonReply.QuestionNews) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.over != rhs.over {return false}
+    if lhs.agreed != rhs.agreed {return false}
+    if lhs.notRecognized != rhs.notRecognized {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
 }
 
 nonisolated extension Latchkey_PersonReply.Slot: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -3380,7 +3475,7 @@ nonisolated extension Latchkey_PersonReply.Protector: SwiftProtobuf.Message, Swi
 
 nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".PersonQuestion"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}purpose\0\u{3}item_label\0\u{3}item_group\0\u{3}item_count\0\u{1}program\0\u{3}program_strength\0\u{3}program_process\0\u{1}reason\0\u{3}seconds_left\0\u{3}other_items\0\u{3}items_bound\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}purpose\0\u{3}item_label\0\u{3}item_group\0\u{3}item_count\0\u{1}program\0\u{3}program_strength\0\u{3}program_process\0\u{1}reason\0\u{3}seconds_left\0\u{3}other_items\0\u{3}items_bound\0\u{2}1finger\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3399,6 +3494,7 @@ nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProto
       case 9: try { try decoder.decodeSingularUInt32Field(value: &self.secondsLeft) }()
       case 10: try { try decoder.decodeRepeatedMessageField(value: &self.otherItems) }()
       case 11: try { try decoder.decodeSingularBoolField(value: &self.itemsBound) }()
+      case 60: try { try decoder.decodeSingularUInt32Field(value: &self.finger) }()
       default: break
       }
     }
@@ -3438,6 +3534,9 @@ nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProto
     if self.itemsBound != false {
       try visitor.visitSingularBoolField(value: self.itemsBound, fieldNumber: 11)
     }
+    if self.finger != 0 {
+      try visitor.visitSingularUInt32Field(value: self.finger, fieldNumber: 60)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3453,6 +3552,7 @@ nonisolated extension Latchkey_PersonQuestion: SwiftProtobuf.Message, SwiftProto
     if lhs.secondsLeft != rhs.secondsLeft {return false}
     if lhs.otherItems != rhs.otherItems {return false}
     if lhs.itemsBound != rhs.itemsBound {return false}
+    if lhs.finger != rhs.finger {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4435,7 +4535,7 @@ nonisolated extension Latchkey_MeasureState: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".StatusReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{3}daemon_measures\0\u{3}enclave_measures\0\u{3}start_refusal\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{3}daemon_measures\0\u{3}enclave_measures\0\u{3}start_refusal\0\u{4}-logins_fault\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4458,6 +4558,7 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
       case 13: try { try decoder.decodeRepeatedMessageField(value: &self.daemonMeasures) }()
       case 14: try { try decoder.decodeRepeatedMessageField(value: &self.enclaveMeasures) }()
       case 15: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
+      case 60: try { try decoder.decodeSingularStringField(value: &self.loginsFault) }()
       default: break
       }
     }
@@ -4509,6 +4610,9 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if !self.startRefusal.isEmpty {
       try visitor.visitSingularStringField(value: self.startRefusal, fieldNumber: 15)
     }
+    if !self.loginsFault.isEmpty {
+      try visitor.visitSingularStringField(value: self.loginsFault, fieldNumber: 60)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4525,6 +4629,7 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if lhs.damaged != rhs.damaged {return false}
     if lhs.daemonProcess != rhs.daemonProcess {return false}
     if lhs.enclaveProcess != rhs.enclaveProcess {return false}
+    if lhs.loginsFault != rhs.loginsFault {return false}
     if lhs.startRefusal != rhs.startRefusal {return false}
     if lhs.daemonMeasures != rhs.daemonMeasures {return false}
     if lhs.enclaveMeasures != rhs.enclaveMeasures {return false}

@@ -61,7 +61,8 @@ package indirect enum AccessConstraint: Hashable, Sendable {
 /// What a person has proved.
 package struct ProvedFactors: Hashable, Sendable {
     package var passcode = false
-    /// The digest of the enrolled set by which biometry succeeded; nil: it did not.
+    /// The digest of the enrolled set by which biometry succeeded, empty where that
+    /// cannot be told; nil: it did not.
     package var biometry: [UInt8]?
 
     package init(passcode: Bool = false, biometry: [UInt8]? = nil) {
@@ -78,7 +79,7 @@ extension AccessConstraint {
         case .deviceOwner: proved.passcode || proved.biometry != nil
         case .passcode: proved.passcode
         case .biometry(currentSet: false): proved.biometry != nil
-        case .enrolledBiometry(let enrolment): proved.biometry == enrolment
+        case .enrolledBiometry(let enrolment): !enrolment.isEmpty && proved.biometry == enrolment
         // A current set that was never bound to one, a watch, what a newer program wrote.
         case .denied, .biometry(currentSet: true), .watch, .unsupported: false
         case .atLeast(let needed, let elements):
@@ -88,7 +89,8 @@ extension AccessConstraint {
 
     fileprivate func bound(to enrolment: [UInt8]) -> AccessConstraint {
         switch self {
-        case .biometry(currentSet: true): .enrolledBiometry(enrolment)
+        // What cannot be told apart is bound to nothing, and denies.
+        case .biometry(currentSet: true) where !enrolment.isEmpty: .enrolledBiometry(enrolment)
         case .atLeast(let needed, let elements): .atLeast(needed, of: elements.map { $0.bound(to: enrolment) })
         default: self
         }

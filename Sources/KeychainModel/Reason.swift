@@ -134,6 +134,8 @@ public enum Reason: Hashable, Sendable {
     case biometryNotAvailable
     /// The source of biometry knows no person (`errSecAuthFailed`).
     case biometryNotEnrolled
+    /// Biometry counts again once the passcode was typed (`errSecAuthFailed`).
+    case biometryLockedOut
     /// The authentication context was invalidated, or its connection has ended
     /// (`errSecAuthFailed`).
     case contextInvalid
@@ -221,6 +223,7 @@ extension Reason {
         case .nobodyToAsk(let why): "a person would have to agree, and there is no way to ask one: \(why)"
         case .biometryNotAvailable: "there is no fingerprint reader or other source of biometry"
         case .biometryNotEnrolled: "no finger is enrolled"
+        case .biometryLockedOut: "a finger counts again once the passcode was typed"
         case .contextInvalid: "the authentication context is no longer valid; make a new one"
         case .passcodeIsSet: "there is a passcode already; change it with `latchkey passcode change`"
         case .passcodeRefused(let why): "the passcode cannot be set: \(why)"
@@ -287,6 +290,7 @@ extension Reason {
         case .nobodyToAsk(let why): (51, [why])
         case .biometryNotAvailable: (52, [])
         case .biometryNotEnrolled: (53, [])
+        case .biometryLockedOut: (70, [])
         case .contextInvalid: (54, [])
         case .passcodeIsSet: (55, [])
         case .passcodeRefused(let why): (56, [why])
@@ -308,7 +312,7 @@ extension Reason {
             35: .daemonNotInstalled, 36: .daemonUnreachable, 37: .serverUntrusted, 40: .outsideTestScope,
             42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging, 46: .authenticationFailed,
             48: .userCanceled, 49: .promptTimedOut, 50: .interactionForbidden, 52: .biometryNotAvailable,
-            53: .biometryNotEnrolled, 54: .contextInvalid, 55: .passcodeIsSet,
+            53: .biometryNotEnrolled, 54: .contextInvalid, 55: .passcodeIsSet, 70: .biometryLockedOut,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))

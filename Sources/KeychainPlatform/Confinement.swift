@@ -13,6 +13,8 @@ package struct Confinement: Sendable {
         case enclave
         /// The enclave's hands, which load a device's library.
         case hardware
+        /// The one that talks to the system bus.
+        case bus
 
         fileprivate var restrictsFiles: Bool { self != .daemon }
 
@@ -21,6 +23,7 @@ package struct Confinement: Sendable {
             case .daemon: Int32(LK_CALLS_OF_DAEMON)
             case .enclave: Int32(LK_CALLS_OF_ENCLAVE)
             case .hardware: Int32(LK_CALLS_OF_HARDWARE)
+            case .bus: Int32(LK_CALLS_OF_BUS)
             }
         }
     }
@@ -76,6 +79,10 @@ package struct Confinement: Sendable {
 
     /// Libraries are still found and loaded, devices opened, local sockets connected to.
     package static let ofHardware = Confinement(.hardware, .devices)
+
+    /// No file, no new socket: nothing but the two that are open, to the bus and to the
+    /// enclave.
+    package static let ofBus = Confinement(.bus, .folders([]))
 
     /// Confines this process, after ``Hardening/apply()`` and before it has threads:
     /// Landlock holds for the thread that asks for it and those that it starts.
@@ -144,7 +151,7 @@ package struct Confinement: Sendable {
         }
     }
 
-    /// Names of the calls that daemon or enclave still may make, some of them for some
+    /// Names of the calls that daemon, enclave or bus still may make, some of them for some
     /// arguments.
     ///
     /// - Precondition: not of the hands, who are told what they may not.

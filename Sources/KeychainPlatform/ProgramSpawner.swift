@@ -26,7 +26,7 @@ package final class ProgramSpawner: Sendable {
             }
         }
 
-        let path: String
+        package let path: String
         let environment: [String]
         let kind: Kind
 

@@ -57,6 +57,11 @@ package struct BiometryState: Hashable, Sendable {
         self.isLockedOut = isLockedOut
         self.enrolment = enrolment
     }
+
+    /// The same, where no finger counts for the moment, or does again.
+    package func lockedOut(_ isLockedOut: Bool) -> BiometryState {
+        BiometryState(kind: kind, isEnrolled: isEnrolled, isLockedOut: isLockedOut, enrolment: enrolment)
+    }
 }
 
 /// By what a person could agree now.
@@ -74,7 +79,7 @@ package struct AuthenticationMeans: Hashable, Sendable {
 extension AuthenticationMeans {
     /// Everything that a person could prove now.
     package var provable: ProvedFactors {
-        let usable = biometry.flatMap { $0.isEnrolled && !$0.isLockedOut && !$0.enrolment.isEmpty ? $0 : nil }
+        let usable = biometry.flatMap { $0.isEnrolled && !$0.isLockedOut ? $0 : nil }
         return ProvedFactors(passcode: hasPasscode, biometry: hasPasscode ? usable?.enrolment : nil)
     }
 
@@ -87,7 +92,8 @@ extension AuthenticationMeans {
         case .biometry, .enrolledBiometry:
             guard hasPasscode else { return .passcodeNotSet }
             guard let biometry else { return .biometryNotAvailable }
-            return biometry.isEnrolled ? .authenticationFailed : .biometryNotEnrolled
+            guard biometry.isEnrolled else { return .biometryNotEnrolled }
+            return biometry.isLockedOut ? .biometryLockedOut : .authenticationFailed
         case .atLeast(_, let elements):
             return elements.compactMap(obstacle).first ?? .authenticationFailed
         case .watch: return .biometryNotAvailable
@@ -113,7 +119,7 @@ package protocol AuthenticationSession: AnyObject, Sendable {
     ///   `errSecInteractionNotAllowed` (`interactionForbidden`, `nobodyToAsk`);
     ///   `errSecAuthFailed` (`authenticationFailed`, `attemptsDelayed`,
     ///   `passcodeNotSet`, `biometryNotAvailable`, `biometryNotEnrolled`,
-    ///   `contextInvalid`).
+    ///   `biometryLockedOut`, `contextInvalid`).
     func evaluate(_ demand: AuthenticationDemand) throws(KeychainError)
 
     /// The application password of items that ask for one; nil takes it back.

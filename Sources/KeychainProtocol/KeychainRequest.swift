@@ -177,6 +177,8 @@ package struct KeychainStatus: Sendable, Hashable {
     package var slots: [String] = []
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     package var startRefusal: String?
+    /// Why nobody tells of sleep and locked screens, which it was told to lock on.
+    package var loginsFault: String?
     package var openClasses: Set<ProtectionClass> = []
     package var memoryLocked = false
     /// Items of the caller's groups, by class.

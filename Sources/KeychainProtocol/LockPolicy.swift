@@ -12,6 +12,14 @@ package struct LockPolicy: Hashable, Sendable {
     /// not keep it open. Measured since boot, with the time that the machine sleeps.
     package private(set) var idleSeconds: UInt32?
 
+    /// Before the machine sleeps, where logind tells of it.
+    package var locksOnSleep = false
+    /// With the screen of a session of the user, where logind tells of it.
+    package var locksOnScreenLock = false
+
+    /// Whether logind has to be listened to.
+    package var followsLogins: Bool { locksOnSleep || locksOnScreenLock }
+
     /// What ``idleSeconds`` may be: no question that waits for a person takes longer than
     /// the least.
     package static let idleRange: ClosedRange<UInt32> = 60...30 * 86_400
@@ -30,11 +38,15 @@ package struct LockPolicy: Hashable, Sendable {
     /// nil for what this program would not write.
     package init?(_ message: Latchkey_LockPolicy) {
         self.init(idleSeconds: message.idleSeconds == 0 ? nil : message.idleSeconds)
+        locksOnSleep = message.onSleep
+        locksOnScreenLock = message.onScreenLock
     }
 
     package var message: Latchkey_LockPolicy {
         var message = Latchkey_LockPolicy()
         message.idleSeconds = idleSeconds ?? 0
+        message.onSleep = locksOnSleep
+        message.onScreenLock = locksOnScreenLock
         return message
     }
 }

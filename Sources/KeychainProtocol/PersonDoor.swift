@@ -109,7 +109,21 @@ package struct PersonQuestion: Hashable, Sendable {
         case deputyOnce = 5
     }
 
+    /// What a finger is good for.
+    package enum Finger: UInt8, Hashable, Sendable {
+        /// Nothing: the passcode is asked for.
+        case none = 0
+        /// In place of the passcode: whichever comes first.
+        case orPasscode = 1
+        /// The passcode is not enough, and not needed.
+        case alone = 2
+        /// Both are needed.
+        case andPasscode = 3
+    }
+
     package var purpose: Purpose
+    /// What the fingerprint reader, which is looking by then, is good for.
+    package var finger = Finger.none
     /// The first of the items that are to be used, ``mostItems`` at the most.
     package var items: [ShownItem]
     /// How many items are to be used.
@@ -140,6 +154,26 @@ package struct PersonQuestion: Hashable, Sendable {
         self.programProcess = programProcess
         self.reason = reason
         self.secondsLeft = secondsLeft
+    }
+}
+
+/// What became of a question while a person was asked.
+package struct QuestionNews: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
+        /// Nobody is asked any more.
+        case over(isAgreed: Bool)
+        case notRecognized
+        /// A finger that could not be read.
+        case unreadable
+    }
+
+    /// Goes up with each.
+    package let number: UInt64
+    package let event: Event
+
+    package init(number: UInt64, _ event: Event) {
+        self.number = number
+        self.event = event
     }
 }
 

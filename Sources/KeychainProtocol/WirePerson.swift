@@ -126,6 +126,7 @@ extension Latchkey_PersonQuestion {
         programProcess = question.programProcess
         reason = question.reason
         secondsLeft = UInt32(clamping: question.secondsLeft)
+        finger = UInt32(question.finger.rawValue)
     }
 }
 
@@ -144,7 +145,8 @@ extension ShownItem {
 }
 
 extension PersonQuestion {
-    /// nil for a purpose that this program does not know: nobody is asked then.
+    /// nil for a purpose, or a part of a finger, that this program does not know: nobody is
+    /// asked then.
     package init?(_ message: Latchkey_PersonQuestion) {
         guard let number = UInt8(exactly: message.purpose), let purpose = Purpose(rawValue: number) else { return nil }
         let first = ShownItem(label: message.itemLabel, group: message.itemGroup)
@@ -153,6 +155,27 @@ extension PersonQuestion {
             itemCount: Int(message.itemCount), itemsAreBound: message.itemsBound, program: message.program,
             programStrength: IdentityStrength(rawValue: message.programStrength.rawValue) ?? .none,
             programProcess: message.programProcess, reason: message.reason, secondsLeft: Int(message.secondsLeft))
+        guard let finger = UInt8(exactly: message.finger).flatMap(Finger.init) else { return nil }
+        self.finger = finger
+    }
+}
+
+extension QuestionNews {
+    package init(_ message: Latchkey_PersonReply.QuestionNews) {
+        let event: Event = message.notRecognized ? .notRecognized : .unreadable
+        self.init(number: message.number, message.over ? .over(isAgreed: message.agreed) : event)
+    }
+}
+
+extension Latchkey_PersonReply.QuestionNews {
+    package init(_ news: QuestionNews) {
+        self.init()
+        number = news.number
+        switch news.event {
+        case .over(let isAgreed): (over, agreed) = (true, isAgreed)
+        case .notRecognized: notRecognized = true
+        case .unreadable: break
+        }
     }
 }
 
@@ -446,6 +469,21 @@ package final class RemotePersonDoor: PersonDoor {
             throw Self.unreachable("a question that this program does not know")
         }
         return question
+    }
+
+    /// Has ``news()`` come, whenever there is some.
+    ///
+    /// - Parameter number: of what is known; 0: nothing.
+    package func awaitNews(after number: UInt64) throws(KeychainError) {
+        _ = try send(spoken(PersonMessage(.awaitQuestion, state: number)))
+    }
+
+    /// Readable once there is news that was waited for.
+    package var descriptor: Descriptor { channel.socket.descriptor }
+
+    /// What was waited for, on a connection that nothing else was asked on meanwhile.
+    package func news() throws(KeychainError) -> QuestionNews {
+        QuestionNews(try answer(to: number.load(ordering: .relaxed)).header.news)
     }
 
     package func agree(with credential: PersonCredential) throws(KeychainError) {

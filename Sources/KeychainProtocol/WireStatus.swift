@@ -13,6 +13,7 @@ extension Latchkey_StatusReport {
         protectors = status.protectors
         slots = status.slots
         startRefusal = status.startRefusal ?? ""
+        loginsFault = status.loginsFault ?? ""
         classes = ProtectionClass.allCases.map { item in
             var state = ClassState()
             state.code = item.rawValue
@@ -37,6 +38,7 @@ extension Latchkey_StatusReport {
         status.protectors = protectors
         status.slots = slots
         status.startRefusal = startRefusal.isEmpty ? nil : startRefusal
+        status.loginsFault = loginsFault.isEmpty ? nil : loginsFault
         status.openClasses = Set(classes.filter(\.open).compactMap { ProtectionClass(rawValue: $0.code) })
         status.memoryLocked = memoryLocked
         for (name, count) in items {

@@ -125,7 +125,9 @@ extension KeychainEngine {
             throw .parameter(.notAllowedHere(key: "kSecAttrAccessControl"))
         }
         guard !access.isUnconstrained else { return access }
-        let means = try means()
+        var means = try means()
+        // What is stored outlasts that.
+        means.biometry = means.biometry?.lockedOut(false)
         let bound = means.biometry.map { access.bound(to: $0.enrolment) } ?? access
         for constraint in bound.constraints.values where constraint != .allowed && constraint != .denied {
             if let obstacle = means.obstacle(to: constraint) { throw KeychainError(.authFailed, reason: obstacle) }

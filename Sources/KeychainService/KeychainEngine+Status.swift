@@ -27,6 +27,7 @@ extension KeychainEngine {
         status.protectors = description.protectors
         status.slots = description.slots
         status.startRefusal = description.startRefusal
+        status.loginsFault = description.loginsFault
         status.openClasses = description.state.openClasses
         status.memoryLocked = description.memoryLocked && SecretArena.shared.isLocked
         status.daemonProcess = ProcessEnvironment.processID

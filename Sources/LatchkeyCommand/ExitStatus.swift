@@ -36,7 +36,8 @@ extension ExitStatus {
         case .nothingMatches, .mayBeSetAside: .noMatch
         case .tooLarge: .usage
         case .locked, .passcodeNotSet, .authenticationFailed, .attemptsDelayed, .userCanceled, .promptTimedOut,
-            .interactionForbidden, .nobodyToAsk, .biometryNotAvailable, .biometryNotEnrolled, .contextInvalid:
+            .interactionForbidden, .nobodyToAsk, .biometryNotAvailable, .biometryNotEnrolled, .biometryLockedOut,
+            .contextInvalid:
             .locked
         case .passcodeIsSet, .passcodeRefused, .protectorRefused: .usage
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,

@@ -52,6 +52,8 @@ package final class PasswordAgent: PersonScreen {
         }
     }
 
+    package var waitsForReader: Bool { false }
+
     /// Agents take answers and show nothing else.
     package func tell(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) {}
 

@@ -20,10 +20,13 @@ package struct PersonConversation {
     package static let tries = 3
 
     private let door: any PersonDoor
+    private let watch: (any QuestionWatch)?
     private let clock: any KeychainClock
 
-    package init(with door: any PersonDoor, on clock: any KeychainClock) {
+    /// - Parameter watch: whose descriptor calls every screen off.
+    package init(with door: any PersonDoor, watch: (any QuestionWatch)? = nil, on clock: any KeychainClock) {
         self.door = door
+        self.watch = watch
         self.clock = clock
     }
 
@@ -37,6 +40,7 @@ package struct PersonConversation {
     /// - Throws: what the door throws; the question was not answered then.
     package func hold(on screens: [any PersonScreen]) throws(KeychainError) -> ConversationOutcome {
         guard let question = try door.question() else { return .nothingAsked }
+        if question.finger != .none { try watch?.awaitNews(after: 0) }
         defer { for screen in screens { screen.close() } }
         // Ten minutes: longer than any enclave waits.
         let seconds = max(0, min(question.secondsLeft, 600))
@@ -63,12 +67,14 @@ package struct PersonConversation {
         _ question: PersonQuestion, on screen: any PersonScreen, until deadline: Deadline
     ) throws(KeychainError) -> Answered {
         let text = QuestionText(question, repertoire: screen.repertoire, width: screen.width)
+        if question.finger == .alone { return try waitForFinger(text, on: screen, until: deadline) }
         let delay = try door.state().secondsToNextAttempt
         if delay > 0 { return try tellDelay(delay, on: screen, until: deadline) }
         var error: String?
         for tryNumber in 1...Self.tries {
             switch try attempt(text.form(error: error), on: screen, until: deadline) {
-            case .agreed: return .ended(.agreed)
+            case .agreed: return try goOn(after: question, on: screen, until: deadline)
+            case .settled(let outcome): return .ended(outcome)
             case .wrong(let why): error = Self.remark(why, triesLeft: Self.tries - tryNumber)
             case .delayed(let seconds): return try tellDelay(seconds, on: screen, until: deadline)
             case .declined(let reason): return .ended(try decline(reason))
@@ -86,6 +92,8 @@ package struct PersonConversation {
 
     private enum Attempt {
         case agreed
+        /// Without what is typed.
+        case settled(ConversationOutcome)
         case wrong(String)
         case delayed(seconds: Int)
         case declined(Reason)
@@ -97,6 +105,7 @@ package struct PersonConversation {
     ) throws(KeychainError) -> Attempt {
         let typed: SecretBytes
         do throws(PromptFailure) { typed = try screen.ask(form, until: deadline) } catch {
+            if error == .calledOff, let news = try takeNews() { return .settled(Self.outcome(of: news)) }
             return Self.attempt(endedBy: error, on: screen)
         }
         guard typed.count > 0 else { return .wrong("Nothing was typed.") }
@@ -121,6 +130,63 @@ package struct PersonConversation {
         case .unable(let why): .impossible(why: why)
         case .broken(let fault): .impossible(why: "\(screen.name): \(fault)")
         }
+    }
+
+    // MARK: A finger
+
+    /// Where a finger is asked for beside the passcode, that is next.
+    private func goOn(
+        after question: PersonQuestion, on screen: any PersonScreen, until deadline: Deadline
+    ) throws(KeychainError) -> Answered {
+        guard question.finger == .andPasscode, let rest = try door.question() else { return .ended(.agreed) }
+        return try ask(rest, on: screen, until: deadline)
+    }
+
+    /// Nothing is typed: whoever confirms what is shown calls it off.
+    private func waitForFinger(
+        _ text: QuestionText, on screen: any PersonScreen, until deadline: Deadline
+    ) throws(KeychainError) -> Answered {
+        guard screen.waitsForReader else { return .impossible(why: "\(screen.name) shows nothing to wait at") }
+        var remark: String?
+        while true {
+            do throws(PromptFailure) { try screen.tell(text.form(error: remark), until: deadline) } catch {
+                guard error == .calledOff, let news = try takeNews() else {
+                    return try ended(by: Self.attempt(endedBy: error, on: screen))
+                }
+                switch news.event {
+                case .over: return .ended(Self.outcome(of: news))
+                case .notRecognized: remark = "That finger was not recognized. Try again."
+                case .unreadable: remark = "The finger could not be read. Try again."
+                }
+                try watch?.awaitNews(after: news.number)
+                continue
+            }
+            return .ended(try decline(.userCanceled))
+        }
+    }
+
+    private func ended(by attempt: Attempt) throws(KeychainError) -> Answered {
+        switch attempt {
+        case .declined(let reason): .ended(try decline(reason))
+        case .impossible(let why): .impossible(why: why)
+        case .agreed, .settled, .wrong, .delayed: .impossible(why: "nothing was asked to be typed")
+        }
+    }
+
+    /// nil: what called the screen off was something else.
+    private func takeNews() throws(KeychainError) -> QuestionNews? {
+        guard let watch else { return nil }
+        do throws(SystemCallError) {
+            guard try waitForAny(of: [watch.descriptor], until: Deadline(after: .zero, on: clock)) != nil else {
+                return nil
+            }
+        } catch { return nil }
+        return try watch.news()
+    }
+
+    private static func outcome(of news: QuestionNews) -> ConversationOutcome {
+        if case .over(isAgreed: true) = news.event { return .agreed }
+        return .declined(.userCanceled)
     }
 
     // MARK: Ends

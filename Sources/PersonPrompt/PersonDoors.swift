@@ -12,7 +12,7 @@ package enum PersonDoors {
     ///   anything but such a name.
     package static func open(
         runDirectory: String, question: String, clock: any KeychainClock
-    ) throws(KeychainError) -> any PersonDoor {
+    ) throws(KeychainError) -> RemotePersonDoor {
         let digits = Array(question.utf8)
         var name: [UInt8] = []
         for index in stride(from: 0, to: digits.count - 1, by: 2) {

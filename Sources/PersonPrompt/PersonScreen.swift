@@ -15,8 +15,15 @@ package protocol PersonScreen: AnyObject {
     /// Shows words and waits until they were read.
     func tell(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure)
 
+    /// Whether what is told stays until somebody has read it.
+    var waitsForReader: Bool { get }
+
     /// Takes away what is shown; nothing is left running.
     func close()
+}
+
+extension PersonScreen {
+    package var waitsForReader: Bool { true }
 }
 
 /// Why nothing was typed.

@@ -6,20 +6,25 @@ package import KeychainProtocol
 /// door would have a person be asked; then end.
 package struct PromptProcess {
     private let door: any PersonDoor
+    private let watch: (any QuestionWatch)?
     private let caller: Int32
     private let record: Descriptor?
     private let places: PromptPlaces
     private let clock: any KeychainClock
 
     /// - Parameters:
+    ///   - watch: of the same question, on a connection of its own; nil: nothing but what
+    ///     is typed answers it.
     ///   - caller: the process that is waiting for the answer.
     ///   - record: its `/proc/PID/stat`, open.
     package init(
-        door: any PersonDoor, caller: Int32, record: Descriptor? = nil, places: PromptPlaces = PromptPlaces(),
+        door: any PersonDoor, watch: (any QuestionWatch)? = nil, caller: Int32, record: Descriptor? = nil,
+        places: PromptPlaces = PromptPlaces(),
         clock: any KeychainClock
     ) {
         self.record = record
         self.door = door
+        self.watch = watch
         self.caller = caller
         self.places = places
         self.clock = clock
@@ -29,14 +34,15 @@ package struct PromptProcess {
     /// - Throws: what the door throws, and `errSecNotAvailable` where the system
     ///   gives no descriptors.
     package func run(endedBy end: Descriptor) throws(KeychainError) -> ConversationOutcome {
-        let conversation = PersonConversation(with: door, on: clock)
+        let conversation = PersonConversation(with: door, watch: watch, on: clock)
         let ways: PromptWays
         do throws(NobodyToAsk) {
             // The handle comes first: what is read then is of this process or of none.
             let handle = try Self.handle(of: caller)
             let place = try CallerPlace(of: caller, in: places, record: record)
             guard handle.isAlive else { throw NobodyToAsk("the program that asked has ended") }
-            ways = try PromptWays(from: place, in: places, calledOffBy: [end, handle.end])
+            ways = try PromptWays(
+                from: place, in: places, calledOffBy: [end, handle.end, watch?.descriptor].compactMap { $0 })
         } catch {
             return try conversation.hold(nobody: error)
         }

@@ -25,7 +25,9 @@ package struct QuestionText: Sendable {
     }
 
     package func form(error: String? = nil) -> PromptForm {
-        PromptForm(description: description, error: error, okay: question.purpose == .unlock ? "Unlock" : "Allow")
+        // Where nothing is typed there is nothing to confirm.
+        let okay = question.finger == .alone ? "Cancel" : question.purpose == .unlock ? "Unlock" : "Allow"
+        return PromptForm(description: description, error: error, okay: okay)
     }
 
     package var description: String {
@@ -33,7 +35,7 @@ package struct QuestionText: Sendable {
         let who =
             question.program.isEmpty
             ? [] : fact("Program", question.program, 100, 160) + ownFact("Process", "\(question.programProcess)")
-        let worth = named + (question.program.isEmpty ? [] : [Self.worth(of: question.programStrength)])
+        let worth = named + (question.program.isEmpty ? [] : [Self.worth(of: question.programStrength)]) + finger
         guard !question.reason.isEmpty else { return Self.text(facts + who + worth) }
         // Its own words get what is left: they never push ours out.
         var bytes = Self.mostBytes
@@ -49,6 +51,16 @@ package struct QuestionText: Sendable {
     private static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") }
 
     private static let warning = "What it says was not checked by anybody."
+
+    /// What there is to do beside typing.
+    private var finger: [String] {
+        switch question.finger {
+        case .none: []
+        case .orPasscode: ["Type the passcode, or touch the fingerprint reader."]
+        case .alone: ["Touch the fingerprint reader."]
+        case .andPasscode: ["Type the passcode, and touch the fingerprint reader."]
+        }
+    }
 
     private var heading: String {
         switch question.purpose {

@@ -42,6 +42,10 @@ struct LatchkeyEnclave: ParsableCommand {
         let process = EnclaveProcess(
             dataDirectory: dataDirectory, runDirectory: runDirectory, clock: SystemClock(), limits: limits,
             helper: ProcessEnvironment.executableDirectory.map { "\($0)/\(HardwareHelper.programName)" },
+            // Without a variable that would name another bus.
+            bus: ProcessEnvironment.executableDirectory.map {
+                ProgramSpawner.Program("\($0)/\(BusProgram.programName)", as: .peer, environment: [])
+            },
             ready: readyDescriptor.map { ReadySignal(descriptor: Descriptor(owning: $0)) })
         do throws(KeychainError) {
             try process.run()

@@ -38,8 +38,9 @@ struct LatchkeyPrompt: ParsableCommand {
         do throws(KeychainError) {
             let end = try PromptProcess.prepare()
             let door = try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock())
+            let watch = try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock())
             let process = PromptProcess(
-                door: door, caller: caller, record: recordDescriptor.map { Descriptor(owning: $0) },
+                door: door, watch: watch, caller: caller, record: recordDescriptor.map { Descriptor(owning: $0) },
                 clock: SystemClock())
             _ = try process.run(endedBy: end.descriptor)
         } catch {

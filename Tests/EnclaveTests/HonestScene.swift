@@ -20,9 +20,10 @@ struct HonestScene {
     let daemon: any EnclaveConnection
     var clock: ManualClock { server.clock }
 
-    init() throws {
-        server = try RunningServer()
-        daemon = try server.connect()
+    init(bus: (any SystemBusDoor)? = nil) throws {
+        server = try RunningServer(bus: bus)
+        // A look at the reader has its own limit, by the clock that the test moves.
+        daemon = try server.connector(clock: bus == nil ? SystemClock() : server.clock).connect()
         try door().setPasscode(.text(Self.passcode))
     }
 

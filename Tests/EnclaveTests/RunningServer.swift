@@ -36,7 +36,7 @@ final class RunningServer: Sendable {
     init(
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
         userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64, personsOfOneProcess: Int? = nil,
-        hardware: any HardwareDoor = NoHardware()
+        hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         let home = try home ?? EnclaveHome()
@@ -54,8 +54,11 @@ final class RunningServer: Sendable {
                 limits.connections = connections
                 if let personsOfOneProcess { limits.personsOfOneProcess = personsOfOneProcess }
                 let server = try EnclaveServer(
-                    socket, EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware), userID: userID,
-                    clock: clock, limits: limits, stop: stop)
+                    socket,
+                    EnclaveKeeper(
+                        directory, clock: clock, cost: cost, hardware: hardware,
+                        reader: ReaderView(isThere: bus != nil)),
+                    bus: bus ?? NoSystemBus(), userID: userID, clock: clock, limits: limits, stop: stop)
                 let reason = try server.run()
                 directory.release()
                 ending.set(reason)

@@ -37,6 +37,8 @@ import Testing
         ("CLatchkeyTPM", ["SecurityHardware"]),
         ("CLatchkeyFIDO", ["SecurityHardware"]),
         ("SecurityHardware", ["latchkey-hardware"]),
+        ("CLatchkeyBus", ["SystemBus"]),
+        ("SystemBus", ["latchkey-bus"]),
         ("X509", ["Certificates"]),
         ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
@@ -86,9 +88,11 @@ import Testing
         }
         let common = Confinement.allowedCalls(of: .enclave)
         let ofDaemon = Confinement.allowedCalls(of: .daemon).filter { !common.contains($0) }
-        #expect(common.count > 80 && ofDaemon.count > 20)
+        let ofBus = Confinement.allowedCalls(of: .bus).filter { !common.contains($0) }
+        #expect(common.count > 80 && ofDaemon.count > 20 && !ofBus.isEmpty)
         #expect(common.filter { !listed[0].contains($0) } == [])
         #expect(ofDaemon.filter { !listed[1].contains($0) } == [])
+        #expect(ofBus.filter { !listed[1].contains($0) } == [])
     }
 
     @Test func noForcedTryOutsideTests() throws {
@@ -101,7 +105,9 @@ import Testing
 
     /// What damages, replaces clocks or hides kernel features is in KeychainTesting
     /// and test programs only.
-    @Test(arguments: ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware"])
+    @Test(arguments: [
+        "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-bus",
+    ])
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let program = try Data(contentsOf: folder.appendingPathComponent(name), options: .alwaysMapped)

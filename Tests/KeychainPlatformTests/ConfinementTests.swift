@@ -84,6 +84,18 @@ import Testing
         #expect(try outcome(call, with: "none") != .ended)
     }
 
+    @Test(Self.filters, arguments: neverOurs + ["socket_unix", "socketpair", "connect", "bind"])
+    func endsTheBusProgram(_ call: String) throws { #expect(try outcome(call, of: "bus") == .ended) }
+
+    @Test(Self.filters, arguments: ["kill", "tgkill", "dumpable", "core_limit", "inotify", "code_map", "code_protect"])
+    func isRefusedToTheBusProgram(_ call: String) throws { #expect(try outcome(call, of: "bus") == .refused(EPERM)) }
+
+    @Test(Self.landlock, arguments: ["read_passwd", "read_here", "make_here", "remove_here", "make_elsewhere"])
+    func noFileIsInTheBusProgramsReach(_ call: String) throws {
+        #expect(try outcome(call, of: "bus") == .refused(EACCES))
+        #expect(try outcome(call, of: "bus", with: "none") == .done)
+    }
+
     @Test(Self.filters, arguments: neverOurs)
     func endsTheDaemon(_ call: String) throws { #expect(try outcome(call, of: "daemon") == .ended) }
 
@@ -123,7 +135,7 @@ import Testing
     }
 
     /// libc then does the same by a call that the filter can look into.
-    @Test(Self.filters, arguments: ["clone3", "newer_call"], ["enclave", "daemon", "hardware"])
+    @Test(Self.filters, arguments: ["clone3", "newer_call"], ["enclave", "daemon", "hardware", "bus"])
     func isNotThere(_ call: String, _ program: String) throws {
         #expect(try outcome(call, of: program) == .refused(ENOSYS))
     }

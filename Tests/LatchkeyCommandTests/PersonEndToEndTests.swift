@@ -51,7 +51,8 @@ import Testing
         let json = try Following(programs, "--json")
         #expect(
             json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
-                + #""secondsToNextAttempt":0,"opensByItself":false,"lockAfterSeconds":null,"openClasses":["ck","dk","cku","dku"]}"#
+                + #""secondsToNextAttempt":0,"opensByItself":false,"lockAfterSeconds":null,"#
+                + #""locksOnSleep":false,"locksOnScreenLock":false,"openClasses":["ck","dk","cku","dku"]}"#
         )
         following.process.interrupt()
         following.process.waitUntilExit()

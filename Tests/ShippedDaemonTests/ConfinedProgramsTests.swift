@@ -78,6 +78,30 @@ struct ConfinedProgramsTests {
         #expect(try hands.status(until: deadline) == 0)
     }
 
+    /// Whatever bus the machine has, or none: it has confined itself before it answers.
+    @Test(.enabled(if: RunningKernel.hasFilters, "no filters of calls"))
+    func theKernelHoldsTheBusProgram() throws {
+        let (ours, theirs) = try PacketSocket.pair()
+        let program = try ChildProcess.start(
+            "\(ShippedDaemon.programs)/latchkey-bus", arguments: [],
+            // A variable that whoever starts it may set names no other bus.
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere/bus"], third: theirs.descriptor,
+            fourth: EventSignal().descriptor)
+        let channel = try MessageChannel(ours)
+        let deadline = Deadline(after: .seconds(60), on: SystemClock())
+        let isAsleep = try Waiting.eventually { try Self.kernel(program.processID)["Seccomp"] == "2" }
+        #expect(isAsleep)
+        try channel.send(BusProtocol.encode(.letSleep), SecretBytes(count: 0), until: deadline)
+        guard let frame = try channel.receive(until: deadline),
+            case .failed(let why)? = BusProtocol.decodeWord(header: frame.header, tail: frame.tail)
+        else {
+            Issue.record("no answer that says that this is no request to begin with")
+            return
+        }
+        #expect(!why.contains("/nowhere/bus"))
+        #expect(try program.status(until: deadline) == 0)
+    }
+
     /// A container whose policy refuses all of it, on an older kernel: both serve, and say
     /// what they lack. (The filter that refuses is not taken for ours.)
     @Test(.enabled(if: RunningKernel.hasFilters && RunningKernel.hasMDWE, "nothing to refuse"))

@@ -96,13 +96,14 @@ int lk_landlock_version(void);         // Linux 5.13
 // then on, as far as this kernel knows them; the version of Landlock, or -errno.
 int lk_restrict_files(const struct lk_folder_right *folders, int32_t count);
 int lk_cannot_open_root(void);         // 1 where opening / is denied, which only Landlock does
-// Whose calls are left. Of the last two, all but those that are named: a device's
+// Whose calls are left. Of hardware and spawner, all but those that are named: a device's
 // library makes its own, and what is started before it confines itself.
-enum { LK_CALLS_OF_ENCLAVE = 0, LK_CALLS_OF_DAEMON = 1, LK_CALLS_OF_HARDWARE = 2, LK_CALLS_OF_SPAWNER = 3 };
+enum { LK_CALLS_OF_ENCLAVE = 0, LK_CALLS_OF_DAEMON = 1, LK_CALLS_OF_HARDWARE = 2, LK_CALLS_OF_SPAWNER = 3,
+       LK_CALLS_OF_BUS = 4 };
 // -EOPNOTSUPP on other processors and under a sanitizer, whose own calls are others.
 int lk_restrict_calls(int32_t whose);
 int lk_is_filtered(void);
-// Names of calls that are left to enclave or daemon, some of them for some arguments;
+// Names of calls that are left to enclave, daemon or bus, some of them for some arguments;
 // NULL at the end.
 const char *lk_allowed_call(int32_t whose, int32_t index);
 

@@ -101,7 +101,9 @@ extension EnclaveCore {
             case .unlock, .unlockByLogin: try open(derived.credential)
             case .changeLogin: try changeLogin(derived)
             case .lock: close()
-            case .setPasscode: try change(.rolled, [derived.new])
+            case .setPasscode:
+                try change(.rolled, [derived.new])
+                trust.give(at: moment)
             case .changePasscode: try changePasscode(derived)
             case .resetPasscode:
                 try open(derived.credential)
@@ -138,7 +140,9 @@ extension EnclaveCore {
         }
         lastUse = moment
         // Whoever has the login password alone does not try passcodes for ever.
-        if credential.kind != .login, attempts.succeed() { rememberAttempts() }
+        guard credential.kind != .login else { return }
+        trust.give(at: moment)
+        if attempts.succeed() { rememberAttempts() }
     }
 
     /// A count that cannot be written holds as long as this process.
@@ -197,6 +201,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         keybag.forgetFirstUnlock()
+        trust = BiometryTrust()
         audit.cursor = nil
         book = AuthenticationBook()
         pendingCode = nil

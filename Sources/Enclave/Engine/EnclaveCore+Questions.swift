@@ -4,8 +4,10 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 
 extension EnclaveCore {
-    func means() -> AuthenticationMeans {
-        AuthenticationMeans(hasPasscode: keybag.body.hasPasscode, biometry: biometry?.state)
+    func means(at moment: Duration) -> AuthenticationMeans {
+        let isTrusted = trust.isGiven(at: moment)
+        let biometry = biometry?.state.map { $0.lockedOut($0.isLockedOut || !isTrusted) }
+        return AuthenticationMeans(hasPasscode: keybag.body.hasPasscode, biometry: biometry)
     }
 
     /// What is left to be proved.
@@ -19,7 +21,7 @@ extension EnclaveCore {
         }
         let (constraints, scope) = try demands(of: subject)
         let open = constraints.filter { !book.meets($0, in: scope, of: session, at: moment) }
-        for constraint in open { try refuse(unprovable: constraint) }
+        for constraint in open { try refuse(unprovable: constraint, at: moment) }
         return (open, scope)
     }
 
@@ -40,7 +42,9 @@ extension EnclaveCore {
             PendingQuestion(
                 session: session, shown: Self.shown(question), constraints: open, scope: scope,
                 notAfter: moment + .seconds(seconds)), at: moment)
-        guard let name else { throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait")) }
+        guard let name else {
+            throw KeychainError(.interactionNotAllowed, reason: .nobodyToAsk(why: "too many questions wait"))
+        }
         return name
     }
 
@@ -100,8 +104,10 @@ extension EnclaveCore {
     }
 
     /// - Throws: where everything that a person could prove now would not be enough.
-    private func refuse(unprovable constraint: AccessConstraint) throws(KeychainError) {
-        if let obstacle = means().obstacle(to: constraint) { throw KeychainError(.authFailed, reason: obstacle) }
+    private func refuse(unprovable constraint: AccessConstraint, at moment: Duration) throws(KeychainError) {
+        if let obstacle = means(at: moment).obstacle(to: constraint) {
+            throw KeychainError(.authFailed, reason: obstacle)
+        }
     }
 
     static let invalidContext = KeychainError(.authFailed, reason: .contextInvalid)
@@ -112,7 +118,37 @@ extension EnclaveCore {
         guard let pending = book[question: name], pending.outcome == nil, pending.notAfter > moment else { return nil }
         var shown = pending.shown
         shown.secondsLeft = Int((pending.notAfter - moment).components.seconds)
+        shown.finger = finger(for: pending, at: moment)
         return shown
+    }
+
+    /// What a finger would be good for, beside what was proved.
+    private func finger(for pending: PendingQuestion, at moment: Duration) -> PersonQuestion.Finger {
+        guard let enrolment = means(at: moment).provable.biometry else { return .none }
+        func isEnough(passcode: Bool, finger: Bool) -> Bool {
+            let proved = ProvedFactors(
+                passcode: passcode || pending.proved.passcode, biometry: finger ? enrolment : pending.proved.biometry)
+            return pending.constraints.allSatisfy { $0.isMet(by: proved) }
+        }
+        switch (isEnough(passcode: true, finger: false), isEnough(passcode: false, finger: true)) {
+        case (true, true): return .orPasscode
+        case (false, true): return .alone
+        case (true, false): return .none
+        case (false, false): return isEnough(passcode: true, finger: true) ? .andPasscode : .none
+        }
+    }
+
+    /// Whether the passcode would not be enough for what is left to be proved.
+    func needsFinger(_ name: [UInt8]) -> Bool {
+        guard let pending = book[question: name], pending.outcome == nil else { return false }
+        let proved = ProvedFactors(passcode: true, biometry: pending.proved.biometry)
+        return !pending.constraints.allSatisfy { $0.isMet(by: proved) }
+    }
+
+    /// A finger that is nobody's that the source of biometry knows.
+    mutating func missFinger(at moment: Duration) {
+        trust.miss()
+        audit.witness.note(.attemptFailed, at: moment)
     }
 
     /// What has to be derived before ``agree(to:with:at:)``.
@@ -137,9 +173,10 @@ extension EnclaveCore {
     /// A finger or face that the source of biometry knows. Reached by that source alone.
     mutating func agreeByBiometry(to name: [UInt8], at moment: Duration) throws(KeychainError) {
         guard let pending = book[question: name], pending.outcome == nil else { throw Self.nothingAsked }
-        guard let enrolment = means().provable.biometry else {
+        guard let enrolment = means(at: moment).provable.biometry else {
             throw KeychainError(.authFailed, reason: .biometryNotAvailable)
         }
+        trust.recognize()
         try agree(to: name, pending, ProvedFactors(biometry: enrolment), at: moment)
     }
 

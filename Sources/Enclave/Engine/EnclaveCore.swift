@@ -11,9 +11,10 @@ struct EnclaveCore: ~Copyable, Sendable {
     let cost: PasscodeCost
     var attempts: AttemptCounter
     var book = AuthenticationBook()
-    /// Where biometry comes from; nil: there is none. (A reader by fprintd comes with
-    /// the hardware; KeychainTesting has one of its own.)
+    /// Where biometry comes from; nil: there is none.
     let biometry: (any BiometrySource)?
+    /// Whether biometry counts at the moment.
+    var trust = BiometryTrust()
     /// A recovery code that nobody has typed back yet.
     var pendingCode: PendingCode?
     /// Goes up with each change of what ``state(at:)`` tells.

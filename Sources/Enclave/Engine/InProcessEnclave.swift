@@ -105,7 +105,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         core.withLock { $0.book.set(applicationKey: key, in: session) }
     }
 
-    package func means() -> AuthenticationMeans { core.withLock { $0.means() } }
+    package func means() -> AuthenticationMeans { core.withLock { $0.means(at: clock.sinceBoot) } }
 
     package func isMet(
         _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID

@@ -48,7 +48,8 @@ extension EnclaveDirectory {
     /// - Parameters:
     ///   - moment: now, by the clock whose time counts for attempts.
     func open(
-        for opener: KeybagOpener, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware()
+        for opener: KeybagOpener, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware(),
+        biometry: (any BiometrySource)? = nil
     ) throws(KeybagError) -> EnclaveCore {
         var keybag = try keybagFiles()
         if keybag.isAbsent {
@@ -74,7 +75,7 @@ extension EnclaveDirectory {
         let failed = try failedAttempts(root: opened.root) ?? formerAttempts ?? AttemptsBody.unbelievable
         var core = try EnclaveCore(
             opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
-            attempts: AttemptCounter(failed: failed, at: moment), cost: cost)
+            attempts: AttemptCounter(failed: failed, at: moment), cost: cost, biometry: biometry)
         core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
         core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)

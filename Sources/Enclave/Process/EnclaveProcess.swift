@@ -13,6 +13,7 @@ package struct EnclaveProcess {
     private let features: ConfinementFeatures
     private let ready: ReadySignal?
     private let helper: String?
+    private let bus: ProgramSpawner.Program?
 
     /// - Parameters:
     ///   - dataDirectory: absolute path; the enclave's own folder is `enclave` in it.
@@ -20,13 +21,15 @@ package struct EnclaveProcess {
     ///   - cost: of an attempt at a passcode that is set here.
     ///   - features: what it may be confined with.
     ///   - helper: absolute path of `latchkey-hardware`; nil: there is no hardware.
+    ///   - bus: `latchkey-bus`, as a peer; nil: there is no system bus.
     ///   - ready: told once that the enclave listens, or why it does not.
     package init(
         dataDirectory: String, runDirectory: String, clock: any KeychainClock, limits: EnclaveServer.Limits,
         cost: PasscodeCost = .calibrated(by: AvailableMemory()), features: ConfinementFeatures = .all,
-        helper: String?, ready: ReadySignal?
+        helper: String?, bus: ProgramSpawner.Program?, ready: ReadySignal?
     ) {
         self.helper = helper
+        self.bus = bus
         self.dataDirectory = dataDirectory
         self.runDirectory = runDirectory
         self.clock = clock
@@ -45,13 +48,15 @@ package struct EnclaveProcess {
     package func run() throws(KeychainError) {
         do throws(KeybagError) {
             try Self.harden(features)
-            let hardware = try hardware()
+            let hands = try hands()
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let socket = try EnclaveSocket(inRun: runDirectory)
             let process = ProcessEnvironment.processID
             try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
-            let keeper = EnclaveKeeper(directory, clock: clock, cost: cost, hardware: hardware)
-            let server = try server(socket, keeper)
+            let keeper = EnclaveKeeper(
+                directory, clock: clock, cost: cost, hardware: hands.hardware,
+                reader: ReaderView(isThere: hands.bus != nil))
+            let server = try server(socket, keeper, hands.bus ?? NoSystemBus())
             keeper.confined = Confinement.ofEnclave([directory.reach, socket.reach]).enter(features)
             ready?.say(.listening(process: process))
             _ = try server.serve()
@@ -68,22 +73,37 @@ package struct EnclaveProcess {
         Hardening.ignoreFileSizeSignal()
     }
 
-    /// Forks what starts the enclave's hands, while there is one thread and no secret;
-    /// where the program is not installed there is nothing to start.
-    private func hardware() throws(KeybagError) -> any HardwareDoor {
-        guard let helper, TrustedPath.isExecutableOfOurs(helper) else { return NoHardware() }
-        do throws(SystemCallError) {
-            let spawner = try ProgramSpawner(for: [ProgramSpawner.Program(helper, as: .peer, environment: [])])
-            return HardwareHelper(clock: clock, at: helper, by: spawner)
-        } catch { throw .system(error) }
+    /// The programs that do for the enclave what it may not.
+    private struct Hands {
+        var hardware: any HardwareDoor = NoHardware()
+        var bus: (any SystemBusDoor)?
     }
 
-    private func server(_ socket: EnclaveSocket, _ keeper: EnclaveKeeper) throws(KeybagError) -> EnclaveServer {
+    /// Forks what starts them, while there is one thread and no secret; where none is
+    /// installed there is nothing to start.
+    private func hands() throws(KeybagError) -> Hands {
+        var hands = Hands()
+        let hardware = helper.map { ProgramSpawner.Program($0, as: .peer, environment: []) }
+        let programs = [hardware, bus].compactMap { $0 }.filter { TrustedPath.isExecutableOfOurs($0.path) }
+        guard !programs.isEmpty else { return hands }
+        let spawner: ProgramSpawner
+        do throws(SystemCallError) { spawner = try ProgramSpawner(for: programs) } catch { throw .system(error) }
+        if let hardware, programs.contains(hardware) {
+            hands.hardware = HardwareHelper(clock: clock, at: hardware.path, by: spawner)
+        }
+        if let bus, programs.contains(bus) { hands.bus = BusProgram(at: bus.path, by: spawner) }
+        return hands
+    }
+
+    private func server(
+        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, _ bus: any SystemBusDoor
+    ) throws(KeybagError) -> EnclaveServer {
         do throws(SystemCallError) {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, keeper, userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits, stop: stop)
+                socket, keeper, bus: bus, userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits,
+                stop: stop)
         } catch {
             throw .system(error)
         }

@@ -13,6 +13,8 @@ final class EnclaveServerConnection {
     var awaiting: (request: UInt64, state: UInt64)?
     /// It has asked for states: what closes is told once it has let go of it.
     var followsState = false
+    /// A request, which has no tail, that waits until the reader was looked at.
+    var waiting: [UInt8]?
 
     init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
         channel = try MessageChannel(socket)
@@ -78,7 +80,10 @@ extension EnclaveServer {
             guard let arrival = try connection.channel.receiveNow(admits: { $0 <= WireLimit.header }) else { return }
             switch consume arrival {
             case .closed: end(number)
-            case .frame(let frame): act(on: try answer(frame, on: connection), number)
+            case .frame(let frame):
+                // One thing at a time.
+                guard connection.waiting == nil else { return end(number) }
+                act(on: try answer(frame, on: connection), number)
             }
         } catch {
             // Malformed, out of turn, unreadable or unread: this connection alone.
@@ -91,7 +96,7 @@ extension EnclaveServer {
         case .keepConnection: return
         case .endConnection: end(number)
         case .leave: wasToldToLeave = true
-        case .awaitState: return
+        case .awaitState, .awaitReader: return
         }
     }
 
@@ -105,9 +110,26 @@ extension EnclaveServer {
     ) throws -> EnclaveAnswer.Next {
         // Somebody else who inherited the connection: not who was let in.
         guard isFrom(connection.peer, frame), frame.withheld == nil else { return .endConnection }
+        return try answer(frame.header, frame.tail, on: connection)
+    }
+
+    /// What waited until the reader was looked at.
+    func answerAgain(_ header: [UInt8], _ connection: EnclaveServerConnection, _ number: UInt64) {
+        do {
+            act(on: try answer(header, SecretBytes(count: 0), on: connection), number)
+        } catch { end(number) }
+    }
+
+    private func answer(
+        _ header: [UInt8], _ tail: borrowing SecretBytes, on connection: EnclaveServerConnection
+    ) throws -> EnclaveAnswer.Next {
         let before = keeper.device?.number
-        let answer = try connection.session.answer(frame.header, tail: frame.tail, by: keeper)
+        let answer = try connection.session.answer(header, tail: tail, by: keeper)
         connection.firstMessageDue = nil
+        if case .awaitReader = answer.next {
+            waitForReader(header, connection)
+            return answer.next
+        }
         if case .awaitState(let state) = answer.next {
             connection.awaiting = (answer.reply.number, state)
             connection.followsState = true

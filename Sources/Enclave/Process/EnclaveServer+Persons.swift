@@ -68,6 +68,7 @@ extension EnclaveServer {
         epoll.remove(person.channel.socket.descriptor)
         queue.removeAll { $0.connection == number }
         held.removeAll { $0.connection == number }
+        endFinger(of: number)
         // Nobody else was shown the code: nobody else types it back.
         if person.hasPendingCode { forgetPendingCode() }
     }
@@ -89,7 +90,7 @@ extension EnclaveServer {
             case .closed: endPerson(number)
             case .frame(let frame):
                 guard frame.sender?.pid == person.peer.pid, frame.sender?.uid == person.peer.uid,
-                    frame.withheld == nil, !person.isBusy, person.awaiting == nil,
+                    frame.withheld == nil, !person.isBusy, person.awaiting == nil, person.awaitedNews == nil,
                     let decoded = PersonMessage.decode(header: frame.header, tail: frame.tail),
                     let call = PersonCall(decoded.message)
                 else { return endPerson(number) }
@@ -120,6 +121,10 @@ extension EnclaveServer {
             let asked = question(name)
             person.hasQuestion = asked != nil
             send(PersonAnswer(to: request, asked), to: number)
+            if let asked { beginFinger(for: asked, name, number) }
+        case .awaitNews(let name, let known):
+            person.awaitedNews = (request, name, known)
+            tellOfQuestions()
         case .decline(let name, let reason):
             person.hasQuestion = false
             decline(name, reason)
@@ -151,7 +156,7 @@ extension EnclaveServer {
         beginAtDesk()
     }
 
-    private func question(_ name: [UInt8]) -> PersonQuestion? {
+    func question(_ name: [UInt8]) -> PersonQuestion? {
         do throws(KeychainError) {
             return try withCore { core throws(KeychainError) in core.question(name, at: keeper.moment) }
         } catch { return nil }
@@ -166,7 +171,7 @@ extension EnclaveServer {
     private static let closed = KeychainError(
         .notAvailable, reason: .enclaveUnreachable, underlying: "no daemon has opened the keybag yet")
 
-    private func send(_ answer: consuming PersonAnswer, to number: UInt64) {
+    func send(_ answer: consuming PersonAnswer, to number: UInt64) {
         guard let person = persons[number] else { return }
         person.isBusy = false
         person.lastActive = clock.monotonic
@@ -297,7 +302,7 @@ extension EnclaveServer {
         )
     }
 
-    private func withCore<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {
+    func withCore<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {
         let result: Result<R, KeychainError>
         do throws(SessionError) {
             result = try keeper.withCore { core throws(SessionError) -> Result<R, KeychainError> in

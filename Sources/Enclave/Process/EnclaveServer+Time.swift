@@ -9,6 +9,8 @@ extension EnclaveServer {
         var moments = connections.values.compactMap(\.firstMessageDue)
         moments += persons.values.compactMap { $0.due(limits) }
         moments += held.map(\.due)
+        if let loginsPausedUntil, logins == nil, keeper.device?.lock == .unlocked { moments.append(loginsPausedUntil) }
+        if let due = look?.due { moments.append(due) }
         if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
         if let timeToIdleLock { moments.append(clock.monotonic + timeToIdleLock) }

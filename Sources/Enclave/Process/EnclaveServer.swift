@@ -28,6 +28,11 @@ package final class EnclaveServer {
         package var idle: Duration = .seconds(600)
         /// How late an unused keychain may be locked after the machine slept.
         package var idleLook: Duration = .seconds(60)
+        /// How long a question about the fingerprint reader waits for it to be looked at;
+        /// fprintd is started within a second.
+        package var readerLook: Duration = .seconds(2)
+        /// Between attempts to hear logind.
+        package var loginsPause: Duration = .seconds(60)
         /// How often an enclave without connections looks for its socket.
         package var socketCheck: Duration = .seconds(2)
 
@@ -52,6 +57,14 @@ package final class EnclaveServer {
     var connections: [UInt64: EnclaveServerConnection] = [:]
     var persons: [UInt64: PersonConnection] = [:]
     let desk: PersonDesk
+    let bus: BusDesk
+    var look: ReaderLook?
+    var finger: FingerTurn?
+    var logins: LoginTurn?
+    /// Nobody is asked for logind before that.
+    var loginsPausedUntil: Duration?
+    /// The machine waits to sleep until the keychain has locked.
+    var sleepsAfterLock = false
     /// What persons asked while the desk was busy, in order.
     var queue: [PersonDesk.Work] = []
     /// A lock that the daemon has been told of.
@@ -75,15 +88,17 @@ package final class EnclaveServer {
         static let stop: UInt64 = 2
         static let personListener: UInt64 = 3
         static let desk: UInt64 = 4
+        static let bus: UInt64 = 5
         static let firstConnection: UInt64 = 16
     }
 
     /// - Parameters:
     ///   - userID: whose processes are served.
+    ///   - bus: the system bus; `keeper` has the reader's view.
     ///   - stop: ends the loop when signalled.
     init(
-        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, userID: UInt32, clock: any KeychainClock, limits: Limits,
-        stop: EventSignal
+        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, bus: any SystemBusDoor = NoSystemBus(), userID: UInt32,
+        clock: any KeychainClock, limits: Limits, stop: EventSignal
     ) throws(SystemCallError) {
         self.socket = socket
         self.keeper = keeper
@@ -92,12 +107,14 @@ package final class EnclaveServer {
         self.stop = stop
         epoll = try Epoll()
         desk = try PersonDesk()
+        self.bus = try BusDesk(bus, clock: clock)
         admission = Admission(userID: userID, limit: limits.connections)
         idleSince = clock.monotonic
         try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
         try epoll.add(stop.descriptor, as: Watched.stop, oneShot: false)
         try epoll.add(socket.personListener.descriptor, as: Watched.personListener, oneShot: false)
         try epoll.add(desk.signal.descriptor, as: Watched.desk, oneShot: false)
+        try epoll.add(self.bus.signal.descriptor, as: Watched.bus, oneShot: false)
         try watchClock()
     }
 
@@ -108,6 +125,10 @@ package final class EnclaveServer {
             endSilentConnections()
             goOnAfterDeadlines()
             lockWhereUnused()
+            makeDoWithReader()
+            endFingerWhereAnswered()
+            followLoginsWhereWanted()
+            letSleepOnceLocked()
             if let ending = endingWithoutConnections { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             // It may have slept in between: what comes now is too late to be a use.
@@ -118,6 +139,7 @@ package final class EnclaveServer {
             case Watched.stop: return .stopped
             case Watched.personListener: acceptPerson()
             case Watched.desk: finishAtDesk()
+            case Watched.bus: hearBus()
             default: persons[number] == nil ? serve(number) : servePerson(number)
             }
             if wasToldToLeave { return .toldToLeave }

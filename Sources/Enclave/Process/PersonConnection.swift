@@ -11,6 +11,8 @@ final class PersonConnection {
     var isSilent = true
     /// The request that waits for another state.
     var awaiting: UInt64?
+    /// The request that waits for news of a question, and what is known of it.
+    var awaitedNews: (request: UInt64, question: [UInt8], known: UInt64)?
     /// One thing at a time: what comes meanwhile ends the connection.
     var isBusy = false
     /// It named a question that waits for an answer, as our prompt does.
@@ -27,14 +29,15 @@ final class PersonConnection {
     /// When it has to be heard of; nil where that is not its turn.
     func due(_ limits: EnclaveServer.Limits) -> Duration? {
         if isSilent { return lastActive + limits.firstMessage }
-        return awaiting == nil && !isBusy && !hasPendingCode ? lastActive + limits.personSilence : nil
+        return awaiting == nil && awaitedNews == nil && !isBusy && !hasPendingCode
+            ? lastActive + limits.personSilence : nil
     }
 
     /// Which gives its place up first where there are too many: the lower; nil: never.
     fileprivate var worth: Int? {
         if isBusy { return nil }
         if hasPendingCode { return 3 }
-        if hasQuestion { return 2 }
+        if hasQuestion || awaitedNews != nil { return 2 }
         return awaiting == nil ? 1 : 0
     }
 }

@@ -12,6 +12,9 @@ struct EnclaveAnswer: ~Copyable {
         case endConnection
         /// Nothing is sent before the state has another number.
         case awaitState(UInt64)
+        /// Nothing is sent, and the same is asked again, before the fingerprint reader was
+        /// looked at.
+        case awaitReader
         case leave
     }
 

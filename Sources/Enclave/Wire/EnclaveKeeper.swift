@@ -14,14 +14,19 @@ final class EnclaveKeeper {
     private let clock: any KeychainClock
     private let cost: PasscodeCost
     private let hardware: any HardwareDoor
+    /// The fingerprint reader.
+    let reader: ReaderView
     private var state: State = .closed
+    /// Why nobody tells of sleep and locked screens; nil: somebody does, or nobody has to.
+    var loginsFault: String?
     /// What keeps the process from other things; nil where it is not ours alone.
     var confined: Confined?
 
     init(
         _ directory: EnclaveDirectory, clock: any KeychainClock, cost: PasscodeCost = .calibrated,
-        hardware: any HardwareDoor = NoHardware()
+        hardware: any HardwareDoor = NoHardware(), reader: ReaderView = ReaderView(isThere: false)
     ) {
+        self.reader = reader
         self.directory = directory
         self.clock = clock
         self.cost = cost
@@ -35,6 +40,9 @@ final class EnclaveKeeper {
     /// What the calendar says, which anybody may set: dates what is recorded.
     var wallClock: Double { clock.wallClock }
 
+    /// Whether the reader has to be looked at before anything is said of it.
+    var isReaderStale: Bool { reader.isStale(at: clock.monotonic) }
+
     /// Opens the keybag where it is not open yet, and checks the store.
     ///
     /// - Throws: `errSecNotAvailable`; the keybag stays closed then, and the next
@@ -45,7 +53,8 @@ final class EnclaveKeeper {
                 guard opener.accepts(store) else { throw .mismatch }
             } else {
                 state = .open(
-                    try directory.open(for: opener, at: moment, cost: cost, hardware: hardware))
+                    try directory.open(
+                        for: opener, at: moment, cost: cost, hardware: hardware, biometry: reader))
             }
         } catch { throw opener.refusal(by: error) }
     }
@@ -82,6 +91,9 @@ final class EnclaveKeeper {
         case .open(let core): core.idleLockDue
         }
     }
+
+    /// Whether the person chose that something which logind tells locks the keychain.
+    var wantsLogins: Bool { device.map { $0.hasPasscode && $0.lockPolicy.followsLogins } ?? false }
 
     /// What is told of the device; nil while the keybag is closed.
     var device: DeviceState? {

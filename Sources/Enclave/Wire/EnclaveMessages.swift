@@ -49,6 +49,7 @@ extension EnclaveDescription {
         message.keybagGeneration = keybagGeneration
         message.unrepairedFiles = unrepairedFiles
         message.startRefusal = startRefusal ?? ""
+        message.loginsFault = loginsFault ?? ""
         message.measures = measures.map(Latchkey_MeasureState.init)
         return message
     }
@@ -68,6 +69,7 @@ extension EnclaveDescription {
             unrepairedFiles: message.unrepairedFiles,
             startRefusal: message.startRefusal.isEmpty ? nil : message.startRefusal)
         measures = message.measures.map(\.measure)
+        loginsFault = message.loginsFault.isEmpty ? nil : message.loginsFault
     }
 }
 

@@ -50,13 +50,15 @@ struct EnclaveSession {
             guard isOpen else { throw .outOfTurn }
             let measures = keeper.confined?.measures ?? []
             return try keeper.withCore { core throws(SessionError) in
-                Self.description(core, to: message.number, at: keeper.moment, measures)
+                Self.description(core, to: message.number, at: keeper.moment, measures, keeper.loginsFault)
             }
         case .sealAudit, .confirmAudit, .auditHead, .openAudit:
             guard isOpen else { throw .outOfTurn }
             return try keeper.withCore { core throws(SessionError) in
                 try Self.answerAudit(request, message.number, &core, at: keeper.moment, wallClock: keeper.wallClock)
             }
+        case .means where isOpen && keeper.isReaderStale, .ask where isOpen && keeper.isReaderStale:
+            return EnclaveAnswer(Latchkey_EnclaveReply(), next: .awaitReader)
         case .wrap, .unwrap, .rewrap, .wrapMetadataKey, .unwrapMetadataKey, .retire, .lock, .permit,
             .openSession, .closeSession, .applicationKey, .means, .ask, .outcomeOf:
             guard isOpen else { throw .outOfTurn }
@@ -151,7 +153,7 @@ extension EnclaveSession {
         case .closeSession(let bytes):
             guard let session = try session(bytes) else { throw .malformed }
             core.book.close(session)
-        case .means: reply.means = core.means().message
+        case .means: reply.means = core.means(at: moment).message
         case .outcomeOf(let name):
             switch core.book.outcome(of: Array(name), at: moment) {
             case .agreed?: reply.answer.agreed = true
@@ -183,10 +185,12 @@ extension EnclaveSession {
     }
 
     static func description(
-        _ core: borrowing EnclaveCore, to number: UInt64, at moment: Duration, _ measures: [MeasureState] = []
+        _ core: borrowing EnclaveCore, to number: UInt64, at moment: Duration, _ measures: [MeasureState] = [],
+        _ loginsFault: String? = nil
     ) -> EnclaveAnswer {
         var described = core.describe(process: ProcessEnvironment.processID, at: moment)
         described.measures = measures
+        described.loginsFault = loginsFault
         var reply = Latchkey_EnclaveReply()
         reply.number = number
         reply.description_p = described.message

@@ -9,6 +9,7 @@ enum PersonCall: Sendable {
     case awaitState(UInt64)
     case change(PersonRequest)
     case question([UInt8])
+    case awaitNews([UInt8], known: UInt64)
     case agree([UInt8], PersonCredential)
     case decline([UInt8], Reason)
 
@@ -26,6 +27,7 @@ enum PersonCall: Sendable {
         case (.awaitState, nil): self = .awaitState(message.state)
         case (.lock, nil): self = .change(.lock)
         case (.question, nil): self = .question(message.question)
+        case (.awaitQuestion, nil): self = .awaitNews(message.question, known: message.state)
         case (.decline, nil): self = .decline(message.question, message.reason ?? .userCanceled)
         case (.unlock, let credential?): self = .change(.unlock(credential))
         case (.removePasscode, let credential?): self = .change(.removePasscode(credential))
@@ -188,6 +190,14 @@ struct PersonAnswer: ~Copyable {
         var reply = Latchkey_PersonReply()
         reply.number = number
         reply.state = Latchkey_DeviceState(state)
+        self.reply = reply
+        tail = SecretBytes(count: 0)
+    }
+
+    init(to number: UInt64, _ news: QuestionNews) {
+        var reply = Latchkey_PersonReply()
+        reply.number = number
+        reply.news = Latchkey_PersonReply.QuestionNews(news)
         self.reply = reply
         tail = SecretBytes(count: 0)
     }

@@ -15,20 +15,28 @@ struct AutolockCommand: Verb {
             (kSecAttrAccessibleAfterFirstUnlock) does not count and stays open. The time goes on while the machine \
             sleeps; after that it locks within a minute. Listing and searching without values does not count either.
 
+            --on-sleep locks it before the machine sleeps, --on-screen-lock with the screen of a session of yours;             --no-… takes either back. Both are told by logind, over the system bus: `latchkey status` says where there             is none. What is not named stays as it was chosen.
+
             It locks as `latchkey lock` does: programs that listen hear of it before, and what runs is finished. What \
             opens the keychain without a person (`latchkey slot`) opens it again when it is brought, a TPM's slot when \
             the keychain's programs start.
 
             EXAMPLES
               latchkey autolock
-              latchkey autolock --after 15m
+              latchkey autolock --after 15m --on-sleep
               latchkey autolock --after never
 
-            --json writes {"afterSeconds"}: what holds afterwards; null: never.
+            --json writes {"afterSeconds", "onSleep", "onScreenLock"}: what holds afterwards; afterSeconds null: never.
             """)
 
     @Option(help: ArgumentHelp("So long without a use, as in 90s, 15m, 8h or 1d; or never.", valueName: "TIME"))
     var after: String?
+
+    @Flag(inversion: .prefixedNo, help: "Before the machine sleeps.")
+    var onSleep: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "With the screen of a session.")
+    var onScreenLock: Bool?
 
     @OptionGroup var source: SecretSource
 
@@ -38,21 +46,32 @@ struct AutolockCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func validate() throws {
-        if let after, policy(after) == nil {
+        if let after, idle(after) == nil {
             throw ValidationError("--after is never, or a time from 1m to 30d: a number and s, m, h or d")
         }
     }
 
-    private func policy(_ after: String) -> LockPolicy? {
+    /// The policy that has this time and nothing else.
+    private func idle(_ after: String) -> LockPolicy? {
         if after == "never" { return .never }
         guard let seconds = TimeSpan(after).flatMap({ UInt32(exactly: $0.seconds) }) else { return nil }
         return LockPolicy(idleSeconds: seconds)
     }
 
+    /// What was chosen with what is named now in its place; nil: nothing is named.
+    private func wanted(after present: LockPolicy) -> LockPolicy? {
+        guard after != nil || onSleep != nil || onScreenLock != nil else { return nil }
+        var wanted = after.flatMap(idle) ?? present
+        wanted.locksOnSleep = onSleep ?? present.locksOnSleep
+        wanted.locksOnScreenLock = onScreenLock ?? present.locksOnScreenLock
+        return wanted
+    }
+
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
         let reach = try PersonReach(store, in: surroundings)
-        guard let wanted = after.flatMap(policy) else { return try show(reach.state.lockPolicy, console) }
+        let present = reach.state.lockPolicy
+        guard let wanted = wanted(after: present) else { return try show(present, console) }
         try reach.requirePasscode()
         let door = try reach.remoteDoor()
         var input = source.input(console)
@@ -64,7 +83,10 @@ struct AutolockCommand: Verb {
     private func show(_ policy: LockPolicy, _ console: any Console) throws(CommandFailure) -> ExitStatus {
         let text =
             json
-            ? JSONValue.object([("afterSeconds", policy.idleSeconds.map { .integer(Int64($0)) } ?? .null)]).text
+            ? JSONValue.object([
+                ("afterSeconds", policy.idleSeconds.map { .integer(Int64($0)) } ?? .null),
+                ("onSleep", .bool(policy.locksOnSleep)), ("onScreenLock", .bool(policy.locksOnScreenLock)),
+            ]).text
             : policy.words
         try printing { () throws(SystemCallError) in try console.write("\(text)\n") }
         return .done
@@ -73,7 +95,17 @@ struct AutolockCommand: Verb {
 
 extension LockPolicy {
     var words: String {
-        guard let idleSeconds else { return "never" }
-        return "after \(TimeSpan(seconds: UInt64(idleSeconds)).words) without a use"
+        let idle = idleSeconds.map { "after \(TimeSpan(seconds: UInt64($0)).words) without a use" }
+        let causes = [idle, locksOnSleep ? "before sleep" : nil, locksOnScreenLock ? "with the screen" : nil]
+        let named = causes.compactMap { $0 }
+        return named.isEmpty ? "never" : named.joined(separator: ", ")
+    }
+
+    /// Of `status`.
+    var members: [(String, JSONValue)] {
+        [
+            ("lockAfterSeconds", idleSeconds.map { .integer(Int64($0)) } ?? .null),
+            ("locksOnSleep", .bool(locksOnSleep)), ("locksOnScreenLock", .bool(locksOnScreenLock)),
+        ]
     }
 }

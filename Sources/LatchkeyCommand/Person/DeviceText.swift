@@ -54,9 +54,14 @@ struct DeviceText: Sendable, Hashable {
             ("failedAttempts", .integer(Int64(state.failedAttempts))),
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
             ("opensByItself", .bool(state.opensByItself)),
-            ("lockAfterSeconds", state.lockPolicy.idleSeconds.map { .integer(Int64($0)) } ?? .null),
-        ]
+        ] + state.lockPolicy.members
     }
+
+    /// The members of ``json``, as helps name them.
+    static let jsonForm = """
+        {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
+        "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}
+        """
 
     var json: JSONValue {
         .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])

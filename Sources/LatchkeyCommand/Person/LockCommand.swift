@@ -25,8 +25,7 @@ struct LockCommand: Verb {
               latchkey lock
               latchkey lock --stop
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @Flag(help: "Then end the keychain's programs: what stays open after the first unlock closes too.")
@@ -118,8 +117,7 @@ struct UnlockCommand: Verb {
               ssh -t server latchkey unlock
               systemd-ask-password -n | latchkey unlock
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode, or of hardware that is gone.")

@@ -39,8 +39,7 @@ struct PasscodeSetCommand: Verb {
               latchkey passcode set
               printf '%s\\n' "$words" | latchkey passcode set
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -77,8 +76,7 @@ struct PasscodeChangeCommand: Verb {
             EXAMPLE
               latchkey passcode change
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -108,8 +106,7 @@ struct PasscodeResetCommand: Verb {
             EXAMPLE
               latchkey passcode reset
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @Flag(help: "Destroy those items without asking.")
@@ -150,8 +147,7 @@ struct PasscodeRemoveCommand: Verb {
               latchkey passcode remove
               latchkey passcode remove --recovery
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode.")
@@ -197,8 +193,7 @@ struct PasscodeGuardCommand: Verb {
               latchkey passcode guard tpm
               latchkey passcode guard none
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @Argument(help: ArgumentHelp("tpm or none.", valueName: "WHO"))

@@ -22,8 +22,7 @@ struct RecoveryMakeCommand: Verb {
             EXAMPLE
               latchkey recovery make
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @Flag(help: "Write how the keychain is afterwards as JSON.")
@@ -109,8 +108,7 @@ struct RecoveryRemoveCommand: Verb {
             EXAMPLE
               latchkey recovery remove
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments

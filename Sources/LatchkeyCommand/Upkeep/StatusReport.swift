@@ -65,7 +65,9 @@ struct StatusReport: Sendable {
 
     private var locks: String {
         guard status.hasPasscode else { return "not without a passcode" }
-        return device.lockPolicy == .never ? "when it is told to" : "by itself, " + device.lockPolicy.words
+        guard device.lockPolicy != .never else { return "when it is told to" }
+        let fault = status.loginsFault.map { "; nobody tells of sleep and locked screens: \($0)" }
+        return "by itself, " + device.lockPolicy.words + (fault ?? "")
     }
 
     private func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
@@ -97,7 +99,7 @@ struct StatusReport: Sendable {
                 ("storeFormat", .integer(Int64(status.storeFormat))), ("passcode", .bool(status.hasPasscode)),
             ] + DeviceText(device).statusMembers + [
                 ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
-                ("startRefusal", JSONValue(status.startRefusal)),
+                ("startRefusal", JSONValue(status.startRefusal)), ("loginsFault", JSONValue(status.loginsFault)),
                 ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
                 ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
                 ("damaged", .integer(Int64(status.damaged))), ("program", program),

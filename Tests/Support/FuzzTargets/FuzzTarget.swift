@@ -31,7 +31,7 @@ extension FuzzTarget {
             .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
             .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
-            .assuan, .foreignText, .hardware, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock, .pamModule,
+            .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock, .pamModule,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

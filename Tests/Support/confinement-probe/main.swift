@@ -4,7 +4,7 @@ internal import KeychainPlatform
 
 // Confines itself as one of our programs does, then makes one call from within.
 //
-// `confinement-probe daemon|enclave|hardware FEATURES FILES REMOVAL PLACE CALL`: FEATURES are all,
+// `confinement-probe daemon|enclave|hardware|bus FEATURES FILES REMOVAL PLACE CALL`: FEATURES are all,
 // none or one of landlock, mdwe, seccomp, hidden; FILES is the folder that an enclave keeps its
 // keys in, REMOVAL that of its sockets, PLACE where the call is made. The exit status is
 // the call's errno; where the kernel ends the process there is none. The call `measures`
@@ -55,7 +55,7 @@ if words.count == 4, words[1] == "spawner" {
         }
     ProcessEnvironment.exit(answer)
 }
-precondition(words.count == 7, "confinement-probe daemon|enclave|hardware FEATURES FILES REMOVAL PLACE CALL")
+precondition(words.count == 7, "confinement-probe daemon|enclave|hardware|bus FEATURES FILES REMOVAL PLACE CALL")
 
 var features = words[2] == "all" ? ConfinementFeatures.all : .none
 switch words[2] {
@@ -73,6 +73,7 @@ let confinement =
     switch words[1] {
     case "daemon": Confinement.ofDaemon
     case "hardware": Confinement.ofHardware
+    case "bus": Confinement.ofBus
     default: Confinement.ofEnclave([.init(files, for: .files), .init(removal, for: .removal)])
     }
 let confined = confinement.enter(features)

@@ -54,6 +54,15 @@ struct EnclaveProbe {
         withExtendedLifetime((sockets, doors)) { while readLine() != nil {} }
     }
 
+    /// The test's bus, which a file names; nil: there is none.
+    private static func bus(named file: String) -> ProgramSpawner.Program? {
+        guard let folder = ProcessEnvironment.executableDirectory,
+            let address = try? PrivateFile.readAll(file, atMost: 4096)
+        else { return nil }
+        let place = "PROBE_BUS=" + String(decoding: address, as: UTF8.self)
+        return ProgramSpawner.Program("\(folder)/bus-probe", as: .peer, environment: [place])
+    }
+
     private static func serve(_ arguments: [String]) throws {
         guard let cost = PasscodeCost.fixed(passes: 1, kibibytes: 8), let ready = Int32(arguments[4]) else {
             preconditionFailure("no such cost or descriptor")
@@ -63,6 +72,7 @@ struct EnclaveProbe {
             dataDirectory: arguments[0], runDirectory: arguments[2], clock: SystemClock(),
             limits: EnclaveServer.Limits(), cost: cost, features: isUnconfined ? .none : .all,
             helper: ProcessEnvironment.executableDirectory.map { "\($0)/\(HardwareHelper.programName)" },
+            bus: bus(named: "\(arguments[0])/bus-of-test"),
             ready: ReadySignal(descriptor: Descriptor(owning: ready))
         ).run()
     }

@@ -31,7 +31,7 @@
                 default: try claim(false, "a login password that does more than it may")
                 }
             case .agree: try claim(message.credential != nil, "an agreement without a credential")
-            case .state, .awaitState, .question, .decline:
+            case .state, .awaitState, .question, .awaitNews, .decline:
                 try claim(message.credential == nil, "a credential that nothing asked for")
             }
         }
@@ -41,6 +41,7 @@
         private static let operations: [Latchkey_PersonRequest.Operation] = [
             .state, .awaitState, .unlock, .lock, .setPasscode, .changePasscode, .resetPasscode, .removePasscode,
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
+            .awaitQuestion, .setLockPolicy,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
             .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot,
         ]

@@ -1,0 +1,175 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// The reader that is looked at, and whose requests wait for that.
+struct ReaderLook {
+    let turn: BusTurn
+    /// When whoever waits makes do with what was seen before; nil: nobody waits any more.
+    var due: Duration?
+}
+
+/// A question that a finger may answer now.
+struct FingerTurn {
+    let turn: BusTurn
+    let question: [UInt8]
+    /// The connection of the prompt that shows it.
+    let person: UInt64
+    /// The last thing that a prompt could tell.
+    var news = QuestionNews(number: 0, .unreadable)
+}
+
+extension EnclaveServer {
+    /// What was heard of the bus.
+    func hearBus() {
+        for (number, event) in bus.take() {
+            if look?.turn.number == number { hearOfReader(event) }
+            if finger?.turn.number == number { hearOfFinger(event) }
+            if logins?.turn.number == number { hearOfLogins(event) }
+        }
+    }
+
+    // MARK: The reader
+
+    /// Has the connection's request wait until the reader was looked at.
+    func waitForReader(_ header: [UInt8], _ connection: EnclaveServerConnection) {
+        connection.waiting = header
+        beginLook()
+    }
+
+    private func beginLook() {
+        guard look == nil else { return }
+        guard let turn = bus.begin(.describeReader) else { return endLook { $0.seeNothing(at: clock.monotonic) } }
+        look = ReaderLook(turn: turn, due: clock.monotonic + limits.readerLook)
+    }
+
+    private func hearOfReader(_ event: BusEvent) {
+        let now = clock.monotonic
+        switch event {
+        case .word(.reader(let reader)): endLook { $0.see(reader, at: now) }
+        case .word: return
+        case .ended: endLook { $0.seeNothing(at: now) }
+        }
+    }
+
+    /// A look that takes too long goes on without those who waited for it.
+    func makeDoWithReader() {
+        guard let due = look?.due, due <= clock.monotonic else { return }
+        look?.due = nil
+        keeper.reader.makeDo(at: clock.monotonic)
+        answerWhoWaitedForReader()
+    }
+
+    private func endLook(_ see: (ReaderView) -> Void) {
+        look = nil
+        see(keeper.reader)
+        answerWhoWaitedForReader()
+    }
+
+    private func answerWhoWaitedForReader() {
+        for (number, connection) in connections {
+            guard let header = connection.waiting else { continue }
+            connection.waiting = nil
+            answerAgain(header, connection, number)
+        }
+    }
+
+    // MARK: A finger
+
+    /// Somebody is shown the question now.
+    func beginFinger(for question: PersonQuestion, _ name: [UInt8], _ person: UInt64) {
+        guard question.finger != .none, finger?.question != name else { return }
+        // There is one reader: the newest question has it.
+        finger = bus.begin(.verifyFinger).map { FingerTurn(turn: $0, question: name, person: person) }
+    }
+
+    private func hearOfFinger(_ event: BusEvent) {
+        guard let turn = finger else { return }
+        switch event {
+        case .word(.touched(.match)):
+            finger = nil
+            agreeByFinger(to: turn.question)
+        case .word(.touched(.noMatch)): missFinger(turn)
+        case .word(.touched(.unreadable)): tell(.unreadable, of: turn)
+        case .word: return
+        case .ended:
+            finger = nil
+            keeper.reader.seeNothing(at: clock.monotonic)
+            giveFingerUp(turn, .biometryNotAvailable)
+        }
+        tellOfQuestions()
+    }
+
+    private func agreeByFinger(to name: [UInt8]) {
+        do throws(KeychainError) {
+            try withCore { core throws(KeychainError) in try core.agreeByBiometry(to: name, at: keeper.moment) }
+        } catch {
+            // Its time is over, or it was answered: then there is nothing to agree to.
+            return
+        }
+    }
+
+    private func missFinger(_ turn: FingerTurn) {
+        let counts = perform(orElse: false) { core in
+            core.missFinger(at: keeper.moment)
+            return core.trust.isGiven(at: keeper.moment)
+        }
+        guard !counts else { return tell(.notRecognized, of: turn) }
+        finger = nil
+        giveFingerUp(turn, .biometryLockedOut)
+    }
+
+    private func tell(_ event: QuestionNews.Event, of turn: FingerTurn) {
+        finger?.news = QuestionNews(number: turn.news.number + 1, event)
+    }
+
+    /// Where a finger alone would have been enough, nothing is; else the passcode is.
+    private func giveFingerUp(_ turn: FingerTurn, _ reason: Reason) {
+        perform(orElse: ()) { core in
+            guard core.needsFinger(turn.question) else { return }
+            core.book.decline(turn.question, reason)
+        }
+    }
+
+    /// The reader is let go of once nobody is asked any more.
+    func endFingerWhereAnswered() {
+        if let finger, !isAsked(finger.question) { self.finger = nil }
+        tellOfQuestions()
+    }
+
+    func endFinger(of person: UInt64) {
+        if finger?.person == person { finger = nil }
+    }
+
+    private func isAsked(_ name: [UInt8]) -> Bool { question(name) != nil }
+
+    // MARK: Whoever waits for news of a question
+
+    /// Answers whoever waits for what there is now.
+    func tellOfQuestions() {
+        for (number, person) in persons {
+            guard let awaited = person.awaitedNews, let news = news(of: awaited.question, after: awaited.known)
+            else { continue }
+            person.awaitedNews = nil
+            send(PersonAnswer(to: awaited.request, news), to: number)
+        }
+    }
+
+    /// What a prompt would show beside a place for the passcode nobody reads while typing:
+    /// there the end alone is told.
+    private func news(of name: [UInt8], after known: UInt64) -> QuestionNews? {
+        guard let asked = question(name) else {
+            let isAgreed = perform(orElse: false) { $0.book[question: name]?.outcome == .agreed }
+            return QuestionNews(number: known + 1, .over(isAgreed: isAgreed))
+        }
+        guard asked.finger == .alone, let news = finger?.news, finger?.question == name, news.number > known
+        else { return nil }
+        return news
+    }
+
+    private func perform<R>(orElse nothing: R, _ body: (inout EnclaveCore) -> R) -> R {
+        do throws(KeychainError) {
+            return try withCore { core throws(KeychainError) in body(&core) }
+        } catch { return nothing }
+    }
+}
