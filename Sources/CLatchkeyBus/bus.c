@@ -277,12 +277,13 @@ int lk_finger_is_swiped(lk_bus *self, const char *peer, const char *path, int32_
 }
 
 int lk_finger_claim(lk_bus *self, const char *peer, const char *path) {
-    if (!self->follows_finger) {
-        int r = follow(self, peer, path, DEVICE, "VerifyStatus", on_finger);
-        if (r < 0) return r;
-        self->follows_finger = 1;
-    }
-    return call(self, peer, path, DEVICE, "Claim", "", NULL);
+    int r = call(self, peer, path, DEVICE, "Claim", "", NULL);
+    if (r < 0 || self->follows_finger) return r;
+    // From now on alone: fprintd tells everybody of everybody's fingers, and what it said to
+    // whoever had the reader before us came before its answer.
+    r = follow(self, peer, path, DEVICE, "VerifyStatus", on_finger);
+    self->follows_finger = r >= 0;
+    return r < 0 ? r : 0;
 }
 
 int lk_finger_begin(lk_bus *self, const char *peer, const char *path) {

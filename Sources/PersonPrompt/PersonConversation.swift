@@ -40,7 +40,8 @@ package struct PersonConversation {
     /// - Throws: what the door throws; the question was not answered then.
     package func hold(on screens: [any PersonScreen]) throws(KeychainError) -> ConversationOutcome {
         guard let question = try door.question() else { return .nothingAsked }
-        if question.finger != .none { try watch?.awaitNews(after: 0) }
+        // Also where no finger counts: whoever says nothing to the enclave is sent away.
+        try watch?.awaitNews(after: 0)
         defer { for screen in screens { screen.close() } }
         // Ten minutes: longer than any enclave waits.
         let seconds = max(0, min(question.secondsLeft, 600))
@@ -69,14 +70,14 @@ package struct PersonConversation {
         let text = QuestionText(question, repertoire: screen.repertoire, width: screen.width)
         if question.finger == .alone { return try waitForFinger(text, on: screen, until: deadline) }
         let delay = try door.state().secondsToNextAttempt
-        if delay > 0 { return try tellDelay(delay, on: screen, until: deadline) }
+        if delay > 0 { return try tellDelay(delay, of: question, on: screen, until: deadline) }
         var error: String?
         for tryNumber in 1...Self.tries {
             switch try attempt(text.form(error: error), on: screen, until: deadline) {
             case .agreed: return try goOn(after: question, on: screen, until: deadline)
             case .settled(let outcome): return .ended(outcome)
             case .wrong(let why): error = Self.remark(why, triesLeft: Self.tries - tryNumber)
-            case .delayed(let seconds): return try tellDelay(seconds, on: screen, until: deadline)
+            case .delayed(let seconds): return try tellDelay(seconds, of: question, on: screen, until: deadline)
             case .declined(let reason): return .ended(try decline(reason))
             case .impossible(let why): return .impossible(why: why)
             }
@@ -194,15 +195,17 @@ package struct PersonConversation {
     /// While attempts are delayed none is looked at: nothing is asked, and the
     /// program gets its answer when the person has read why.
     private func tellDelay(
-        _ seconds: Int, on screen: any PersonScreen, until deadline: Deadline
+        _ seconds: Int, of question: PersonQuestion, on screen: any PersonScreen, until deadline: Deadline
     ) throws(KeychainError) -> Answered {
+        let reason = Reason.attemptsDelayed(seconds: seconds)
+        // A finger would agree to what is not shown.
+        let early = try question.finger == .none ? nil : decline(reason)
         let form = PromptForm(description: "Too many wrong passcodes. The next is taken in \(Self.time(seconds)).")
         let limit = Deadline(at: min(deadline.moment, clock.monotonic + .seconds(15)), on: clock)
-        do throws(PromptFailure) { try screen.tell(form, until: limit) } catch {
-            // Who cannot be told can still be refused.
-            return .ended(try decline(.attemptsDelayed(seconds: seconds)))
-        }
-        return .ended(try decline(.attemptsDelayed(seconds: seconds)))
+        // Who cannot be told can still be refused.
+        do throws(PromptFailure) { try screen.tell(form, until: limit) } catch {}
+        if let early { return .ended(early) }
+        return .ended(try decline(reason))
     }
 
     private static func time(_ seconds: Int) -> String {

@@ -97,19 +97,26 @@ package struct BusHands {
         say(.following(delaysSleep: sleepDelay != nil))
         // For as long as there is an enclave.
         ProcessAlarm.cancel()
+        var isSleeping = false
         while true {
             while let signal = try bus.nextSignal() {
                 switch try logins.meaning(of: signal) {
-                case .sleeping: say(.sleeping)
-                // Another night, another delay.
-                case .awake: if sleepDelay == nil { sleepDelay = logins.delaySleep() }
+                case .sleeping:
+                    isSleeping = true
+                    say(.sleeping)
+                case .awake:
+                    isSleeping = false
+                    // Another night, another delay, also where the last one was not given back.
+                    sleepDelay = logins.delaySleep() ?? sleepDelay
+                    say(.following(delaysSleep: sleepDelay != nil))
                 case .screenLocked: say(.screenLocked)
                 case nil: continue
                 }
             }
             guard try isHeardFromEnclave() else { continue }
             guard let request = try requestOfEnclave(), request == .letSleep else { return }
-            sleepDelay = nil
+            // Later it would take the next night's.
+            if isSleeping { sleepDelay = nil }
         }
     }
 

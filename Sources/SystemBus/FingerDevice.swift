@@ -63,7 +63,10 @@ struct FingerDevice {
         case "verify-retry-scan", "verify-swipe-too-short", "verify-finger-not-centered", "verify-remove-and-retry":
             touch = .unreadable
         case "verify-disconnected": throw BusFailure("the reader is gone")
-        default: throw BusFailure("the reader failed")
+        // What a newer fprintd says of a finger that is to be put there once more.
+        default:
+            guard !isDone else { throw BusFailure("the reader failed") }
+            touch = .unreadable
         }
         if isDone {
             try unsafe bus.call("fprintd") { unsafe lk_finger_stop($0, fprintd, path) }

@@ -175,8 +175,26 @@ struct TestBus: SystemBusDoor {
         try bus.tell("sleep ends")
         try bus.tell("lock ours")
         // Taken anew before anything else was heard.
+        #expect(try word(on: channel) == .following(delaysSleep: true))
         #expect(try word(on: channel) == .screenLocked)
         #expect(try bus.tell("inhibitors") == "sleep delay")
+    }
+
+    /// The machine did not wait for us, and is awake again before it is let sleep.
+    @Test func anEarlyMorningKeepsTheNextNightsDelay() throws {
+        try bus.tell("play-logind")
+        let channel = try ask(.followLogins)
+        _ = try word(on: channel)
+        try bus.tell("sleep begins")
+        try bus.tell("sleep ends")
+        #expect(try word(on: channel) == .sleeping)
+        #expect(try word(on: channel) == .following(delaysSleep: true))
+        #expect(try bus.tell("await-release") == "released")
+        try bus.tell("sleep begins")
+        #expect(try word(on: channel) == .sleeping)
+        #expect(try bus.tell("inhibitors") == "sleep delay")
+        try say(.letSleep, on: channel)
+        #expect(try bus.tell("await-release") == "released")
     }
 
     @Test func lockedScreensOfTheUserAlone() throws {

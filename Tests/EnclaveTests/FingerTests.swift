@@ -138,7 +138,61 @@ import Testing
         #expect(try next.watch.news().event == .over(isAgreed: true))
     }
 
+    /// What comes later waits: the finger is meant for what the person is shown.
+    @Test func theReaderStaysWithTheFirstQuestion() throws {
+        try enroll()
+        let first = try ask(.policy(.biometry), in: try scene.daemon.openSession())
+        let shown = try Prompt(scene, first)
+        #expect(try bus.tell("await-finger") == "needed")
+        let second = try ask(.policy(.biometry), in: try scene.daemon.openSession())
+        let later = try Prompt(scene, second)
+        try touch("right")
+        #expect(try shown.watch.news().event == .over(isAgreed: true))
+        #expect(try scene.daemon.outcome(of: second) == nil)
+        #expect(try bus.tell("await-finger") == "needed")
+        try touch("right")
+        #expect(try later.watch.news().event == .over(isAgreed: true))
+    }
+
+    /// A prompt of which nothing is heard while a person types stays.
+    @Test func whoTypesSlowlyIsWaitedFor() throws {
+        let name = try ask(.policy(.deviceOwner), in: try scene.daemon.openSession())
+        let prompt = try Prompt(scene, name)
+        #expect(prompt.finger == PersonQuestion.Finger.none)
+        scene.clock.advance(by: EnclaveServer.Limits().firstMessage + .seconds(10))
+        _ = try scene.daemon.means()
+        try prompt.door.agree(with: .passcode(.text(HonestScene.passcode)))
+        #expect(try prompt.watch.news().event == .over(isAgreed: true))
+    }
+
     // MARK: A finger does not agree
+
+    /// fprintd tells everybody of everybody's fingers.
+    @Test func aFingerForAnotherProgramAgreesToNothing() throws {
+        try bus.tell("play-reader another")
+        let name = try ask(.policy(.biometry), in: try scene.daemon.openSession())
+        let prompt = try Prompt(scene, name)
+        #expect(try bus.line() == "started")
+        try bus.tell("status verify-no-match going")
+        #expect(try prompt.watch.news() == QuestionNews(number: 1, .notRecognized))
+        #expect(try scene.daemon.outcome(of: name) == nil)
+    }
+
+    @Test func whatANewerFprintdSaysOfAFingerIsToBeDoneAgain() throws {
+        try bus.tell("play-reader none")
+        let name = try ask(.policy(.biometry), in: try scene.daemon.openSession())
+        let prompt = try Prompt(scene, name)
+        #expect(try bus.line() == "started")
+        try bus.tell("status verify-too-fast going")
+        #expect(try prompt.watch.news() == QuestionNews(number: 1, .unreadable))
+        try prompt.watch.awaitNews(after: 1)
+        try bus.tell("status verify-unknown-error done")
+        #expect(try prompt.watch.news().event == .over(isAgreed: false))
+        #expect(try scene.daemon.outcome(of: name) == .refused(.biometryNotAvailable))
+        // It is there for the next question.
+        scene.clock.advance(by: ReaderView.life)
+        #expect(try scene.daemon.means().biometry?.isEnrolled == true)
+    }
 
     @Test func fiveWrongFingersLockBiometryOutUntilThePasscode() throws {
         try enroll()
@@ -269,18 +323,31 @@ import Testing
         let silent = try SilentBus()
         let scene = try HonestScene(bus: silent)
         let (daemon, clock, heard) = (scene.daemon, scene.clock, try EventSignal())
-        Waiting.meanwhile {
-            do { #expect(try daemon.means() == AuthenticationMeans(hasPasscode: true)) } catch {
-                Issue.record("\(error)")
+        func look() {
+            Waiting.meanwhile {
+                do { #expect(try daemon.means() == AuthenticationMeans(hasPasscode: true)) } catch {
+                    Issue.record("\(error)")
+                }
+                heard.signal()
             }
-            heard.signal()
         }
+        look()
         #expect(try waitForAny(of: [silent.opened.descriptor], until: MessageChannel.soon) == 0)
         // Others are answered meanwhile.
         let other = try scene.server.connect()
         #expect(try MadeKey(in: other).opens(in: other))
         clock.advance(by: EnclaveServer.Limits().readerLook)
         #expect(try waitForAny(of: [heard.descriptor], until: MessageChannel.soon) == 0)
+        heard.drain()
+        // Nor whoever comes while the same look still goes on.
+        clock.advance(by: ReaderView.life)
+        look()
+        while try waitForAny(of: [heard.descriptor], until: Deadline(after: .milliseconds(20), on: SystemClock()))
+            == nil
+        {
+            clock.advance(by: EnclaveServer.Limits().readerLook)
+            try #require(clock.monotonic < .seconds(3600))
+        }
     }
 }
 

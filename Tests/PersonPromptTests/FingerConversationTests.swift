@@ -86,6 +86,24 @@ import Testing
         #expect(fake.isGone)
     }
 
+    /// Its connection would be one that says nothing.
+    @Test func whereNoFingerCountsTheQuestionIsFollowedToo() throws {
+        let door = FakeDoor(question(.none))
+        let fake = try FakePinentry(getPin: "echo D right; echo OK")
+        let watch = try FakeWatch([])
+        #expect(try hold(door, fake, watch) == .agreed)
+        #expect(watch.known == [0])
+    }
+
+    /// While "too many wrong passcodes" is shown no finger agrees to what is not.
+    @Test func whileAttemptsAreDelayedNoFingerIsWaitedFor() throws {
+        let door = FakeDoor(question(.orPasscode), delay: 30)
+        let screen = SilentScreen { door.record.declined == [.attemptsDelayed(seconds: 30)] }
+        let outcome = try PersonConversation(with: door, watch: try FakeWatch([]), on: clock).hold(on: [screen])
+        #expect(outcome == .declined(.attemptsDelayed(seconds: 30)))
+        #expect(screen.wasTold.withLock { $0 } == true && door.record.declined.count == 1)
+    }
+
     /// Agents of systemd take answers and show nothing.
     @Test func whereNothingCanBeShownNobodyIsAskedForAFinger() throws {
         let door = FakeDoor(question(.alone))
@@ -135,6 +153,12 @@ private final class FakeWatch: QuestionWatch, Sendable {
 
 private final class SilentScreen: PersonScreen, Sendable {
     let wasAsked = Mutex(false)
+    /// What holds when something is told.
+    let wasTold = Mutex<Bool?>(nil)
+    private let holds: @Sendable () -> Bool
+
+    init(whenTold holds: @escaping @Sendable () -> Bool = { true }) { self.holds = holds }
+
     var name: String { "a screen" }
     var repertoire: ForeignText.Repertoire { .ascii }
     var width: LineWidth { .columns(80) }
@@ -145,6 +169,9 @@ private final class SilentScreen: PersonScreen, Sendable {
         throw .canceled
     }
 
-    func tell(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) {}
+    func tell(_ form: PromptForm, until deadline: Deadline) throws(PromptFailure) {
+        wasTold.withLock { $0 = holds() }
+    }
+
     func close() {}
 }

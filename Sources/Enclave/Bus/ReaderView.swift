@@ -43,8 +43,8 @@ package final class ReaderView: BiometrySource {
 
     /// Nobody answered. What was seen before may be there still, if it is not asked for a
     /// finger.
-    func seeNothing(at now: Duration) {
-        seen.withLock { $0 = Seen(reader: nil, isGoodUntil: now + Self.lifeOfFailure) }
+    func seeNothing(at now: Duration, for life: Duration = lifeOfFailure) {
+        seen.withLock { $0 = Seen(reader: nil, isGoodUntil: now + life) }
     }
 
     /// What is under way takes too long to be waited for.

@@ -172,7 +172,9 @@ extension EnclaveCore {
 
     /// A finger or face that the source of biometry knows. Reached by that source alone.
     mutating func agreeByBiometry(to name: [UInt8], at moment: Duration) throws(KeychainError) {
-        guard let pending = book[question: name], pending.outcome == nil else { throw Self.nothingAsked }
+        guard let pending = book[question: name], pending.outcome == nil, pending.notAfter > moment else {
+            throw Self.nothingAsked
+        }
         guard let enrolment = means(at: moment).provable.biometry else {
             throw KeychainError(.authFailed, reason: .biometryNotAvailable)
         }

@@ -19,6 +19,12 @@ struct FingerTurn {
     var news = QuestionNews(number: 0, .unreadable)
 }
 
+/// A question that a finger may answer once the reader is free.
+struct WaitingFinger {
+    let question: [UInt8]
+    let person: UInt64
+}
+
 extension EnclaveServer {
     /// What was heard of the bus.
     func hearBus() {
@@ -38,7 +44,11 @@ extension EnclaveServer {
     }
 
     private func beginLook() {
-        guard look == nil else { return }
+        if let under = look {
+            // It goes on; whoever comes now waits no longer for it than the first did.
+            look?.due = under.due ?? clock.monotonic + limits.readerLook
+            return
+        }
         guard let turn = bus.begin(.describeReader) else { return endLook { $0.seeNothing(at: clock.monotonic) } }
         look = ReaderLook(turn: turn, due: clock.monotonic + limits.readerLook)
     }
@@ -78,9 +88,23 @@ extension EnclaveServer {
 
     /// Somebody is shown the question now.
     func beginFinger(for question: PersonQuestion, _ name: [UInt8], _ person: UInt64) {
-        guard question.finger != .none, finger?.question != name else { return }
-        // There is one reader: the newest question has it.
-        finger = bus.begin(.verifyFinger).map { FingerTurn(turn: $0, question: name, person: person) }
+        guard question.finger != .none, finger?.question != name,
+            !fingersToCome.contains(where: { $0.question == name })
+        else { return }
+        // There is one reader. Who has it keeps it: a program that asks later would else be
+        // agreed to by a finger that was meant for what is on the screen.
+        fingersToCome.append(WaitingFinger(question: name, person: person))
+        beginNextFinger()
+    }
+
+    private func beginNextFinger() {
+        while finger == nil, !fingersToCome.isEmpty {
+            let next = fingersToCome.removeFirst()
+            guard let asked = question(next.question), asked.finger != .none else { continue }
+            finger = bus.begin(.verifyFinger).map {
+                FingerTurn(turn: $0, question: next.question, person: next.person)
+            }
+        }
     }
 
     private func hearOfFinger(_ event: BusEvent) {
@@ -94,7 +118,8 @@ extension EnclaveServer {
         case .word: return
         case .ended:
             finger = nil
-            keeper.reader.seeNothing(at: clock.monotonic)
+            // It may be there for the next question: another program has it, for one.
+            keeper.reader.seeNothing(at: clock.monotonic, for: ReaderView.life)
             giveFingerUp(turn, .biometryNotAvailable)
         }
         tellOfQuestions()
@@ -104,8 +129,9 @@ extension EnclaveServer {
         do throws(KeychainError) {
             try withCore { core throws(KeychainError) in try core.agreeByBiometry(to: name, at: keeper.moment) }
         } catch {
-            // Its time is over, or it was answered: then there is nothing to agree to.
-            return
+            // Its time is over, or it was answered: then there is nothing to agree to. Or the
+            // reader has gone.
+            declineWithoutFinger(name, .biometryNotAvailable)
         }
     }
 
@@ -125,20 +151,26 @@ extension EnclaveServer {
 
     /// Where a finger alone would have been enough, nothing is; else the passcode is.
     private func giveFingerUp(_ turn: FingerTurn, _ reason: Reason) {
+        declineWithoutFinger(turn.question, reason)
+    }
+
+    private func declineWithoutFinger(_ name: [UInt8], _ reason: Reason) {
         perform(orElse: ()) { core in
-            guard core.needsFinger(turn.question) else { return }
-            core.book.decline(turn.question, reason)
+            guard core.needsFinger(name) else { return }
+            core.book.decline(name, reason)
         }
     }
 
-    /// The reader is let go of once nobody is asked any more.
+    /// The reader is let go of once nobody is asked any more, and the next has it.
     func endFingerWhereAnswered() {
         if let finger, !isAsked(finger.question) { self.finger = nil }
+        beginNextFinger()
         tellOfQuestions()
     }
 
     func endFinger(of person: UInt64) {
         if finger?.person == person { finger = nil }
+        fingersToCome.removeAll { $0.person == person }
     }
 
     private func isAsked(_ name: [UInt8]) -> Bool { question(name) != nil }

@@ -6,8 +6,6 @@ struct LoginTurn {
     let turn: BusTurn
     /// What comes is told, from then on.
     var isFollowing = false
-    /// The machine waits for us before it sleeps.
-    var delaysSleep = false
 }
 
 extension EnclaveServer {
@@ -28,8 +26,9 @@ extension EnclaveServer {
         switch event {
         case .word(.following(let delaysSleep)):
             logins?.isFollowing = true
-            logins?.delaysSleep = delaysSleep
-            keeper.loginsFault = nil
+            // Once it goes, another may be there soon.
+            loginsRetry = .seconds(1)
+            keeper.loginsFault = delaysSleep ? nil : "logind does not let the keychain delay sleep"
         case .word(.sleeping):
             if keeper.device?.lockPolicy.locksOnSleep == true { lockByItself() }
             sleepsAfterLock = true
@@ -38,18 +37,22 @@ extension EnclaveServer {
             if keeper.device?.lockPolicy.locksOnScreenLock == true { lockByItself() }
         case .word: return
         case .ended(let why):
-            // One that was there has just gone: another may be there already.
-            let wasThere = logins?.isFollowing == true
             logins = nil
             sleepsAfterLock = false
             keeper.loginsFault = why
-            loginsPausedUntil = clock.monotonic + (wasThere ? .seconds(1) : limits.loginsPause)
+            loginsPausedUntil = clock.monotonic + loginsRetry
+            loginsRetry = min(loginsRetry * 2, limits.loginsPause)
         }
     }
 
-    /// The machine sleeps once nothing is open that the person wants closed by then.
+    /// The machine sleeps once nothing is open that the person wants closed by then, nor
+    /// about to be opened by what was asked for before.
     func letSleepOnceLocked() {
-        guard sleepsAfterLock, announced == nil else { return }
+        guard sleepsAfterLock, announced == nil, !desk.isBusy, queue.isEmpty else { return }
+        if keeper.device?.lockPolicy.locksOnSleep == true {
+            lockByItself()
+            guard announced == nil else { return }
+        }
         sleepsAfterLock = false
         logins?.turn.say(.letSleep)
     }

@@ -12,7 +12,7 @@ package final class EnclaveServer {
     package struct Limits: Sendable {
         package var connections = 64
         /// Of persons, all together and of one process.
-        package var persons = 16
+        package var persons = 32
         package var personsOfOneProcess = 4
         /// Between an answer to a person and what they say next: longer than a question
         /// waits for its answer.
@@ -60,9 +60,13 @@ package final class EnclaveServer {
     let bus: BusDesk
     var look: ReaderLook?
     var finger: FingerTurn?
+    /// Questions that a finger may answer once the reader is free, in order.
+    var fingersToCome: [WaitingFinger] = []
     var logins: LoginTurn?
     /// Nobody is asked for logind before that.
     var loginsPausedUntil: Duration?
+    /// And then for how long, where it is not there again.
+    var loginsRetry: Duration
     /// The machine waits to sleep until the keychain has locked.
     var sleepsAfterLock = false
     /// What persons asked while the desk was busy, in order.
@@ -104,6 +108,7 @@ package final class EnclaveServer {
         self.keeper = keeper
         self.clock = clock
         self.limits = limits
+        loginsRetry = limits.loginsPause
         self.stop = stop
         epoll = try Epoll()
         desk = try PersonDesk()

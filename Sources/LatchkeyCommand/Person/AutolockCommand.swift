@@ -15,7 +15,9 @@ struct AutolockCommand: Verb {
             (kSecAttrAccessibleAfterFirstUnlock) does not count and stays open. The time goes on while the machine \
             sleeps; after that it locks within a minute. Listing and searching without values does not count either.
 
-            --on-sleep locks it before the machine sleeps, --on-screen-lock with the screen of a session of yours;             --no-… takes either back. Both are told by logind, over the system bus: `latchkey status` says where there             is none. What is not named stays as it was chosen.
+            --on-sleep locks it before the machine sleeps, --on-screen-lock with the screen of a session of yours; \
+            --no-… takes either back. Both are told by logind, over the system bus: `latchkey status` says where \
+            there is none. What is not named stays as it was chosen.
 
             It locks as `latchkey lock` does: programs that listen hear of it before, and what runs is finished. What \
             opens the keychain without a person (`latchkey slot`) opens it again when it is brought, a TPM's slot when \

@@ -4,7 +4,7 @@ enum BusScene {
         # The system bus of a test: logind and polkit are played, fprintd is the real one with
         # libfprint's virtual device, or played where a test has it fail. A line of input is a
         # command, answered by a line.
-        import ctypes, os, signal, socket, sys
+        import ctypes, os, select, signal, socket, sys
         import dbus, dbus.lowlevel, dbus.service
         from dbus.mainloop.glib import DBusGMainLoop
         from gi.repository import GLib
@@ -101,6 +101,11 @@ enum BusScene {
             def Claim(self, user):
                 if self.fault == 'busy':
                     raise dbus.DBusException('taken', name=PRINT + '.Error.AlreadyInUse')
+                if self.fault == 'another':
+                    # Whoever has it is recognized, and lets go.
+                    self.fault = 'none'
+                    self.VerifyStatus('verify-match', True)
+                    raise dbus.DBusException('taken', name=PRINT + '.Error.AlreadyInUse')
 
             @dbus.service.method(PRINT + '.Device')
             def Release(self):
@@ -117,6 +122,13 @@ enum BusScene {
             @dbus.service.signal(PRINT + '.Device', signature='sb')
             def VerifyStatus(self, result, done):
                 pass
+
+
+        def is_held(inhibitor):
+            # The other end is open.
+            look = select.poll()
+            look.register(inhibitor, 0)
+            return not look.poll(0)
 
 
         def own(name):
@@ -196,7 +208,7 @@ enum BusScene {
                 logind.PrepareForSleep(words[1] == 'begins')
                 say('done')
             elif words[0] == 'inhibitors':
-                say(','.join(name for name, _ in inhibitors) or 'none')
+                say(','.join(name for name, held in inhibitors if is_held(held)) or 'none')
             elif words[0] == 'await-release':
                 # The first's other end is closed, whenever that is.
                 GLib.io_add_watch(inhibitors.pop(0)[1], GLib.IO_HUP, lambda *_: say('released') or False)
