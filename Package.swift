@@ -338,7 +338,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
-                "latchkey-prompt", "latchkey-hardware", "confinement-probe", "security-key-hands",
+                "latchkey-prompt", "latchkey-hardware", "confinement-probe", "security-key-hands", "bus-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(

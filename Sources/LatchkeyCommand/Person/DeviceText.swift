@@ -53,7 +53,8 @@ struct DeviceText: Sendable, Hashable {
             ("lock", .string(lockName)), ("recoveryCode", .bool(state.hasRecoveryCode)),
             ("failedAttempts", .integer(Int64(state.failedAttempts))),
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
-            ("opensByItself", .bool(state.opensByItself)),
+            ("opensByItself", .bool(state.opensByItself)), ("fingerUnlocks", .bool(state.fingerUnlocks)),
+            ("fingerOpensNow", .bool(state.fingerOpens)),
         ] + state.lockPolicy.members
     }
 

@@ -39,8 +39,8 @@ struct PasscodeSetCommand: Verb {
               latchkey passcode set
               printf '%s\\n' "$words" | latchkey passcode set
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -77,8 +77,8 @@ struct PasscodeChangeCommand: Verb {
             EXAMPLE
               latchkey passcode change
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -108,8 +108,8 @@ struct PasscodeResetCommand: Verb {
             EXAMPLE
               latchkey passcode reset
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Destroy those items without asking.")
@@ -150,8 +150,8 @@ struct PasscodeRemoveCommand: Verb {
               latchkey passcode remove
               latchkey passcode remove --recovery
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode.")
@@ -197,8 +197,8 @@ struct PasscodeGuardCommand: Verb {
               latchkey passcode guard tpm
               latchkey passcode guard none
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Argument(help: ArgumentHelp("tpm or none.", valueName: "WHO"))

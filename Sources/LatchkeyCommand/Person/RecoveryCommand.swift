@@ -22,8 +22,8 @@ struct RecoveryMakeCommand: Verb {
             EXAMPLE
               latchkey recovery make
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Write how the keychain is afterwards as JSON.")
@@ -109,8 +109,8 @@ struct RecoveryRemoveCommand: Verb {
             EXAMPLE
               latchkey recovery remove
 
-            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", \
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
