@@ -235,7 +235,8 @@ let package = Package(
             [
                 "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainModel",
                 "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client",
-                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe", "confinement-probe",
+                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe", "confinement-probe", "latchkey-prompt",
+                "bus-probe",
             ]),
         tests(
             "KeychainServiceTests",

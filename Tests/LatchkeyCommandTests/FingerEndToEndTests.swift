@@ -7,36 +7,20 @@ import Testing
 /// `latchkey slot add fingerprint` and `unlock --finger` with the real programs and a real
 /// fprintd; latchkey-bus is the one that trusts the bus of a test.
 @Suite(.enabled(if: PrivateBus.isInstalled, "dbus, fprintd, python3-dbus or python3-gi is missing"))
-final class FingerEndToEndTests {
+struct FingerEndToEndTests {
     private let forms: JSONFormTests
     private let bus: PrivateBus
-    private let folder: String
+    private let installed: FingerPrograms
+    private var folder: String { installed.folder }
     private var programs: BuiltPrograms { forms.programs }
 
     init() throws {
         forms = try JSONFormTests()
         bus = try PrivateBus()
-        // Beside the programs: a hard link needs their file system.
-        let name = Random.bytes(4).map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
-        folder = "\(BuiltPrograms.folder)/finger-\(name)"
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        let places = ["latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt"].map { ($0, $0) }
-        for (program, place) in places + [("bus-probe", "latchkey-bus")] {
-            try FileManager.default.linkItem(
-                atPath: "\(BuiltPrograms.folder)/\(program)", toPath: "\(folder)/\(place)")
-        }
-        try Data(bus.path.utf8).write(to: URL(fileURLWithPath: folder + "/bus"))
+        installed = try FingerPrograms()
+        try installed.name(bus)
         #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
         #expect(try latchkey("passcode", "set", typed: "words words").status == 0)
-    }
-
-    deinit {
-        for process in programs.processes("latchkey-enclave") + programs.processes("latchkeyd") {
-            kill(process, SIGKILL)
-        }
-        // What a test leaves behind is no reason to fail it.
-        try? FileManager.default.removeItem(atPath: folder)
     }
 
     @discardableResult
