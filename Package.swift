@@ -235,7 +235,8 @@ let package = Package(
             [
                 "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainModel",
                 "KeychainPlatform", "KeychainProtocol", "KeychainTestSupport", "LatchkeyCommand", "fault-client",
-                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe", "confinement-probe",
+                "latchkey", "latchkeyd", "latchkey-enclave", "enclave-probe", "confinement-probe", "latchkey-prompt",
+                "bus-probe",
             ]),
         tests(
             "KeychainServiceTests",
@@ -338,7 +339,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
-                "latchkey-prompt", "latchkey-hardware", "confinement-probe", "security-key-hands",
+                "latchkey-prompt", "latchkey-hardware", "confinement-probe", "security-key-hands", "bus-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(

@@ -100,6 +100,9 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
   package mutating func clearLockPolicy() {self._lockPolicy = nil}
 
+  /// after a lock a finger opens it again
+  package var fingerUnlocks: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// Keys of a part of the audit record.
@@ -278,7 +281,7 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0\u{3}finger_unlocks\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -294,6 +297,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.audit) }()
       case 8: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.fingerUnlocks) }()
       default: break
       }
     }
@@ -328,6 +332,9 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     try { if let v = self._lockPolicy {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     } }()
+    if self.fingerUnlocks != false {
+      try visitor.visitSingularBoolField(value: self.fingerUnlocks, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -340,6 +347,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.effacedBelow != rhs.effacedBelow {return false}
     if lhs.audit != rhs.audit {return false}
     if lhs._lockPolicy != rhs._lockPolicy {return false}
+    if lhs.fingerUnlocks != rhs.fingerUnlocks {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

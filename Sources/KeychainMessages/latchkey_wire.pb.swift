@@ -915,6 +915,12 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
   package mutating func clearLockPolicy() {self._lockPolicy = nil}
 
+  /// a person chose that a finger opens it again after a lock
+  package var fingerUnlocks: Bool = false
+
+  /// it is locked, and one would open it now
+  package var fingerOpens: Bool = false
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Lock: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -1072,6 +1078,12 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// answered once there is news of it
     case awaitQuestion // = 60
+
+    /// a finger opens it again after a lock
+    case addFingerSlot // = 80
+
+    /// Answered once a finger opened it, or with news of one that did not: asked again then.
+    case unlockByFinger // = 82
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1109,6 +1121,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 40: self = .changeLogin
       case 41: self = .addLoginSlot
       case 60: self = .awaitQuestion
+      case 80: self = .addFingerSlot
+      case 82: self = .unlockByFinger
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1144,6 +1158,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .changeLogin: return 40
       case .addLoginSlot: return 41
       case .awaitQuestion: return 60
+      case .addFingerSlot: return 80
+      case .unlockByFinger: return 82
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1179,6 +1195,8 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .changeLogin,
       .addLoginSlot,
       .awaitQuestion,
+      .addFingerSlot,
+      .unlockByFinger,
     ]
 
   }
@@ -1281,7 +1299,7 @@ package nonisolated struct Latchkey_PersonReply: @unchecked Sendable {
     set {_uniqueStorage()._slots = newValue}
   }
 
-  /// answers AWAIT_QUESTION
+  /// answers AWAIT_QUESTION, UNLOCK_BY_FINGER
   package var news: Latchkey_PersonReply.QuestionNews {
     get {_storage._news ?? Latchkey_PersonReply.QuestionNews()}
     set {_uniqueStorage()._news = newValue}
@@ -3044,7 +3062,7 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0\u{4}F\u{1}finger_unlocks\0\u{3}finger_opens\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3062,6 +3080,8 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       case 8: try { try decoder.decodeSingularBoolField(value: &self.closing) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.opensByItself) }()
       case 10: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
+      case 80: try { try decoder.decodeSingularBoolField(value: &self.fingerUnlocks) }()
+      case 81: try { try decoder.decodeSingularBoolField(value: &self.fingerOpens) }()
       default: break
       }
     }
@@ -3102,6 +3122,12 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._lockPolicy {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
     } }()
+    if self.fingerUnlocks != false {
+      try visitor.visitSingularBoolField(value: self.fingerUnlocks, fieldNumber: 80)
+    }
+    if self.fingerOpens != false {
+      try visitor.visitSingularBoolField(value: self.fingerOpens, fieldNumber: 81)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3116,6 +3142,8 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.closing != rhs.closing {return false}
     if lhs.opensByItself != rhs.opensByItself {return false}
     if lhs._lockPolicy != rhs._lockPolicy {return false}
+    if lhs.fingerUnlocks != rhs.fingerUnlocks {return false}
+    if lhs.fingerOpens != rhs.fingerOpens {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3210,7 +3238,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0\u{2}\u{14}OPERATION_ADD_FINGER_SLOT\0\u{2}\u{2}OPERATION_UNLOCK_BY_FINGER\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {

@@ -46,6 +46,12 @@ package struct AuditRecord: Sendable, Hashable {
         case lockPolicyChanged
         /// The slot of the login password was made for another one.
         case slotChanged
+        /// By a finger, after a lock.
+        case unlockedByFinger
+        /// From then on a finger opens it again after a lock.
+        case fingerAdded
+        /// It does no more.
+        case fingerRemoved
         /// A person agreed to what they were asked.
         case agreed
         /// What says where the record ends was lost: what stood at its end then cannot be
@@ -129,6 +135,8 @@ extension AuditRecord.Event {
         (.slotAdded, 81, "slot-added"), (.slotRemoved, 82, "slot-removed"),
         (.unlockedBySlot, 83, "unlocked-by-slot"), (.lockedByItself, 84, "locked-by-itself"),
         (.lockPolicyChanged, 85, "lock-policy"), (.slotChanged, 104, "slot-changed"),
+        (.unlockedByFinger, 144, "unlocked-by-finger"), (.fingerAdded, 145, "finger-added"),
+        (.fingerRemoved, 146, "finger-removed"),
     ]
     private static let byNumber = Dictionary(uniqueKeysWithValues: table.map { ($0.number, $0.event) })
     private static let byEvent = Dictionary(uniqueKeysWithValues: table.map { ($0.event, ($0.number, $0.name)) })

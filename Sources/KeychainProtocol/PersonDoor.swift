@@ -34,11 +34,17 @@ package struct DeviceState: Hashable, Sendable {
     package var opensByItself: Bool
     /// When it locks without anybody asking for it.
     package var lockPolicy: LockPolicy
+    /// Whether a person chose that a finger opens it again after a lock.
+    package var fingerUnlocks: Bool
+    /// Whether it is locked and one would open it now, as far as the enclave is concerned:
+    /// the reader is looked at when it is needed.
+    package var fingerOpens: Bool
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
         failedAttempts: Int = 0, secondsToNextAttempt: Int = 0, isClosing: Bool = false,
-        opensByItself: Bool = false, lockPolicy: LockPolicy = .never
+        opensByItself: Bool = false, lockPolicy: LockPolicy = .never, fingerUnlocks: Bool = false,
+        fingerOpens: Bool = false
     ) {
         self.number = number
         self.lock = lock
@@ -50,6 +56,8 @@ package struct DeviceState: Hashable, Sendable {
         self.isClosing = isClosing
         self.opensByItself = opensByItself
         self.lockPolicy = lockPolicy
+        self.fingerUnlocks = fingerUnlocks
+        self.fingerOpens = fingerOpens
     }
 }
 

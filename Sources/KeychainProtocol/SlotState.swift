@@ -3,7 +3,8 @@ package import KeychainMessages
 
 /// One slot, as a person is told of it.
 package struct SlotState: Hashable, Sendable {
-    /// "open", "passcode", "recovery", "tpm2", "credential", "login", or what a newer program wrote.
+    /// "open", "passcode", "recovery", "tpm2", "credential", "login", "fingerprint", or what a
+    /// newer program wrote.
     package let kind: String
     /// 16 bytes.
     package let identifier: [UInt8]
@@ -15,6 +16,11 @@ package struct SlotState: Hashable, Sendable {
         self.identifier = identifier
         self.address = address
     }
+
+    /// No slot of the keybag: that a finger opens it again after a lock.
+    package static let fingerprint = SlotState(kind: "fingerprint", identifier: fingerprintName, address: nil)
+    /// The name that no slot has, whose names are random.
+    package static let fingerprintName = [UInt8](repeating: 0, count: 16)
 }
 
 extension Latchkey_PersonReply.Slot {

@@ -14,6 +14,8 @@ extension Latchkey_DeviceState {
         closing = state.isClosing
         opensByItself = state.opensByItself
         if state.lockPolicy != .never { lockPolicy = state.lockPolicy.message }
+        fingerUnlocks = state.fingerUnlocks
+        fingerOpens = state.fingerOpens
     }
 }
 
@@ -31,6 +33,7 @@ extension DeviceState {
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
             hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
             failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt),
-            isClosing: message.closing, opensByItself: message.opensByItself, lockPolicy: policy)
+            isClosing: message.closing, opensByItself: message.opensByItself, lockPolicy: policy,
+            fingerUnlocks: message.fingerUnlocks, fingerOpens: message.fingerOpens)
     }
 }

@@ -12,6 +12,10 @@ package enum PersonProtocol {
     /// What an attempt may take before the enclave counts as silent: the costliest
     /// Argon2id that a keybag may ask for, on a slow and busy machine.
     package static let patience: Duration = .seconds(30)
+    /// How long a finger is waited for.
+    package static let fingerWait: Duration = .seconds(60)
+    /// The same as whoever waits for it has it, with what the enclave does then.
+    package static let fingerPatience = fingerWait + patience
     /// Every secret that is typed, in bytes.
     package static let longestSecret = 1024
 }
@@ -450,6 +454,29 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(message)
     }
 
+    // MARK: A finger
+
+    /// Has a finger open everything again after a lock, as long as fingers count.
+    ///
+    /// - Throws: `errSecAuthFailed` (`biometryNotAvailable`, `biometryNotEnrolled`, and as
+    ///   ``PersonDoor``). Nothing is changed then.
+    package func addFingerSlot(passcode: SharedSecret) throws(KeychainError) -> [SlotState] {
+        try Self.slots(in: try ask(PersonMessage(.addFingerSlot, credential: .passcode(passcode))))
+    }
+
+    /// Waits until a finger opens the locked keychain, a minute at the most, or one did not:
+    /// asked again then, it goes on waiting.
+    ///
+    /// - Returns: what became of a finger; nil: it is open.
+    /// - Throws: `errSecAuthFailed` (`biometryLockedOut` also where no passcode was typed yet,
+    ///   `biometryNotAvailable`, `passcodeNotSet`); `errSecParam`, reason `protectorRefused`,
+    ///   where no finger is to open it; `errSecUserCanceled`, reason `promptTimedOut`.
+    package func unlockByFinger() throws(KeychainError) -> QuestionNews.Event? {
+        let question = try send(PersonMessage(.unlockByFinger))
+        let reply = try answer(to: question, within: PersonProtocol.fingerPatience)
+        return reply.header.hasNews ? QuestionNews(reply.header.news).event : nil
+    }
+
     private static func slots(in reply: consuming Reply) throws(KeychainError) -> [SlotState] {
         let states = reply.header.slots.compactMap(SlotState.init)
         guard states.count == reply.header.slots.count else { throw unreachable("an answer of the wrong form") }
@@ -524,10 +551,12 @@ package final class RemotePersonDoor: PersonDoor {
         return number
     }
 
-    private func answer(to number: UInt64) throws(KeychainError) -> Reply {
+    private func answer(
+        to number: UInt64, within patience: Duration = PersonProtocol.patience
+    ) throws(KeychainError) -> Reply {
         let reply: Reply
         do throws(FrameError) {
-            reply = try receive(until: Deadline(after: PersonProtocol.patience, on: clock))
+            reply = try receive(until: Deadline(after: patience, on: clock))
         } catch { throw Self.unreachable("\(error)") }
         guard reply.header.number == number else { throw Self.unreachable("an answer to another question") }
         guard !reply.header.hasFailure else { throw reply.header.failure.keychainError }

@@ -22,6 +22,7 @@ enum Advice {
             "Try again, then run `latchkey doctor`: it says what came back and what did not."
         case .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
+        case .biometryNotAvailable, .biometryNotEnrolled, .biometryLockedOut: finger(reason)
         case .protectorRefused: "Nothing was changed. `latchkey protector list` shows what there is."
         case .deviceFailed:
             "Nothing was changed. `latchkey protector test` tries every protector; `latchkey unlock --recovery` takes "
@@ -41,6 +42,16 @@ enum Advice {
         case .interactionForbidden, .nobodyToAsk:
             "Run it where a person can be asked, or unlock first: `latchkey unlock`."
         default: "Run it again and answer the prompt."
+        }
+    }
+
+    /// What a finger is needed for, or would have been good for.
+    private static func finger(_ reason: Reason) -> String {
+        switch reason {
+        case .biometryNotAvailable:
+            "`latchkey unlock` takes the passcode. Fingers come through fprintd (`fprintd-verify` tries them)."
+        case .biometryNotEnrolled: "`fprintd-enroll` has the reader know a finger of yours."
+        default: "`latchkey unlock` takes the passcode."
         }
     }
 

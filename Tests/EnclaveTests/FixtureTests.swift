@@ -28,6 +28,8 @@ import Testing
         var slotCredential: String?
         /// Where it locks by itself.
         var lockAfterSeconds: UInt32?
+        /// Whether a finger opens it again after a lock.
+        var fingerUnlocks: Bool?
         /// Where there is a slot of the login password.
         var loginPassword: String?
         var store: [UInt8]
@@ -44,7 +46,9 @@ import Testing
         case login(SharedSecret)
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3"])
+    @Test(arguments: [
+        "keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-finger",
+    ])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
     }
@@ -77,6 +81,7 @@ import Testing
         defer { enclave.close() }
         #expect(enclave.indexBytes == expected.indexKey)
         #expect(enclave.state().lockPolicy.idleSeconds == expected.lockAfterSeconds)
+        #expect(enclave.state().fingerUnlocks == (expected.fingerUnlocks ?? false))
         var closed: ProtectionClass?
         switch opening {
         case .itself: #expect(Set(expected.rows.map(\.protectionClass)).count == 6)
@@ -110,7 +115,7 @@ import Testing
         let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
         try FileManager.default.createDirectory(at: fixture, withIntermediateDirectories: true)
         let home = try EnclaveHome()
-        let enclave = try home.cheap()
+        let enclave = try home.cheap(biometry: PlayedReader())
         var expected = Expected(store: enclave.storeID, indexKey: enclave.indexBytes, rows: [], metadata: [])
         // Keys of the generation before the passcode, too.
         try add(ProtectionClass.allCases.filter { ClassKeyParent(of: $0) != .person }, of: enclave, to: &expected)
@@ -127,6 +132,8 @@ import Testing
         let password = "a login password of a fixture"
         try enclave.addLoginSlot(.text(password), passcode: .text(passcode))
         expected.loginPassword = password
+        try enclave.addFingerSlot(passcode: .text(passcode))
+        expected.fingerUnlocks = true
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
         if name == "keybag-3" {

@@ -460,9 +460,12 @@ extension SharedSecret {
 
 extension EnclaveHome {
     /// With passcodes that cost next to nothing.
-    func cheap(clock: any KeychainClock = SystemClock()) throws -> InProcessEnclave {
+    func cheap(
+        clock: any KeychainClock = SystemClock(), biometry: (any BiometrySource)? = nil
+    ) throws -> InProcessEnclave {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         return try InProcessEnclave(
-            dataDirectory: dataDirectory, expecting: .anyOrNew, clock: clock, passcodeCost: cost)
+            dataDirectory: dataDirectory, expecting: .anyOrNew, clock: clock, passcodeCost: cost,
+            biometry: biometry)
     }
 }

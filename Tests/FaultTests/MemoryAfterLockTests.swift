@@ -4,6 +4,7 @@ import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 /// What is left in the memory of the programs that are shipped once a person has
@@ -66,6 +67,61 @@ struct MemoryAfterLockTests {
                 + "\(open.daemon.keys.count { closed[$0] != nil }) in the daemon; after it "
                 + "\(locked.enclave.keys.count { closed[$0] != nil }) and \(locked.daemon.keys.count { closed[$0] != nil })"
         )
+    }
+
+    /// What a finger opens it again with stays, and nothing else, for as long as one may.
+    @Test(.enabled(if: PrivateBus.isInstalled, "dbus, fprintd, python3-dbus or python3-gi is missing"))
+    func whatAFingerOpensItWithGoesWhenNoneMay() throws {
+        let (bus, programs) = (try PrivateBus(), try FingerPrograms())
+        try #require(try bus.tell("enroll right") == "enroll-completed")
+        try programs.name(bus)
+        let home = try FaultHome("finger")
+        try home.startWithoutHiddenMemory(of: programs.folder)
+        let processes = try home.serving()
+        let door = try RemotePersonDoor(
+            runDirectory: home.locations.runDirectory, process: processes.enclave, clock: SystemClock())
+        let passcode = SharedSecret(SecretBytes(copying: Array(Self.passcode.utf8)))
+        try door.setPasscode(passcode)
+        try use(home, "first")
+        let closed = Self.split(try knownKeys(of: home)).closed
+        func left() throws -> Set<String> {
+            let found = try scan(processes, closed)
+            #expect(found.daemon.isEmpty, "in the daemon: \(found.daemon.keys)")
+            return Set(found.enclave.keys)
+        }
+
+        _ = try door.addFingerSlot(passcode: passcode)
+        try door.lock()
+        #expect(try left() == ["bag key", "person key"])
+        _ = try door.removeSlot(SlotState.fingerprintName, passcode: passcode, code: nil)
+        #expect(try left() == [])
+
+        _ = try door.addFingerSlot(passcode: passcode)
+        try door.unlock(with: .passcode(passcode))
+        try door.lock()
+        #expect(try left() == ["bag key", "person key"])
+        let refusal = try missing(bus, door)
+        #expect(refusal == .biometryLockedOut)
+        #expect(try left() == [])
+    }
+
+    /// Five fingers that are nobody's, each once the reader looks.
+    private func missing(_ bus: PrivateBus, _ door: RemotePersonDoor) throws -> Reason? {
+        let asked = try EventSignal()
+        let refusal = Mutex<Reason?>(nil)
+        Waiting.meanwhile {
+            do throws(KeychainError) { while try door.unlockByFinger() != nil {} } catch {
+                refusal.withLock { $0 = error.reason }
+            }
+            asked.signal()
+        }
+        for _ in 1...5 {
+            #expect(try bus.tell("await-finger") == "needed")
+            try bus.tell("reader SCAN wrong")
+        }
+        let soon = Deadline(after: .seconds(60), on: SystemClock())
+        #expect(try waitForAny(of: [asked.descriptor], until: soon) == 0)
+        return refusal.withLock { $0 }
     }
 
     /// The slab of keys and small values is out of root's reach, also while it is open.

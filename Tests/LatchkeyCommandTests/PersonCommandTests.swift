@@ -39,7 +39,7 @@ import Testing
         #expect(run.status == .done && person.now.passcode == "new words" && run.notes.isEmpty)
         #expect(
             run.text == #"{"passcode":true,"lock":"unlocked","recoveryCode":false,"failedAttempts":0,"#
-                + #""secondsToNextAttempt":0,"opensByItself":false,"lockAfterSeconds":null,"#
+                + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"openClasses":["ak","ck","dk"]}"#
                 + "\n")
     }

@@ -51,7 +51,7 @@ import Testing
         let json = try Following(programs, "--json")
         #expect(
             json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
-                + #""secondsToNextAttempt":0,"opensByItself":false,"lockAfterSeconds":null,"#
+                + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"openClasses":["ck","dk","cku","dku"]}"#
         )
         following.process.interrupt()
@@ -130,6 +130,31 @@ import Testing
         #expect(try latchkey("lock", "--stop").status == 0)
         #expect(try latchkey("autolock").text == "after 15 minutes without a use\n")
         #expect(try latchkey("autolock", "--after", "never", typed: "words words").text == "never\n")
+    }
+
+    @Test func whatLocksItBesideIsKeptAndShown() throws {
+        try latchkey("passcode", "set", typed: "words words")
+        #expect(try latchkey("autolock", "--on-sleep", typed: "wrong words").status == 3)
+        #expect(try programs.status()["locksOnSleep"] as? Bool == false)
+        #expect(try latchkey("autolock", "--on-sleep", typed: "words words").text == "before sleep\n")
+        // What is not named stays.
+        let both = try latchkey("autolock", "--on-screen-lock", "--after", "1h", typed: "words words")
+        #expect(both.text == "after 1 hour without a use, before sleep, with the screen\n")
+        let json = #"{"afterSeconds":3600,"onSleep":true,"onScreenLock":true}"# + "\n"
+        #expect(try latchkey("autolock", "--json").text == json)
+        #expect(
+            try latchkey("status").text.contains(
+                "Locks         by itself, after 1 hour without a use, before sleep, with the screen"))
+        // Kept over the end of its programs, and shown while it is locked.
+        #expect(try latchkey("lock", "--stop").status == 0)
+        let status = try programs.status()
+        #expect(status["locksOnSleep"] as? Bool == true && status["locksOnScreenLock"] as? Bool == true)
+        #expect(status["lock"] as? String == "before-first-unlock")
+        #expect(try latchkey("autolock", "--json").text == json)
+        let less = try latchkey("autolock", "--no-on-sleep", "--after", "never", typed: "words words")
+        #expect(less.text == "with the screen\n")
+        #expect(try programs.status()["locksOnSleep"] as? Bool == false)
+        #expect(try latchkey("autolock", "--no-on-screen-lock", typed: "words words").text == "never\n")
     }
 
     /// As systemd hands it to a unit (systemd.exec(5), LoadCredential=).

@@ -62,7 +62,7 @@ import Testing
         #expect(processes.isEmpty)
         #expect(
             outcome.text == #"{"passcode":true,"lock":"before-first-unlock","recoveryCode":false,"failedAttempts":1,"#
-                + #""secondsToNextAttempt":0,"opensByItself":false,"lockAfterSeconds":null,"#
+                + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"openClasses":["dk","dku"]}"# + "\n")
         let status = try programs.status()
         #expect(status["lock"] as? String == "before-first-unlock" && status["failedAttempts"] as? Int == 1)

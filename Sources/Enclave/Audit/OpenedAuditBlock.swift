@@ -89,6 +89,11 @@ package struct AuditEvent: Hashable, Sendable {
         package static let lockPolicyChanged = Kind(rawValue: 21)
         /// The slot of the login password was made for another one.
         package static let slotChanged = Kind(rawValue: 40)
+        /// By a finger, after a lock.
+        package static let unlockedByFinger = Kind(rawValue: 80)
+        /// From then on a finger opens it again after a lock, or no more.
+        package static let fingerAdded = Kind(rawValue: 81)
+        package static let fingerRemoved = Kind(rawValue: 82)
     }
 
     package let kind: Kind

@@ -1,3 +1,5 @@
+internal import KeychainProtocol
+
 extension PersonRequest {
     /// What the audit record calls it once it was done; nil: it changes nothing.
     var auditKind: AuditEvent.Kind? {
@@ -25,7 +27,9 @@ extension SlotRequest {
     fileprivate var auditKind: AuditEvent.Kind? {
         switch self {
         case .list: nil
+        case .add(.fingerprint, _): .fingerAdded
         case .add: .slotAdded
+        case .remove(SlotState.fingerprintName, _, _): .fingerRemoved
         case .remove: .slotRemoved
         }
     }

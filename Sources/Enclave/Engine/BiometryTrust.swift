@@ -14,8 +14,13 @@ struct BiometryTrust: Sendable {
 
     /// By the time since boot.
     func isGiven(at moment: Duration) -> Bool {
-        guard let givenAt, misses < Self.mostMisses else { return false }
-        return moment - givenAt < Self.life
+        end.map { moment < $0 } ?? false
+    }
+
+    /// When it ends by itself, by the time since boot; nil: it is not given.
+    var end: Duration? {
+        guard let givenAt, misses < Self.mostMisses else { return nil }
+        return givenAt + Self.life
     }
 
     mutating func give(at moment: Duration) {

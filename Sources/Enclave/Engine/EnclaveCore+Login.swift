@@ -19,10 +19,8 @@ extension EnclaveCore {
         else { throw .unreadable(.slotRefuses) }
         let next = try keybag.rewrappingLogin(
             from: old.slotSecret, to: LoginSlot.place(for: new.slotSecret, derivation))
-        guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
-        let generation = keybag.generation + 1
-        unrepaired += try storage.write(next, generation: generation, root: keybag.root)
-        keybag.adopt(next, generation: generation)
+        try write(next)
+        kept = nil
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
     }

@@ -100,7 +100,7 @@ extension EnclaveCore {
             switch request {
             case .unlock, .unlockByLogin: try open(derived.credential)
             case .changeLogin: try changeLogin(derived)
-            case .lock: close()
+            case .lock: close(at: moment)
             case .setPasscode:
                 try change(.rolled, [derived.new])
                 trust.give(at: moment)
@@ -161,8 +161,14 @@ extension EnclaveCore {
         let effacement = try presentEffacement()
         let before = (keybag.lock, ring.openClasses)
         try keybag.unlock(with: credential.slotSecret, effacement: effacement)
+        kept = nil
         // Told also where what it was opened for then fails.
         if before != (keybag.lock, ring.openClasses) { stateNumber += 1 }
+        note(effacement)
+    }
+
+    /// Whether what was to open akpu was there.
+    mutating func note(_ effacement: EffacementSecret?) {
         unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
         if effacement == nil, keybag.body.hasPasscode {
             unrepaired.append(
@@ -183,14 +189,14 @@ extension EnclaveCore {
     /// As the person chose; nothing where it is not open.
     mutating func lockByItself(at moment: Duration) {
         guard keybag.lock == .unlocked else { return }
-        close()
+        close(at: moment)
         audit.witness.note(.lockedByItself, at: moment)
         stateNumber += 1
     }
 
-    private mutating func close() {
+    private mutating func close(at moment: Duration) {
         isClosing = false
-        keybag.close()
+        closeBag(at: moment)
         book.forgetAgreements()
         pendingCode = nil
         audit.cursor = nil
@@ -200,6 +206,7 @@ extension EnclaveCore {
     mutating func forgetFirstUnlock() {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
+        kept = nil
         keybag.forgetFirstUnlock()
         trust = BiometryTrust()
         audit.cursor = nil
@@ -281,6 +288,7 @@ extension EnclaveCore {
         }
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
+        kept = nil
         unrepaired += failures
         settleEffacement()
         pendingCode = nil
@@ -334,6 +342,11 @@ extension EnclaveCore {
     private mutating func set(_ policy: LockPolicy) throws(KeybagError) {
         var next = keybag.body
         next.lockPolicy = policy
+        try write(next)
+    }
+
+    /// The keybag with nothing else than before below its slots.
+    mutating func write(_ next: KeybagBody) throws(KeybagError) {
         guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         let generation = keybag.generation + 1
         unrepaired += try storage.write(next, generation: generation, root: keybag.root)

@@ -149,6 +149,7 @@ extension EnclaveCore {
     mutating func missFinger(at moment: Duration) {
         trust.miss()
         audit.witness.note(.attemptFailed, at: moment)
+        if !trust.isGiven(at: moment) { forgetKept() }
     }
 
     /// What has to be derived before ``agree(to:with:at:)``.

@@ -30,6 +30,7 @@ extension EnclaveCore {
         do throws(KeybagError) { try keybag.unlock(with: secret, effacement: nil) } catch {
             throw .failed("it gives back another secret than it was given")
         }
+        kept = nil
         stateNumber += 1
     }
 
@@ -43,12 +44,14 @@ extension EnclaveCore {
         guard keybag.accepts(slotSecret) else { throw .unreadable(.slotRefuses) }
         guard keybag.lock != .unlocked else { return }
         try keybag.unlock(with: slotSecret, effacement: nil)
+        kept = nil
     }
 
     /// What no passcode and no device could help.
     func refuse(_ request: SlotRequest) throws(KeychainError) {
         switch request {
         case .list: return
+        case .add(.fingerprint, _): try refuseFingerprint()
         case .add(let new, _):
             let present = keybag.body.slots
             // One place each stays for passcode, recovery code and login password.
@@ -60,6 +63,7 @@ extension EnclaveCore {
             if case .tpm2 = new, present.contains(where: { $0.kind == .tpm2 }) {
                 throw .slot("a TPM opens it already; remove that first")
             }
+        case .remove(SlotState.fingerprintName, _, _) where keybag.body.fingerUnlocks: return
         case .remove(let name, _, let code):
             guard let slot = keybag.body.slots.first(where: { $0.identifier == name }) else {
                 throw .slot("there is none of that name")
@@ -83,6 +87,9 @@ extension EnclaveCore {
             switch request {
             case .list: return .slots(slotStates)
             case .add(let new, _): outcome = try add(new, derived)
+            case .remove(SlotState.fingerprintName, _, _):
+                try letFingerUnlock(false)
+                outcome = .slots(slotStates)
             case .remove(let name, _, _):
                 try remove(name, derived)
                 outcome = .slots(slotStates)
@@ -98,7 +105,7 @@ extension EnclaveCore {
             SlotState(
                 kind: slot.kind.name, identifier: slot.identifier,
                 address: (slot.sealed ?? slot.passcode?.guardian)?.address)
-        }
+        } + (keybag.body.fingerUnlocks ? [.fingerprint] : [])
     }
 
     private mutating func add(_ new: NewSlot, _ derived: DerivedSecrets) throws(KeybagError) -> PersonOutcome {
@@ -119,6 +126,9 @@ extension EnclaveCore {
         case .login:
             try open(derived.credential)
             try change(.kept, [derived.new], keeping: keybag.body.slots.filter { $0.kind != .login })
+            return .slots(slotStates)
+        case .fingerprint:
+            try letFingerUnlock(true)
             return .slots(slotStates)
         }
     }

@@ -15,6 +15,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     let biometry: (any BiometrySource)?
     /// Whether biometry counts at the moment.
     var trust = BiometryTrust()
+    /// What a finger opens the locked keychain with; nil: nothing is kept for one.
+    var kept: KeptBag?
     /// A recovery code that nobody has typed back yet.
     var pendingCode: PendingCode?
     /// Goes up with each change of what ``state(at:)`` tells.
@@ -92,6 +94,7 @@ struct EnclaveCore: ~Copyable, Sendable {
             hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
             failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment),
             isClosing: isClosing, opensByItself: keybag.body.opensByItself,
-            lockPolicy: keybag.body.lockPolicy)
+            lockPolicy: keybag.body.lockPolicy, fingerUnlocks: keybag.body.fingerUnlocks,
+            fingerOpens: kept != nil && trust.isGiven(at: moment))
     }
 }

@@ -31,14 +31,15 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package convenience init(
         dataDirectory: String, expecting expected: ExpectedStore, clock: any KeychainClock = SystemClock(),
         passcodeCost: PasscodeCost = .calibrated, hardware: any HardwareDoor = NoHardware(),
-        recoveryCode: SharedSecret? = nil
+        recoveryCode: SharedSecret? = nil, biometry: (any BiometrySource)? = nil
     ) throws(KeychainError) {
         let daemon = KeybagOpener.daemon(expected)
         let opener = try recoveryCode.map { code throws(KeychainError) in try KeybagOpener.person(typing: code) }
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let core = try directory.open(
-                for: opener ?? daemon, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware)
+                for: opener ?? daemon, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware,
+                biometry: biometry)
             guard daemon.accepts(core.store) else { throw .mismatch }
             try self.init(core, directory, clock)
         } catch { throw (opener ?? daemon).refusal(by: error) }
@@ -285,6 +286,19 @@ extension InProcessEnclave: PersonDoor {
     /// As ``RemotePersonDoor/addLoginSlot(_:passcode:)``.
     package func addLoginSlot(_ password: SharedSecret, passcode: SharedSecret) throws(KeychainError) {
         try perform(.slot(.add(.login(password), passcode: passcode)))
+    }
+
+    /// As ``RemotePersonDoor/addFingerSlot(passcode:)``.
+    package func addFingerSlot(passcode: SharedSecret) throws(KeychainError) {
+        try perform(.slot(.add(.fingerprint, passcode: passcode)))
+    }
+
+    /// What the source of biometry says that it saw, of a locked keychain.
+    ///
+    /// - Throws: as ``RemotePersonDoor/unlockByFinger()``.
+    package func unlockByFinger() throws(KeychainError) {
+        try resulting { core throws(KeychainError) in try core.unlockByFinger(at: clock.sinceBoot) }
+        changed.signal()
     }
 
     /// As ``RemotePersonDoor/unlock(byLogin:)``.

@@ -58,6 +58,14 @@ struct Keybag: ~Copyable, Sendable {
         adopt(try OpenBag(body, bagKey, try personKey(in: slot, with: secret), effacement))
     }
 
+    /// Opens what ``close(leaving:)`` closed, as the person had opened it.
+    ///
+    /// - Throws: ``KeybagError/Cause/malformed`` where it is another keybag's; nothing is
+    ///   changed then.
+    mutating func unlock(with kept: borrowing KeptBag, effacement: EffacementSecret?) throws(KeybagError) {
+        adopt(try OpenBag(body, SharedSecret(kept.key.secret.copy()), kept.person, effacement))
+    }
+
     /// nil in a slot that opens without a person.
     private func personKey(
         in slot: KeybagBody.Slot, with secret: borrowing SlotSecret
@@ -103,6 +111,16 @@ struct Keybag: ~Copyable, Sendable {
     mutating func close() {
         bag = nil
         ring = KeyRing(of: body, open: deviceKeys + lastingKeys, isUnlocked: false)
+    }
+
+    /// As ``close()``, but for what opens it again, where a person had opened it; `kept`
+    /// stays where nothing was open.
+    mutating func close(leaving kept: inout KeptBag?) {
+        switch bag.take() {
+        case .some(let open): kept = open.kept()
+        case .none: break
+        }
+        close()
     }
 
     /// As after a new start of the process.
@@ -203,6 +221,12 @@ struct OpenBag: ~Copyable, Sendable {
         }
         self.person = person
         self.keys = keys
+    }
+
+    /// nil where no person opened it. The class keys go.
+    fileprivate consuming func kept() -> KeptBag? {
+        guard let person else { return nil }
+        return KeptBag(key: key, person: person)
     }
 }
 

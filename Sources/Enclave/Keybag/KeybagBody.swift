@@ -70,6 +70,9 @@ struct KeybagBody: Hashable, Sendable {
     var audit: [AuditChain] = []
     /// When it locks by itself; only where there is a passcode.
     var lockPolicy = LockPolicy.never
+    /// Whether a finger opens it again after a lock (``KeptBag``); only where there is a
+    /// passcode. Nothing in here opens for a finger.
+    var fingerUnlocks = false
 
     var hasPasscode: Bool { slot(.passcode) != nil }
     /// Whether something opens it without a person, although there is a passcode.
@@ -92,7 +95,8 @@ struct KeybagBody: Hashable, Sendable {
 
     init(
         store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
-        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never
+        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never,
+        fingerUnlocks: Bool = false
     ) {
         self.store = store
         self.slots = slots
@@ -102,6 +106,7 @@ struct KeybagBody: Hashable, Sendable {
         self.effacedBelow = effacedBelow
         self.audit = audit
         self.lockPolicy = lockPolicy
+        self.fingerUnlocks = fingerUnlocks
     }
 }
 
@@ -129,7 +134,7 @@ extension KeybagBody {
             store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
             // Version 1 said nothing of either.
             effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit,
-            lockPolicy: policy)
+            lockPolicy: policy, fingerUnlocks: message.fingerUnlocks)
         guard isConsistent else { return nil }
     }
 
@@ -139,7 +144,7 @@ extension KeybagBody {
         let person = classKeys.filter { $0.parent == .person }
         return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
             && (hasPasscode || !(kinds.contains(.recovery) || kinds.contains(.login) || opensByItself))
-            && (hasPasscode ? !person.isEmpty : person.isEmpty && lockPolicy == .never)
+            && (hasPasscode ? !person.isEmpty : person.isEmpty && lockPolicy == .never && !fingerUnlocks)
             && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
             && person.allSatisfy { $0.generation >= effacedBelow }
     }
@@ -161,6 +166,7 @@ extension KeybagBody {
         message.effacedBelow = effacedBelow
         message.audit = audit.map(\.message)
         if lockPolicy != .never { message.lockPolicy = lockPolicy.message }
+        message.fingerUnlocks = fingerUnlocks
         return MessageCoding.encode(message)
     }
 }

@@ -72,7 +72,7 @@ struct KeybagChange: ~Copyable {
         let isEffaced = keys == .effaced || (old.hasPasscode && present == nil)
         let fresh = needsPerson && (isEffaced || !old.hasPasscode) ? EffacementSecret.random() : nil
         if isEffaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
-        if !needsPerson { next.lockPolicy = .never }
+        if !needsPerson { (next.lockPolicy, next.fingerUnlocks) = (.never, false) }
         next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
         let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }

@@ -4,8 +4,8 @@ internal import KeychainProtocol
 /// What a person wants of the slots: of what opens the keychain.
 enum SlotRequest: Sendable {
     case list
-    /// One that opens without a person what does not take one, or that of the login
-    /// password.
+    /// One that opens without a person what does not take one, that of the login password,
+    /// or a finger.
     case add(NewSlot, passcode: SharedSecret)
     /// The keys below get a new generation, so that what the slot wrapped opens nothing
     /// that is written from then on.
@@ -29,4 +29,6 @@ enum NewSlot: Sendable {
     /// Opens everything for whoever logs in with this password; takes the place of the one
     /// that is there.
     case login(SharedSecret)
+    /// A finger opens everything again after a lock; no secret is made for it.
+    case fingerprint
 }

@@ -9,14 +9,23 @@ struct ReaderLook {
     var due: Duration?
 }
 
-/// A question that a finger may answer now.
+/// Fingers that are looked at now.
 struct FingerTurn {
+    enum Purpose {
+        /// A question, and the connection of the prompt that shows it.
+        case question([UInt8], person: UInt64)
+        /// To open the keychain, for everybody who waits for that (``FingerWait``).
+        case unlock
+    }
+
     let turn: BusTurn
-    let question: [UInt8]
-    /// The connection of the prompt that shows it.
-    let person: UInt64
-    /// The last thing that a prompt could tell.
+    let purpose: Purpose
+    /// The last thing that could be told of a finger.
     var news = QuestionNews(number: 0, .unreadable)
+
+    var question: [UInt8]? {
+        if case .question(let name, _) = purpose { name } else { nil }
+    }
 }
 
 /// A question that a finger may answer once the reader is free.
@@ -82,6 +91,15 @@ extension EnclaveServer {
             connection.waiting = nil
             answerAgain(header, connection, number)
         }
+        queue += waitingForReader
+        waitingForReader = []
+        beginAtDesk()
+    }
+
+    /// Has what a person wants wait until the reader was looked at.
+    func waitForReader(_ work: PersonDesk.Work) {
+        waitingForReader.append(work)
+        beginLook()
     }
 
     // MARK: A finger
@@ -101,10 +119,12 @@ extension EnclaveServer {
         while finger == nil, !fingersToCome.isEmpty {
             let next = fingersToCome.removeFirst()
             guard let asked = question(next.question), asked.finger != .none else { continue }
-            finger = bus.begin(.verifyFinger).map {
-                FingerTurn(turn: $0, question: next.question, person: next.person)
-            }
+            beginFinger(.question(next.question, person: next.person))
         }
+    }
+
+    func beginFinger(_ purpose: FingerTurn.Purpose) {
+        finger = bus.begin(.verifyFinger).map { FingerTurn(turn: $0, purpose: purpose) }
     }
 
     private func hearOfFinger(_ event: BusEvent) {
@@ -112,17 +132,24 @@ extension EnclaveServer {
         switch event {
         case .word(.touched(.match)):
             finger = nil
-            agreeByFinger(to: turn.question)
+            recognizeFinger(turn)
         case .word(.touched(.noMatch)): missFinger(turn)
         case .word(.touched(.unreadable)): tell(.unreadable, of: turn)
         case .word: return
-        case .ended:
+        case .ended(let why):
             finger = nil
             // It may be there for the next question: another program has it, for one.
             keeper.reader.seeNothing(at: clock.monotonic, for: ReaderView.life)
-            giveFingerUp(turn, .biometryNotAvailable)
+            giveFingerUp(turn, KeychainError(.authFailed, reason: .biometryNotAvailable, underlying: why))
         }
         tellOfQuestions()
+    }
+
+    private func recognizeFinger(_ turn: FingerTurn) {
+        switch turn.purpose {
+        case .question(let name, _): agreeByFinger(to: name)
+        case .unlock: unlockByFinger()
+        }
     }
 
     private func agreeByFinger(to name: [UInt8]) {
@@ -136,13 +163,15 @@ extension EnclaveServer {
     }
 
     private func missFinger(_ turn: FingerTurn) {
+        let before = keeper.device?.number
         let counts = perform(orElse: false) { core in
             core.missFinger(at: keeper.moment)
             return core.trust.isGiven(at: keeper.moment)
         }
+        if before != keeper.device?.number { tellOfState() }
         guard !counts else { return tell(.notRecognized, of: turn) }
         finger = nil
-        giveFingerUp(turn, .biometryLockedOut)
+        giveFingerUp(turn, KeychainError(.authFailed, reason: .biometryLockedOut))
     }
 
     private func tell(_ event: QuestionNews.Event, of turn: FingerTurn) {
@@ -150,8 +179,9 @@ extension EnclaveServer {
     }
 
     /// Where a finger alone would have been enough, nothing is; else the passcode is.
-    private func giveFingerUp(_ turn: FingerTurn, _ reason: Reason) {
-        declineWithoutFinger(turn.question, reason)
+    private func giveFingerUp(_ turn: FingerTurn, _ error: KeychainError) {
+        guard let question = turn.question else { return endFingerWaits(.failure(error)) }
+        declineWithoutFinger(question, error.reason)
     }
 
     private func declineWithoutFinger(_ name: [UInt8], _ reason: Reason) {
@@ -163,13 +193,13 @@ extension EnclaveServer {
 
     /// The reader is let go of once nobody is asked any more, and the next has it.
     func endFingerWhereAnswered() {
-        if let finger, !isAsked(finger.question) { self.finger = nil }
+        if let question = finger?.question, !isAsked(question) { finger = nil }
         beginNextFinger()
         tellOfQuestions()
     }
 
     func endFinger(of person: UInt64) {
-        if finger?.person == person { finger = nil }
+        if case .question(_, person: person) = finger?.purpose { finger = nil }
         fingersToCome.removeAll { $0.person == person }
     }
 
@@ -199,7 +229,7 @@ extension EnclaveServer {
         return news
     }
 
-    private func perform<R>(orElse nothing: R, _ body: (inout EnclaveCore) -> R) -> R {
+    func perform<R>(orElse nothing: R, _ body: (inout EnclaveCore) -> R) -> R {
         do throws(KeychainError) {
             return try withCore { core throws(KeychainError) in body(&core) }
         } catch { return nothing }

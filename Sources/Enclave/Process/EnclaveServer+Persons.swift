@@ -68,6 +68,7 @@ extension EnclaveServer {
         epoll.remove(person.channel.socket.descriptor)
         queue.removeAll { $0.connection == number }
         held.removeAll { $0.connection == number }
+        waitingForReader.removeAll { $0.connection == number }
         endFinger(of: number)
         // Nobody else was shown the code: nobody else types it back.
         if person.hasPendingCode { forgetPendingCode() }
@@ -91,6 +92,7 @@ extension EnclaveServer {
             case .frame(let frame):
                 guard frame.sender?.pid == person.peer.pid, frame.sender?.uid == person.peer.uid,
                     frame.withheld == nil, !person.isBusy, person.awaiting == nil, person.awaitedNews == nil,
+                    person.finger?.request == nil,
                     let decoded = PersonMessage.decode(header: frame.header, tail: frame.tail),
                     let call = PersonCall(decoded.message)
                 else { return endPerson(number) }
@@ -129,6 +131,7 @@ extension EnclaveServer {
             person.hasQuestion = false
             decline(name, reason)
             send(PersonAnswer(to: request, .success(.done)), to: number)
+        case .unlockByFinger: waitForFinger(request, person, number)
         case .agree(let name, let credential): enqueue(.agree(name, credential), request, person, number)
         case .change(let change): enqueue(.change(change), request, person, number)
         }
@@ -152,7 +155,9 @@ extension EnclaveServer {
         _ work: PersonDesk.Work.Request, _ request: UInt64, _ person: PersonConnection, _ number: UInt64
     ) {
         person.isBusy = true
-        queue.append(PersonDesk.Work(connection: number, number: request, request: work))
+        let work = PersonDesk.Work(connection: number, number: request, request: work)
+        guard !work.needsReader || !keeper.isReaderStale else { return waitForReader(work) }
+        queue.append(work)
         beginAtDesk()
     }
 
@@ -293,13 +298,18 @@ extension EnclaveServer {
         guard hasChanged else { return send(PersonAnswer(to: work.number, outcome), to: work.connection) }
         let mustLetGo = isDaemonListening
         tellOfState()
-        guard mustLetGo, case .success(.done) = outcome, let state = keeper.device?.number else {
+        guard mustLetGo, case .success(.done) = outcome else {
             return send(PersonAnswer(to: work.number, outcome), to: work.connection)
         }
+        hold(answerTo: work.number, of: work.connection)
+    }
+
+    /// That it is done, once the daemon has heard of the state as it is now.
+    func hold(answerTo request: UInt64, of connection: UInt64) {
         held.append(
             HeldAnswer(
-                connection: work.connection, number: work.number, state: state, due: clock.monotonic + limits.lettingGo)
-        )
+                connection: connection, number: request, state: keeper.device?.number ?? 0,
+                due: clock.monotonic + limits.lettingGo))
     }
 
     func withCore<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {

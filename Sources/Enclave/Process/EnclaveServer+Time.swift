@@ -13,6 +13,8 @@ extension EnclaveServer {
         if let due = look?.due { moments.append(due) }
         if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
+        moments += persons.values.compactMap { $0.finger?.moment }
+        if let timeToForgetKept { moments.append(clock.monotonic + timeToForgetKept) }
         if let timeToIdleLock { moments.append(clock.monotonic + timeToIdleLock) }
         if connections.isEmpty {
             let nextLook = clock.monotonic + limits.socketCheck

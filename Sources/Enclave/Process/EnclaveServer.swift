@@ -31,6 +31,8 @@ package final class EnclaveServer {
         /// How long a question about the fingerprint reader waits for it to be looked at;
         /// fprintd is started within a second.
         package var readerLook: Duration = .seconds(2)
+        /// How long a finger that opens the keychain is waited for.
+        package var fingerWait: Duration = PersonProtocol.fingerWait
         /// Between attempts to hear logind.
         package var loginsPause: Duration = .seconds(60)
         /// How often an enclave without connections looks for its socket.
@@ -71,6 +73,8 @@ package final class EnclaveServer {
     var sleepsAfterLock = false
     /// What persons asked while the desk was busy, in order.
     var queue: [PersonDesk.Work] = []
+    /// What comes to that once the reader was looked at.
+    var waitingForReader: [PersonDesk.Work] = []
     /// A lock that the daemon has been told of.
     var announced: AnnouncedLock?
     /// Answers that wait until the daemon has let go of what was closed.
@@ -132,6 +136,8 @@ package final class EnclaveServer {
             lockWhereUnused()
             makeDoWithReader()
             endFingerWhereAnswered()
+            forgetKeptWhereDue()
+            goOnWithFingerWaits()
             followLoginsWhereWanted()
             letSleepOnceLocked()
             if let ending = endingWithoutConnections { return ending }

@@ -13,6 +13,8 @@ final class PersonConnection {
     var awaiting: UInt64?
     /// The request that waits for news of a question, and what is known of it.
     var awaitedNews: (request: UInt64, question: [UInt8], known: UInt64)?
+    /// It waits for a finger that opens the keychain.
+    var finger: FingerWait?
     /// One thing at a time: what comes meanwhile ends the connection.
     var isBusy = false
     /// It named a question that waits for an answer, as our prompt does.
@@ -29,7 +31,7 @@ final class PersonConnection {
     /// When it has to be heard of; nil where that is not its turn.
     func due(_ limits: EnclaveServer.Limits) -> Duration? {
         if isSilent { return lastActive + limits.firstMessage }
-        return awaiting == nil && awaitedNews == nil && !isBusy && !hasPendingCode
+        return awaiting == nil && awaitedNews == nil && finger?.request == nil && !isBusy && !hasPendingCode
             ? lastActive + limits.personSilence : nil
     }
 
@@ -37,7 +39,7 @@ final class PersonConnection {
     fileprivate var worth: Int? {
         if isBusy { return nil }
         if hasPendingCode { return 3 }
-        if hasQuestion || awaitedNews != nil { return 2 }
+        if hasQuestion || awaitedNews != nil || finger != nil { return 2 }
         return awaiting == nil ? 1 : 0
     }
 }

@@ -17,6 +17,11 @@ final class PersonDesk: Sendable {
             /// To agree to the question of that name.
             case agree([UInt8], PersonCredential)
         }
+
+        /// Whether it depends on what the fingerprint reader is.
+        var needsReader: Bool {
+            if case .change(.slot(.add(.fingerprint, _))) = request { true } else { false }
+        }
     }
 
     struct Done: Sendable {

@@ -92,6 +92,14 @@ final class EnclaveKeeper {
         }
     }
 
+    /// When what is kept for a finger goes, by ``moment``; nil: nothing is.
+    var keptUntil: Duration? {
+        switch state {
+        case .closed: nil
+        case .open(let core): core.keptUntil
+        }
+    }
+
     /// Whether the person chose that something which logind tells locks the keychain.
     var wantsLogins: Bool { device.map { $0.hasPasscode && $0.lockPolicy.followsLogins } ?? false }
 

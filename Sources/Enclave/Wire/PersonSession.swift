@@ -12,6 +12,7 @@ enum PersonCall: Sendable {
     case awaitNews([UInt8], known: UInt64)
     case agree([UInt8], PersonCredential)
     case decline([UInt8], Reason)
+    case unlockByFinger
 
     /// nil for what no prompt of ours sends: a credential that is missing or that
     /// nothing asked for.
@@ -29,6 +30,7 @@ enum PersonCall: Sendable {
         case (.question, nil): self = .question(message.question)
         case (.awaitQuestion, nil): self = .awaitNews(message.question, known: message.state)
         case (.decline, nil): self = .decline(message.question, message.reason ?? .userCanceled)
+        case (.unlockByFinger, nil): self = .unlockByFinger
         case (.unlock, let credential?): self = .change(.unlock(credential))
         case (.removePasscode, let credential?): self = .change(.removePasscode(credential))
         case (.agree, let credential?): self = .agree(message.question, credential)
@@ -36,7 +38,7 @@ enum PersonCall: Sendable {
             (.resealProtector, _):
             guard message.recoveryCode == nil, let request = ProtectorRequest(message, passcode) else { return nil }
             self = .change(.protector(request))
-        case (.listSlots, _), (.addSlot, _), (.addLoginSlot, _), (.removeSlot, _):
+        case (.listSlots, _), (.addSlot, _), (.addLoginSlot, _), (.addFingerSlot, _), (.removeSlot, _):
             guard message.recoveryCode == nil, let request = SlotRequest(message, passcode) else { return nil }
             self = .change(.slot(request))
         case (.setLockPolicy, .passcode(let passcode)?):
@@ -145,6 +147,9 @@ extension SlotRequest {
         case (.addLoginSlot, let passcode?) where name.isEmpty && message.protectorAddress.isEmpty:
             guard let password = message.new else { return nil }
             self = .add(.login(password), passcode: passcode)
+        case (.addFingerSlot, let passcode?)
+        where name.isEmpty && message.protectorAddress.isEmpty && message.new == nil:
+            self = .add(.fingerprint, passcode: passcode)
         case (.removeSlot, let passcode?) where name.count == KeybagBody.slotIdentifierCount:
             self = .remove(name, passcode: passcode, code: message.new)
         default: return nil

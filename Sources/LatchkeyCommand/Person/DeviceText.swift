@@ -53,14 +53,15 @@ struct DeviceText: Sendable, Hashable {
             ("lock", .string(lockName)), ("recoveryCode", .bool(state.hasRecoveryCode)),
             ("failedAttempts", .integer(Int64(state.failedAttempts))),
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
-            ("opensByItself", .bool(state.opensByItself)),
+            ("opensByItself", .bool(state.opensByItself)), ("fingerUnlocks", .bool(state.fingerUnlocks)),
+            ("fingerOpensNow", .bool(state.fingerOpens)),
         ] + state.lockPolicy.members
     }
 
     /// The members of ``json``, as helps name them.
     static let jsonForm = """
         {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-        "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}
+        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}
         """
 
     var json: JSONValue {

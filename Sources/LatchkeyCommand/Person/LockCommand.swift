@@ -7,7 +7,8 @@ struct LockCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "lock", abstract: "Lock the keychain until the passcode is given.",
         discussion: """
-            Its keys are wiped from memory. Items that programs may use in the background after the first unlock \
+            Its keys are wiped from memory; with a fingerprint slot (`latchkey slot`) what a finger opens it again \
+            with stays there, as long as a finger counts, and --stop wipes that too. Items that programs may use in the background after the first unlock \
             (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
             Takes no passcode; without one set there is nothing to lock, and the status is 3. Where a slot opens \
             the keychain without a person (`latchkey slot`), the lock holds until its programs start anew, or until \
@@ -83,6 +84,7 @@ struct LockCommand: Verb {
         if json {
             var after = before
             after.lock = .beforeFirstUnlock
+            after.fingerOpens = false
             after.openClasses = [.always, .alwaysThisDeviceOnly]
             let line = DeviceText(after).json.text
             try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
@@ -112,8 +114,14 @@ struct UnlockCommand: Verb {
             where everything is open already, or where three attempts in a row failed, the password is not looked at: \
             then the passcode opens it, and begins the count anew.
 
+            With --finger it waits for a finger on the reader, for a minute, where a finger may open the keychain \
+            after a lock (`latchkey slot add fingerprint`); it needs no terminal. A finger opens everything that the \
+            passcode opens. Five that are not recognized, in a row, and the passcode is needed; so it is two days \
+            after it was typed, and once the keychain's programs have ended.
+
             EXAMPLES
               latchkey unlock
+              latchkey unlock --finger
               ssh -t server latchkey unlock
               systemd-ask-password -n | latchkey unlock
 
@@ -129,6 +137,9 @@ struct UnlockCommand: Verb {
     @Flag(help: "Take the login password (`latchkey slot add login`) instead of the passcode.")
     var login = false
 
+    @Flag(help: "Wait for a finger (`latchkey slot add fingerprint`) instead of the passcode.")
+    var finger = false
+
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
 
@@ -136,15 +147,17 @@ struct UnlockCommand: Verb {
     private static let tries = 3
 
     func validate() throws {
-        if [slot, recovery, login].count(where: { $0 }) > 1 {
-            throw ValidationError("--slot, --recovery and --login name several things; give one")
+        if [slot, recovery, login, finger].count(where: { $0 }) > 1 {
+            throw ValidationError("--slot, --recovery, --login and --finger name several things; give one")
         }
+        if finger { try arguments.expectNothingTyped() }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
         if slot { return try openBySlot(surroundings) }
         if login { return try openByLogin(surroundings) }
+        if finger { return try openByFinger(surroundings) }
         if recovery, let reach = try openWithCode(surroundings) { return try report(reach, console) }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
@@ -152,6 +165,9 @@ struct UnlockCommand: Verb {
             throw CommandFailure(.locked, "there is no recovery code", "Leave out --recovery and give the passcode.")
         }
         var input = arguments.input(console)
+        if reach.state.fingerOpens, input.canAskAgain {
+            console.note("Or touch the fingerprint reader: latchkey unlock --finger")
+        }
         for _ in 1..<(input.canAskAgain ? Self.tries : 1) {
             if try opens(reach, with: input.credential(recovery: recovery)) { return try report(reach, console) }
             console.note("That is not right. Try again.")
@@ -193,6 +209,29 @@ struct UnlockCommand: Verb {
         let password = SharedSecret(try input.existing("Login password: "))
         try PersonReach.asking { () throws(KeychainError) in try door.unlock(byLogin: password) }
         return try report(reach, surroundings.console)
+    }
+
+    /// Everything that the passcode opens. Ctrl-C ends it; the reader is free then.
+    private func openByFinger(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let console = surroundings.console
+        let reach = try PersonReach(store, in: surroundings)
+        try reach.requirePasscode()
+        guard reach.state.fingerUnlocks else {
+            throw CommandFailure(
+                .locked, "no finger opens this keychain",
+                "`latchkey unlock` takes the passcode; `latchkey slot add fingerprint` has a finger open it after a lock."
+            )
+        }
+        let door = try reach.remoteDoor()
+        if reach.state.fingerOpens { console.note("Put a finger on the reader.") }
+        while let event = try PersonReach.asking({ () throws(KeychainError) in try door.unlockByFinger() }) {
+            switch event {
+            case .notRecognized: console.note("Not recognized. Try again.")
+            case .unreadable: console.note("It could not be read. Try again.")
+            case .over: break
+            }
+        }
+        return try report(reach, console)
     }
 
     /// Where no protector opens the keychain at all, the code does; nil: one does.

@@ -62,6 +62,12 @@ struct PersonArguments: ParsableArguments {
 
     func input(_ console: any Console) -> PasscodeInput { source.input(console) }
 
+    func expectNothingTyped() throws {
+        guard !source.isGiven else {
+            throw ValidationError("nothing is typed here: leave out --passcode-fd and --passcode-credential")
+        }
+    }
+
     /// Says what was done: to a person in words, to a program as the new state.
     func report(_ words: String..., of reach: PersonReach, on console: any Console) throws(CommandFailure) {
         if json {

@@ -10,7 +10,7 @@ struct SlotCommand: ParsableCommand {
             A slot opens a keychain that has a passcode. "passcode" and "recovery" take a person; "tpm2" opens it \
             when its programs start, by this machine's TPM; "credential" opens it for whoever brings what was \
             handed out once, for a service manager to keep. "login" takes a person too: the password that they log \
-            in with. What is stored for as long as a passcode is set \
+            in with. "fingerprint" is no key of its own: after a lock a finger opens the keychain again. What is stored for as long as a passcode is set \
             (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly) opens for a person alone, and nothing but a person \
             agrees to anything.
 
@@ -55,6 +55,7 @@ extension SlotState {
         case "passcode", "recovery": "a person"
         case "credential": "the credential"
         case "login": "the login password"
+        case "fingerprint": "a finger, after a lock"
         case "open", "tpm2": "nothing"
         default: "a newer version"
         }
@@ -85,9 +86,9 @@ struct SlotListCommand: Verb {
 
 struct SlotAddCommand: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Have the keychain open without a person, or with the login password.",
+        commandName: "add", abstract: "Have the keychain open without a person, with the login password or a finger.",
         discussion: """
-            KIND is "tpm", "credential" or "login". Takes the passcode.
+            KIND is "tpm", "credential", "login" or "fingerprint". Takes the passcode.
 
             tpm: this machine's TPM opens the keychain whenever its programs start. Whoever may use the TPM (on \
             Debian, members of the group tss) and has the folder opens it on this machine. `latchkey lock` still \
@@ -102,16 +103,23 @@ struct SlotAddCommand: Verb {
             the weaker of the two. In place of a login password that was taken before; nobody checks that it is the \
             one that you log in with.
 
+            fingerprint: after a lock a finger that fprintd knows opens everything again (`latchkey unlock \
+            --finger`), for two days from the last time the passcode was typed, until five fingers in a row were not \
+            recognized, and never before the passcode was typed since the keychain's programs started. For that a \
+            lock leaves what opens the keychain in the enclave's memory, where it was wiped before; nothing more \
+            lies on the disk. Whoever has fprintd take a finger for yours opens it, as whoever enrolls one.
+
             EXAMPLES
               latchkey slot add tpm
               latchkey slot add login
+              latchkey slot add fingerprint
               latchkey slot add credential | sudo systemd-creds encrypt --name=latchkey - \
             /etc/credstore.encrypted/latchkey
 
             --json (not of a credential) writes [{"name", "id", "at", "takes"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("tpm, credential or login.", valueName: "KIND"))
+    @Argument(help: ArgumentHelp("tpm, credential, login or fingerprint.", valueName: "KIND"))
     var kind: Kind
 
     @OptionGroup var tpm: TPMOption
@@ -127,11 +135,12 @@ struct SlotAddCommand: Verb {
         case tpm
         case credential
         case login
+        case fingerprint
     }
 
     func validate() throws {
         try tpm.belongs(kind == .tpm)
-        if kind == .credential, json { throw ValidationError("--json goes with tpm and login") }
+        if kind == .credential, json { throw ValidationError("--json goes with tpm, login and fingerprint") }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
@@ -174,6 +183,12 @@ struct SlotAddCommand: Verb {
             }
             try SlotReport(slots: slots).write(json: json, on: console)
             console.note("The login password opens the keychain from now on, as the passcode does.")
+        case .fingerprint:
+            let slots = try PersonReach.asking { () throws(KeychainError) in
+                try door.addFingerSlot(passcode: passcode)
+            }
+            try SlotReport(slots: slots).write(json: json, on: console)
+            console.note("After a lock `latchkey unlock --finger` opens the keychain from now on.")
         }
         return .done
     }
@@ -229,11 +244,13 @@ struct SlotRemoveCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Have a slot open nothing that is written from now on.",
         discussion: """
-            "tpm", "credential", "login", or the beginning of an ID. Puts new keys in \
+            "tpm", "credential", "login", "fingerprint", or the beginning of an ID. Puts new keys in \
             the place of those that it opened; items are moved to them in the background. Copies and backups from \
-            before still open with it.
+            before still open with it. Nothing on the disk opens for a finger, so that "fingerprint" leaves the keys \
+            as they are; what a lock had left in memory for it is wiped.
 
-            Takes the passcode, and the recovery code where there is one, because the keychain does not know it.
+            Takes the passcode, and the recovery code where there is one, because the keychain does not know it (not \
+            with "fingerprint").
 
             EXAMPLES
               latchkey slot remove tpm
@@ -242,7 +259,7 @@ struct SlotRemoveCommand: Verb {
             --json writes [{"name", "id", "at", "takes"}]: what there is afterwards.
             """)
 
-    @Argument(help: ArgumentHelp("tpm, credential, login, or the beginning of an ID.", valueName: "NAME"))
+    @Argument(help: ArgumentHelp("tpm, credential, login, fingerprint, or the beginning of an ID.", valueName: "NAME"))
     var name: String
 
     @OptionGroup var source: SecretSource
@@ -260,7 +277,8 @@ struct SlotRemoveCommand: Verb {
         let slot = try PartName(text: name, sort: "slot").find(in: present)
         var input = source.input(surroundings.console)
         let passcode = SharedSecret(try input.existing())
-        let code = try reach.state.hasRecoveryCode ? SharedSecret(input.existing("Recovery code: ")) : nil
+        let needsCode = reach.state.hasRecoveryCode && slot != .fingerprint
+        let code = try needsCode ? SharedSecret(input.existing("Recovery code: ")) : nil
         let left = try PersonReach.asking { () throws(KeychainError) in
             try door.removeSlot(slot.identifier, passcode: passcode, code: code)
         }

@@ -60,7 +60,9 @@ struct StatusReport: Sendable {
     private var unlocks: String {
         if let refusal = status.startRefusal { return "by itself, but did not: \(refusal)" }
         if device.opensByItself { return "by itself" }
-        return status.hasPasscode ? "when a person comes" : "is always open"
+        guard status.hasPasscode else { return "is always open" }
+        guard device.fingerUnlocks else { return "when a person comes" }
+        return "when a person comes, or a finger after a lock" + (device.fingerOpens ? ", also now" : "")
     }
 
     private var locks: String {

@@ -59,12 +59,14 @@ final class FaultHome: Sendable {
     // MARK: Processes
 
     /// A daemon for which, and for whose enclave, the kernel has no memfd_secret(2).
-    func startWithoutHiddenMemory() throws {
+    ///
+    /// - Parameter programs: the folder that has them.
+    func startWithoutHiddenMemory(of programs: String = FaultHome.programs) throws {
         let (ours, theirs) = try PacketSocket.pair()
         _ = try ChildProcess.start(
             "\(Self.programs)/confinement-probe",
             arguments: [
-                "without", "memfd_secret", "\(Self.programs)/latchkeyd", "--data-dir", locations.dataDirectory,
+                "without", "memfd_secret", "\(programs)/latchkeyd", "--data-dir", locations.dataDirectory,
                 "--run-dir", locations.runDirectory, "--report",
             ], environment: [], third: theirs.descriptor, fourth: EventSignal().descriptor)
         let deadline = Deadline(after: .seconds(60), on: SystemClock())

@@ -31,7 +31,7 @@
                 default: try claim(false, "a login password that does more than it may")
                 }
             case .agree: try claim(message.credential != nil, "an agreement without a credential")
-            case .state, .awaitState, .question, .awaitNews, .decline:
+            case .state, .awaitState, .question, .awaitNews, .decline, .unlockByFinger:
                 try claim(message.credential == nil, "a credential that nothing asked for")
             }
         }

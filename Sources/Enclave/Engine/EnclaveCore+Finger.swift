@@ -1,0 +1,79 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// A finger that opens the keychain again after a lock, where a person chose that.
+///
+/// Nothing on the disk opens for a finger: what it opens is what the lock left in memory
+/// (``KeptBag``), as long as ``BiometryTrust`` is given and until anything else opens or
+/// changes the keybag. A finger opens what the passcode opens, gives no trust of its own and
+/// has no part in the count of attempts.
+extension EnclaveCore {
+    // MARK: Choosing it
+
+    /// - Throws: `errSecAuthFailed` (`biometryNotAvailable`, `biometryNotEnrolled`) where
+    ///   nobody's finger could come.
+    func refuseFingerprint() throws(KeychainError) {
+        guard let state = biometry?.state else { throw KeychainError(.authFailed, reason: .biometryNotAvailable) }
+        guard state.isEnrolled else { throw KeychainError(.authFailed, reason: .biometryNotEnrolled) }
+    }
+
+    /// What is locked stays locked, and what was kept for a finger goes where none is to come.
+    mutating func letFingerUnlock(_ isWanted: Bool) throws(KeybagError) {
+        var next = keybag.body
+        next.fingerUnlocks = isWanted
+        try write(next)
+        if !isWanted { kept = nil }
+    }
+
+    // MARK: A lock
+
+    /// Wipes what is open, but for what a finger opens it again with, where one may.
+    mutating func closeBag(at moment: Duration) {
+        guard keybag.body.fingerUnlocks, trust.isGiven(at: moment) else {
+            kept = nil
+            return keybag.close()
+        }
+        keybag.close(leaving: &kept)
+    }
+
+    /// When what is kept for a finger goes, by the time since boot; nil: nothing is kept.
+    var keptUntil: Duration? { kept == nil ? nil : trust.end ?? .zero }
+
+    mutating func forgetKept() {
+        guard kept != nil else { return }
+        kept = nil
+        stateNumber += 1
+    }
+
+    // MARK: A finger
+
+    /// Why no finger opens it, whatever the reader says; nil: one does.
+    func obstacleToFinger(at moment: Duration) -> KeychainError? {
+        guard keybag.body.hasPasscode else { return Self.noPasscode }
+        guard keybag.body.fingerUnlocks else { return .slot("no finger opens it") }
+        guard kept != nil, trust.isGiven(at: moment) else {
+            return KeychainError(.authFailed, reason: .biometryLockedOut)
+        }
+        return nil
+    }
+
+    /// Opens everything. Reached by the source of biometry alone.
+    ///
+    /// - Throws: as ``obstacleToFinger(at:)``.
+    mutating func unlockByFinger(at moment: Duration) throws(KeychainError) {
+        if let obstacle = obstacleToFinger(at: moment) { throw obstacle }
+        do throws(KeybagError) {
+            let effacement = try presentEffacement()
+            switch kept.take() {
+            case .some(let kept): try keybag.unlock(with: kept, effacement: effacement)
+            case .none: return
+            }
+            note(effacement)
+        } catch { throw error.asKeychainError }
+        trust.recognize()
+        audit.witness.note(.unlockedByFinger, at: moment)
+        lastUse = moment
+        stateNumber += 1
+    }
+}
