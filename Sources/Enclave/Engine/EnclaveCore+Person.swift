@@ -207,6 +207,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         kept = nil
+        fingerOpenedAt = nil
         keybag.forgetFirstUnlock()
         trust = BiometryTrust()
         audit.cursor = nil
@@ -289,6 +290,7 @@ extension EnclaveCore {
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
         kept = nil
+        fingerOpenedAt = nil
         unrepaired += failures
         settleEffacement()
         pendingCode = nil
