@@ -58,11 +58,13 @@ struct DeviceText: Sendable, Hashable {
         ] + state.lockPolicy.members
     }
 
-    /// The members of ``json``, as helps name them.
-    static let jsonForm = """
-        {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}
+    /// "passcode" and ``statusMembers``, as helps name them.
+    static let statusForm = """
+        "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
+        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock"
         """
+    /// The same of ``json``.
+    static let jsonForm = "{\(statusForm), \"openClasses\"}"
 
     var json: JSONValue {
         .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])
