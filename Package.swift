@@ -52,6 +52,7 @@ let package = Package(
         .executable(name: "latchkey-prompt", targets: ["latchkey-prompt"]),
         .executable(name: "latchkey-hardware", targets: ["latchkey-hardware"]),
         .executable(name: "latchkey-bus", targets: ["latchkey-bus"]),
+        .executable(name: "latchkey-secret-service", targets: ["latchkey-secret-service"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -107,6 +108,10 @@ let package = Package(
         .target(name: "CLatchkeyBus", linkerSettings: [.linkedLibrary("systemd")]),
         room("SystemBus", ["KeychainPlatform", "KeychainProtocol", "CLatchkeyBus"]),
 
+        // sd-bus on the session's bus, where Secret Service is; in a process of its own as well.
+        .target(name: "CLatchkeySession", linkerSettings: [.linkedLibrary("systemd")]),
+        room("MessageBus", ["KeychainPlatform", "CLatchkeySession"]),
+
         // Floor 3: policy
         room(
             "KeychainService",
@@ -144,6 +149,11 @@ let package = Package(
         // Asks a person, by pinentry, on behalf of the enclave.
         room("PersonPrompt", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
 
+        // What Linux programs already speak: org.freedesktop.secrets.
+        room(
+            "SecretService",
+            ["KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus"]),
+
         // Floor 5: executables
         executable(
             "latchkeyd",
@@ -156,6 +166,9 @@ let package = Package(
         executable("latchkey-prompt", ["PersonPrompt", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-hardware", ["SecurityHardware", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-bus", ["SystemBus", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
+        executable(
+            "latchkey-secret-service",
+            ["SecretService", "MessageBus", "KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
@@ -339,7 +352,8 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
-                "latchkey-prompt", "latchkey-hardware", "confinement-probe", "security-key-hands", "bus-probe",
+                "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service", "confinement-probe",
+                "security-key-hands", "bus-probe",
             ],
             resources: [.copy("Fixtures")]),
         tests(

@@ -17,10 +17,16 @@ public struct AccessGroup: Hashable, Sendable {
         text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
     }
 
+    /// Whether it is a collection of the Secret Service.
+    package var isCollection: Bool { name.utf8.starts(with: "secret-service.".utf8) }
+
     /// The group of items on smart cards and tokens: readable, never written (spec section 5).
     package static let token = AccessGroup("com.apple.token")
     /// The command line's own group, shared with every program of the user (decisions.md).
     package static let latchkey = AccessGroup("latchkey")
+    /// The groups that collections of the Secret Service are stand below it
+    /// ("secret-service.work"); who may name it may name them.
+    package static let secretService = AccessGroup("secret-service")
     /// The push service's group, whose items default to dku (spec section 7).
     package static let apsd = AccessGroup("com.apple.apsd")
 }
@@ -52,7 +58,9 @@ package enum GroupScope: Hashable, Sendable {
 
     package func permits(explicit group: AccessGroup) -> Bool {
         switch self {
-        case .only(let groups, let mayName): groups.contains(group) || mayName.contains(group)
+        case .only(let groups, let mayName):
+            groups.contains(group) || mayName.contains(group)
+                || group.isCollection && mayName.contains(.secretService)
         case .all: true
         }
     }

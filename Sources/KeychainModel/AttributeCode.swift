@@ -51,4 +51,6 @@ extension AttributeCode {
     package static let issuer: AttributeCode = "issr"
     package static let isPrivateKey: AttributeCode = "priv"
     package static let useDataProtection: AttributeCode = "nleg"
+    /// Of ours, not of Apple's: ``LookupAttributes``.
+    package static let lookup: AttributeCode = "look"
 }

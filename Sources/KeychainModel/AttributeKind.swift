@@ -19,11 +19,13 @@ package enum AttributeKind: UInt8, Sendable, CaseIterable {
     case accessControl = 9
     /// Taken and dropped, in every class.
     case ignored = 10
+    /// ``LookupAttributes`` in their encoding; a query matches what includes its own.
+    case lookup = 11
 
     /// Columns in which text and data compare by their bytes.
     var comparesBytes: Bool {
         switch self {
-        case .blob, .data, .string, .sha1, .uuid, .access: true
+        case .blob, .data, .string, .sha1, .uuid, .access, .lookup: true
         case .number, .date, .accessControl, .ignored: false
         }
     }

@@ -72,7 +72,7 @@ extension AttributeValue {
     /// dates a big-endian double. nil: a value that such a column cannot hold.
     package func comparisonBytes(as kind: AttributeKind) -> [UInt8]? {
         switch kind {
-        case .blob, .data, .string, .sha1, .uuid, .access:
+        case .blob, .data, .string, .sha1, .uuid, .access, .lookup:
             switch self {
             case .string(let text): Array(text.utf8)
             case .data(let bytes): bytes

@@ -11,6 +11,8 @@ package enum Coercion {
         case .sha1: if case .data(let bytes) = value, bytes.count == 20 { .data(bytes) } else { nil }
         case .uuid: uuid(value)
         case .access: access(value)
+        case .lookup:
+            if case .data(let bytes) = value, LookupAttributes(encoded: bytes) != nil { .data(bytes) } else { nil }
         case .accessControl, .ignored: nil
         }
     }

@@ -18,6 +18,9 @@ package struct Query: Sendable {
     /// kSecUseOperationPrompt: the program's words for a prompt.
     package internal(set) var operationPrompt = ""
     package internal(set) var hasItemList = false
+    /// Ours ("u_LatchkeyClosed"): items that are locked are told by their reference alone,
+    /// where a search otherwise ends with -25308.
+    package internal(set) var tellsClosed = false
 
     package enum Target: Sendable, Hashable {
         case itemClass(ItemClass)

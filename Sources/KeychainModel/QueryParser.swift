@@ -29,6 +29,9 @@ package struct QueryParser {
     private var credentialReference = false
     /// kSecUseNoAuthenticationUI, the older of the two keys.
     private var forbidsInteraction = false
+    /// Ours ("u_LatchkeyGroup"): the group of an item that is named by its reference,
+    /// beside which no attribute may stand.
+    private var groupOfReference: AccessGroup?
 
     package static func parse(
         _ dictionary: QueryDictionary, for role: Role, entitlements: Entitlements
@@ -283,6 +286,10 @@ package struct QueryParser {
             }
             authenticationContext = true
         case "u_CredRef": credentialReference = true
+        case "u_LatchkeyGroup" where role == .copy:
+            guard case .string(let name) = value else { throw .parameter(.malformed(key: key)) }
+            groupOfReference = AccessGroup(name)
+        case "u_LatchkeyClosed" where role == .copy: query.tellsClosed = try Self.flag(key, value)
         case "u_ItemList": query.hasItemList = true
         case "u_Tomb": query.tombstones = try Self.flag(key, value)
         case "u_SystemKeychain", "u_SystemKeychainAlways", "u_SyncBubbleKeychain":
@@ -319,6 +326,10 @@ package struct QueryParser {
         if role == .copy, query.reference != nil, hasAnyAttribute {
             throw .parameter(.notAllowedHere(key: "kSecValuePersistentRef"))
         }
+        if query.tellsClosed, query.returns.contains(.data) {
+            throw .parameter(.notAllowedHere(key: "u_LatchkeyClosed"))
+        }
+        if let groupOfReference { query.explicitGroup = groupOfReference }
         // A dictionary has no order: where both keys are there, nobody is asked.
         if forbidsInteraction, query.interaction == .allowed { query.interaction = .failed }
         try checkAccess()

@@ -56,6 +56,9 @@ private let passwordCommon: [SchemaAttribute] = [
     A("prot", "ProtectedDataItemAttr", .blob),
 ]
 
+/// Ours: what Secret Service finds passwords by. In a table of its own (`StoreSchema`).
+private let lookup = A("look", "LatchkeyLookupAttributes", .lookup, [.returned, .returnedByAdd])
+
 /// Secret extras of internet passwords: in the result only with the data.
 private func binary(_ code: AttributeCode, _ name: String) -> SchemaAttribute {
     A(code, name, .data, [.returned, .secret, .digested], entitlement: binaryFields)
@@ -68,7 +71,7 @@ extension Schema {
             A("acct", "Account", .blob, indexedTuple, default: noText),
             A("svce", "Service", .blob, indexedTuple, default: noText),
             A("gena", "Generic", .blob),
-        ] + passwordCommon)
+        ] + passwordCommon + [lookup])
 
     static let internetPassword = Schema(
         .internetPassword,
@@ -83,6 +86,7 @@ extension Schema {
         ] + passwordCommon + [
             binary("binn", "Notes"), binary("bini", "History"), binary("bin0", "ClientDefined0"),
             binary("bin1", "ClientDefined1"), binary("bin2", "ClientDefined2"), binary("bin3", "ClientDefined3"),
+            lookup,
         ])
 
     static let certificate = Schema(

@@ -242,7 +242,8 @@ struct Search {
         switch try engine.opener.open(row, authorized.itemClass, reader) {
         case .locked(let protectionClass):
             try flush(emit)
-            throw MetadataKeys.lockedError(protectionClass)
+            guard query.tellsClosed else { throw MetadataKeys.lockedError(protectionClass) }
+            try giveClosed(row, emit)
         case .damaged(let cause): report(row, cause)
         case .effaced: return true
         case .item(let metadata):
@@ -257,6 +258,20 @@ struct Search {
         // Where a row of the batch turns out damaged, the next one takes its place.
         if matched >= query.limit.maximum { try flush(emit) }
         return matched < query.limit.maximum
+    }
+
+    /// By its columns alone, which say nothing of what it is.
+    private mutating func giveClosed(
+        _ row: SealedRow, _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        matched += 1
+        found += 1
+        progress.reach(SearchProgress.Point(rowid: row.rowid, matched: matched, found: found))
+        try emit(
+            AnswerRow(
+                itemClass: authorized.itemClass, attributes: AttributeMap(), accessControl: nil,
+                persistentReference: PersistentReference(authorized.itemClass, .identifier(row.persistref)).bytes,
+                value: nil))
     }
 
     private mutating func report(_ row: SealedRow, _ cause: StoreTransaction.DamageCause) {

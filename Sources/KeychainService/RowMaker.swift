@@ -42,7 +42,9 @@ struct RowMaker: Sendable {
     ) throws(KeychainError) -> RowToStore {
         guard draft.hasSecret else { return try seal(draft, under: key, with: nil) }
         let bindings = [try binding(draft)]
-        let outcomes = try enclave.use { enclave throws(KeychainError) in try enclave.makeRowKeys(for: bindings, in: context?.session) }
+        let outcomes = try enclave.use { enclave throws(KeychainError) in
+            try enclave.makeRowKeys(for: bindings, in: context?.session)
+        }
         return try seal(draft, under: key, with: outcomes.first)
     }
 
@@ -71,7 +73,8 @@ struct RowMaker: Sendable {
 
     private func emptyRow(_ draft: ItemDraft, _ generation: UInt32) -> SealedRow {
         SealedRow(
-            rowid: 0, uuid: draft.uuid, persistref: draft.persistref, format: StoreSchema.rowFormat, generation: generation,
+            rowid: 0, uuid: draft.uuid, persistref: draft.persistref, format: StoreSchema.rowFormat,
+            generation: generation,
             protection: draft.protection, isSynchronizable: draft.isSynchronizable, isTombstone: draft.isTombstone,
             metadata: [], wrappedKey: nil, secret: nil)
     }
@@ -127,6 +130,7 @@ struct RowMaker: Sendable {
             hasPairColumn: StoreSchema.pair(of: itemClass) != nil,
             blind: StoreSchema.blindAttributes(of: itemClass).map { attribute in
                 attributes[attribute.code].flatMap { blind.blind($0, of: attribute, in: itemClass) }
-            })
+            },
+            lookups: StoreSchema.hasLookups(itemClass) ? blind.lookups(attributes.lookup ?? .none, in: itemClass) : nil)
     }
 }

@@ -35,6 +35,12 @@ package struct AuthorizedQuery: Sendable {
         guard reach.includes(groupNamed: attributes[.accessGroup]?.string ?? "") else { return false }
         let schema = query.schema
         for (code, wanted) in query.attributes.entries where code != .uuid {
+            if code == .lookup {
+                guard let wanted = query.attributes.lookup, (attributes.lookup ?? .none).include(wanted) else {
+                    return false
+                }
+                continue
+            }
             guard let attribute = schema[code], let held = attributes[code] ?? Self.implied(attribute),
                 wanted.isEqual(to: held, as: attribute.kind)
             else { return false }

@@ -50,6 +50,17 @@ package final class BlindIndex: Sendable {
         message.append(contentsOf: bytes)
     }
 
+    /// One blind value for each name with its value.
+    package func lookups(_ attributes: LookupAttributes, in itemClass: ItemClass) -> [[UInt8]] {
+        guard let prefix = prefixes[itemClass]?[.lookup] else { return [] }
+        return attributes.pairs.map { pair in
+            var message = prefix
+            Self.append(Array(pair.name.utf8), to: &message)
+            Self.append(Array(pair.value.utf8), to: &message)
+            return key.digest(message)
+        }
+    }
+
     /// The blind value of an access group's name, which every search compares
     /// with. Kept: a daemon meets few groups, and each with every call.
     package func blind(_ group: AccessGroup, in itemClass: ItemClass) -> [UInt8]? {

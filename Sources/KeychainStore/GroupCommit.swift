@@ -76,7 +76,9 @@ final class GroupCommit: Sendable {
         let finished = Set(finishers.map { ObjectIdentifier($0.0) })
         for (_, finish) in finishers { finish(failure) }
         // A round that broke off before a piece had its turn fails that piece too.
-        if let failure { for piece in batch where !finished.contains(ObjectIdentifier(piece)) { piece.failIfOpen(failure) } }
+        if let failure {
+            for piece in batch where !finished.contains(ObjectIdentifier(piece)) { piece.failIfOpen(failure) }
+        }
         condition.finish(batch)
         // After the writers: observers come second.
         if hasNews && failure == nil { bell.ring() }

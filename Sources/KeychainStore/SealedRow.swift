@@ -44,13 +44,19 @@ package struct RowToStore: Sendable {
     package var hasPairColumn: Bool
     /// In the order of ``StoreSchema/blindAttributes(of:)``.
     package var blind: [[UInt8]?]
+    /// Blind values of its lookup attributes; nil: those that it has stay.
+    package var lookups: [[UInt8]]?
 
-    package init(row: SealedRow, primaryKey: [UInt8], pair: [UInt8]?, hasPairColumn: Bool, blind: [[UInt8]?]) {
+    package init(
+        row: SealedRow, primaryKey: [UInt8], pair: [UInt8]?, hasPairColumn: Bool, blind: [[UInt8]?],
+        lookups: [[UInt8]]?
+    ) {
         self.row = row
         self.primaryKey = primaryKey
         self.pair = pair
         self.hasPairColumn = hasPairColumn
         self.blind = blind
+        self.lookups = lookups
     }
 }
 

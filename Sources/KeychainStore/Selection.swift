@@ -8,6 +8,10 @@ internal import KeychainModel
 package struct Selection: Sendable {
     package let sql: String
     let arguments: [SelectionArgument]
+    /// Which of them are blind lookup attributes; the first of those is what rows are
+    /// looked up by.
+    let lookups: Range<Int>
+    let itemClass: ItemClass
     /// The query cannot match any row (a value its column cannot hold).
     package let isImpossible: Bool
 
@@ -24,6 +28,8 @@ package struct Selection: Sendable {
         builder.sql += " ORDER BY rowid"
         sql = builder.sql
         arguments = builder.arguments
+        lookups = builder.lookups
+        itemClass = query.itemClass
         isImpossible = builder.isImpossible
     }
 }
@@ -43,6 +49,7 @@ private struct ConditionBuilder {
     let blind: BlindIndex
     var sql: String
     var arguments: [SelectionArgument] = []
+    var lookups = 0..<0
     var isImpossible = false
     private var isFirst = true
     private var isPaired = false
@@ -96,8 +103,23 @@ private struct ConditionBuilder {
             // The pair's own columns say nothing more, and the opened attributes
             // are compared in any case.
             if isPaired, let pair, code == pair.0 || code == pair.1 { continue }
-            add(code, value)
+            if code == .lookup { add(lookups: attributes.lookup ?? .none) } else { add(code, value) }
         }
+    }
+
+    /// No subset of the attributes has an index of its own; rows of one are looked at for
+    /// the others.
+    private mutating func add(lookups wanted: LookupAttributes) {
+        let values = blind.lookups(wanted, in: schema.itemClass)
+        guard !values.isEmpty else { return }
+        let table = StoreSchema.lookupTable(of: schema.itemClass)
+        condition("rowid IN (SELECT item FROM \(table) AS first WHERE pair = ?")
+        for _ in values.dropFirst() {
+            sql += " AND EXISTS (SELECT 1 FROM \(table) WHERE pair = ? AND item = first.item)"
+        }
+        sql += ")"
+        lookups = arguments.count..<arguments.count + values.count
+        arguments += values.map { .blob($0) }
     }
 
     private mutating func addPair(of attributes: AttributeMap) {

@@ -12,6 +12,11 @@ struct StatementText: Sendable {
     let delete: String
     /// Where an item is seen: its group, and whether it is a tombstone.
     let standing: String
+    /// Of its lookup attributes: one more, and away with all.
+    let addLookup: String
+    let removeLookups: String
+    /// Whether that many items or more have one.
+    let isCommonLookup: String
 
     private init(_ itemClass: ItemClass) {
         let columns = StoreSchema.columnsToStore(itemClass)
@@ -27,6 +32,10 @@ struct StatementText: Sendable {
         let kept = columns.filter { !StoreSchema.secretParts.contains($0) }.map { "\($0) = ?" }.joined(separator: ", ")
         replaceMetadata = "UPDATE \(name) SET \(kept) WHERE rowid = ?"
         delete = "DELETE FROM \(name) WHERE rowid = ?"
+        let lookups = StoreSchema.lookupTable(of: itemClass)
+        addLookup = "INSERT INTO \(lookups) (pair, item) VALUES (?, ?)"
+        removeLookups = "DELETE FROM \(lookups) WHERE item = ?"
+        isCommonLookup = "SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT 1 OFFSET ?"
         standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
     }
 
@@ -62,7 +71,9 @@ extension StoreSchema {
     static func columnsToStore(_ itemClass: ItemClass) -> [String] {
         let blind = blindAttributes(of: itemClass).map { column($0.code) }
         let pair = pair(of: itemClass) == nil ? [] : ["b_pair"]
-        return ["uuid", "persistref", "fmt", "gen", "pdmn", "sync", "tomb", "pkey", "metadata", "wrapped_key", "secret"]
+        return [
+            "uuid", "persistref", "fmt", "gen", "pdmn", "sync", "tomb", "pkey", "metadata", "wrapped_key", "secret",
+        ]
             + blind + pair
     }
 }

@@ -63,7 +63,9 @@ package final class Store: Sendable {
     }
 
     /// What locks and durable writes cannot be trusted on (architecture section 4).
-    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "v9fs", "fuse", "fuseblk"]
+    private static let refusedTypes: Set<String> = [
+        "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "v9fs", "fuse", "fuseblk",
+    ]
 
     package static func isUnsuitable(fileSystem type: String) -> Bool {
         refusedTypes.contains(type) || (type.hasPrefix("fuse.") && type != "fuse.fuse-overlayfs")

@@ -8,7 +8,9 @@ internal import KeychainPlatform
 extension KeychainError {
     init(database error: any Error) {
         guard let error = error as? DatabaseError else {
-            if let already = error as? KeychainError { self = already } else {
+            if let already = error as? KeychainError {
+                self = already
+            } else {
                 self = KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(type(of: error))")
             }
             return

@@ -22,6 +22,7 @@ package struct StoreMigration: Sendable {
         StoreMigration(to: 4, StoreSchema.keyGenerations),
         // Rows of format 3 come with it, which a program of format 4 would call damaged.
         StoreMigration(to: 5, []),
+        StoreMigration(to: 6, StoreSchema.lookups),
     ]
 
     /// Runs what a database lacks in one transaction: after a failure or a crash

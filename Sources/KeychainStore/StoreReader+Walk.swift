@@ -45,7 +45,7 @@ extension StoreReader {
         return RowToStore(
             row: decode(row, true), primaryKey: bytes(11) ?? [], pair: hasPair ? bytes(12) : nil,
             hasPairColumn: hasPair,
-            blind: (first..<first + blindCount).map { bytes($0) })
+            blind: (first..<first + blindCount).map { bytes($0) }, lookups: nil)
     }
 
     /// Rows of the table `damaged` that nothing has taken the place of, from

@@ -15,11 +15,35 @@ package struct StoreReader {
         if selection.isImpossible { return }
         try translating {
             var statement = try PreparedStatement(db, selection.sql)
-            for argument in selection.arguments { try statement.bind(argument) }
+            for argument in try arguments(of: selection) { try statement.bind(argument) }
             while try statement.step() {
                 guard try body(Self.decode(statement, withSecrets)) else { break }
             }
         }
+    }
+
+    /// With the rarest of the lookup attributes first: what many items have tells little
+    /// (a schema), and rows of the first are all looked at.
+    private func arguments(of selection: Selection) throws -> [SelectionArgument] {
+        var arguments = selection.arguments
+        guard selection.lookups.count > 1, let first = selection.lookups.first,
+            let rarest = try rarest(of: selection.lookups.map { arguments[$0] }, in: selection.itemClass)
+        else { return arguments }
+        arguments.swapAt(first, first + rarest)
+        return arguments
+    }
+
+    /// nil where all are of many thousand items.
+    private func rarest(of lookups: [SelectionArgument], in itemClass: ItemClass) throws -> Int? {
+        for count in [Int64(16), 256, 4096] {
+            for (index, lookup) in lookups.enumerated() {
+                var statement = try PreparedStatement(db, StatementText.of(itemClass).isCommonLookup)
+                try statement.bind(lookup)
+                try statement.bind(count)
+                if try !statement.step() { return index }
+            }
+        }
+        return nil
     }
 
     package func rows(_ selection: Selection, withSecrets: Bool) throws(KeychainError) -> [SealedRow] {

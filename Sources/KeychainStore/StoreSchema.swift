@@ -4,7 +4,7 @@ package import KeychainModel
 /// Names and order are promises on disk: a change is a numbered migration.
 package enum StoreSchema {
     /// `PRAGMA user_version` of what this program writes.
-    package static let format = 5
+    package static let format = 6
     /// `PRAGMA application_id`: "LKEY".
     package static let applicationID: Int32 = 0x4C4B_4559
     /// The format of a row's seals. 2: the secret's is not bound to the generation of
@@ -48,7 +48,7 @@ package enum StoreSchema {
             moved REAL NOT NULL, rowid_was INTEGER, uuid BLOB, persistref BLOB, fmt INTEGER, gen INTEGER, pdmn TEXT, \
             sync INTEGER, tomb INTEGER, pkey BLOB, blind BLOB, metadata BLOB, wrapped_key BLOB, secret BLOB)
             """,
-        ] + damageRecords + changeLog + keyGenerations
+        ] + damageRecords + changeLog + keyGenerations + lookups
     }
 
     /// What format 2 has and format 1 had not: metadata keys that did not open,
@@ -85,6 +85,25 @@ package enum StoreSchema {
         "DROP TABLE metadata_keys",
         "ALTER TABLE metadata_keys_4 RENAME TO metadata_keys",
     ]
+
+    /// What format 6 has besides: the blind values of lookup attributes, from which an
+    /// item's go with it.
+    static let lookups = ItemClass.stored.filter(hasLookups).flatMap { itemClass in
+        let (name, table) = (itemClass.rawValue, lookupTable(of: itemClass))
+        return [
+            "CREATE TABLE \(table) (pair BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (pair, item)) WITHOUT ROWID",
+            "CREATE INDEX \(table)_item ON \(table)(item)",
+            """
+            CREATE TRIGGER \(table)_gone AFTER DELETE ON \(name) BEGIN \
+            DELETE FROM \(table) WHERE item = OLD.rowid; END
+            """,
+        ]
+    }
+
+    /// Whether items of a class can have lookup attributes.
+    package static func hasLookups(_ itemClass: ItemClass) -> Bool { Schema.of(itemClass)[.lookup] != nil }
+
+    static func lookupTable(of itemClass: ItemClass) -> String { "\(itemClass.rawValue)_lookups" }
 
     private static func table(_ itemClass: ItemClass) -> [String] {
         let name = itemClass.rawValue

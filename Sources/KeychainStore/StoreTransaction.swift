@@ -24,6 +24,7 @@ package struct StoreTransaction {
             try Self.bind(stored, to: &statement)
             try statement.run()
             let rowid = db.lastInsertedRowID
+            try write(lookups: stored.lookups ?? [], of: rowid, in: itemClass)
             notes.add(from: nil, to: stored.standing(in: itemClass), itemClass)
             return rowid
         }
@@ -38,6 +39,7 @@ package struct StoreTransaction {
             try Self.bind(stored, to: &statement)
             try statement.run()
             guard db.changesCount > 0 else { return false }
+            try write(lookups: stored.lookups ?? [], of: db.lastInsertedRowID, in: itemClass)
             notes.add(from: nil, to: stored.standing(in: itemClass), itemClass)
             return true
         }
@@ -64,6 +66,24 @@ package struct StoreTransaction {
         try Self.bind(stored, to: &statement)
         try statement.bind(stored.row.rowid)
         try statement.run()
+        try replaceLookups(of: stored, in: itemClass)
+    }
+
+    private func write(lookups: [[UInt8]], of rowid: Int64, in itemClass: ItemClass) throws {
+        for lookup in lookups {
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).addLookup)
+            try statement.bind(lookup)
+            try statement.bind(rowid)
+            try statement.run()
+        }
+    }
+
+    private func replaceLookups(of stored: RowToStore, in itemClass: ItemClass) throws {
+        guard let lookups = stored.lookups else { return }
+        var statement = try PreparedStatement(db, StatementText.of(itemClass).removeLookups)
+        try statement.bind(stored.row.rowid)
+        try statement.run()
+        try write(lookups: lookups, of: stored.row.rowid, in: itemClass)
     }
 
     /// Replaces everything of a row but its number and what its secret's seal
@@ -77,6 +97,7 @@ package struct StoreTransaction {
             try Self.bind(stored, to: &statement, withSecret: false)
             try statement.bind(stored.row.rowid)
             try statement.run()
+            try replaceLookups(of: stored, in: itemClass)
             let standing = stored.standing(in: itemClass)
             notes.add(from: standing, to: standing, itemClass)
         }

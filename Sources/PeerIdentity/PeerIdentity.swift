@@ -45,7 +45,7 @@ package struct PeerIdentity: Hashable, Sendable {
         var result = Entitlements()
         result.rules = .ios
         result.keychainAccessGroups = rungs.map(\.groupName)
-        result.nameableGroups = [AccessGroup.latchkey.name]
+        result.nameableGroups = [AccessGroup.latchkey.name, AccessGroup.secretService.name]
         return result
     }
 }

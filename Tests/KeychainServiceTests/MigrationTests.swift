@@ -169,3 +169,39 @@ import Testing
         return found
     }
 }
+
+extension MigrationTests {
+    /// What the last program of format 5 stored by `latchkey`.
+    @Test func everyItemOfFormatFiveIsThereAfterMigration() throws {
+        let folder = try fixture("format-5")
+        #expect(try version(folder) == 5)
+        for round in 0..<2 {
+            let engine = try EngineUnderTest.open(folder.path, ManualClock())
+            var entitlements = Entitlements()
+            entitlements.keychainAccessGroups = ["latchkey"]
+            func call(
+                _ operation: KeychainRequest.Operation, _ query: [(String, RawValue)],
+                changes: [(String, RawValue)] = []
+            ) throws -> KeychainAnswer {
+                try engine.answer(
+                    KeychainRequest(operation, query: QueryDictionary(query), changes: QueryDictionary(changes)),
+                    for: Authorization(entitlements))
+            }
+            let plain: [(String, RawValue)] = [
+                ("class", .string("genp")), ("svce", .string("service")), ("acct", .string("plain")),
+            ]
+            let row = try call(.copy, plain + [("r_Data", .bool(true)), ("r_Attributes", .bool(true))]).rows.first
+            #expect(row?.value?.bytes.insecureArray() == Array("value of plain".utf8))
+            #expect(row?.attributes[.label] == .string("A label"))
+            let look = try #require(LookupAttributes([.init(name: "round", value: "last")])).encoded
+            #expect((row?.attributes[.lookup] == nil) == (round == 0))
+            _ = try call(.update, plain, changes: [("look", .data(look))])
+            let found = try call(.copy, [("class", .string("genp")), ("look", .data(look)), ("r_Attributes", .bool(true))])
+            #expect(found.rows.map { $0.attributes[.account] } == [.string("plain")])
+            let report = try engine.doctor(.verify)
+            #expect(report.isIntact == true && report.inspection?.sound == 3 && report.inspection?.rows == 3)
+            try engine.close()
+            #expect(try version(folder) == StoreSchema.format)
+        }
+    }
+}

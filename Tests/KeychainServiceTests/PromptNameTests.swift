@@ -4,6 +4,7 @@ import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainService
+import KeychainStore
 import KeychainTestSupport
 import Synchronization
 import Testing
@@ -178,7 +179,7 @@ import Testing
             #expect(shown.itemsAreBound && shown.items.map(\.label) == ["Label of constrained"])
             #expect(try keychain.engine.doctor(.verify).isIntact == true)
             try keychain.engine.close()
-            #expect(try version() == 5)
+            #expect(try version() == StoreSchema.format)
         }
     }
 }

@@ -31,7 +31,7 @@ struct PeerIdentityTests {
         let entitlements = identity.entitlements
         #expect(entitlements.accessGroups == identity.rungs.map(\.group))
         #expect(entitlements.accessGroups.first?.name == "exe./usr/bin/true")
-        #expect(entitlements.nameableGroups == ["latchkey"])
+        #expect(entitlements.nameableGroups == ["latchkey", "secret-service"])
         #expect(entitlements.flags.isEmpty && entitlements.rules == .ios)
         #expect(entitlements.applicationIdentifier == nil && entitlements.applicationGroups.isEmpty)
         withExtendedLifetime(client) {}

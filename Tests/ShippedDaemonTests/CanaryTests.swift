@@ -127,7 +127,8 @@ private struct Canaries: Sendable {
     func isIn(_ value: AttributeValue) -> Bool {
         switch value {
         case .string(let text): Array(text.utf8).starts(with: marker)
-        case .data(let bytes): bytes.starts(with: marker)
+        // Lookup attributes have a length before their first name.
+        case .data(let bytes): bytes.starts(with: marker) || bytes.dropFirst(4).starts(with: marker)
         case .integer(let number): number == self.number
         case .date(let seconds): seconds == date
         case .real: false
@@ -166,6 +167,8 @@ private struct Canaries: Sendable {
         case .date: .date(date)
         case .sha1: .data(marker + marker[..<4])
         case .uuid: .data(marker)
+        case .lookup:
+            .data(LookupAttributes([.init(name: text(name), value: text("value of " + name))])?.encoded ?? [])
         case .access, .accessControl: .null
         }
     }

@@ -51,7 +51,8 @@ struct AttributeChange: Sendable {
         case .number: number(text, of: attribute)
         case .blob, .data, .string: bytes(text).map { .data($0) } ?? .string(text)
         case .sha1, .uuid: bytes(text).map { .data($0) }
-        case .accessControl, .ignored: nil
+        // Programs of the Secret Service set it.
+        case .accessControl, .ignored, .lookup: nil
         }
     }
 
@@ -97,6 +98,7 @@ struct AttributeChange: Sendable {
         case .sha1: "<40 hex digits>"
         case .uuid: "<32 hex digits>"
         case .blob, .data, .string, .accessControl, .ignored: "text"
+        case .lookup: "what programs of the Secret Service set"
         }
     }
 

@@ -1,0 +1,238 @@
+@_implementationOnly import CLatchkeySession
+internal import KeychainPlatform
+
+/// A call that came over a bus, parsed.
+@safe package final class BusCall {
+    package let path: ObjectPath
+    /// Empty where the caller named none.
+    package let interface: String
+    package let member: String
+    package let arguments: [BusValue]
+    /// The name of the caller's connection; empty where there is no bus between us.
+    package let sender: String
+    private let message: OpaquePointer
+    private var isAnswered = false
+
+    /// nil for a message whose path or arguments are not as D-Bus has them.
+    ///
+    /// - Throws: where its arguments cannot be taken, in words for the caller.
+    init?(_ message: OpaquePointer) throws(BusError) {
+        guard let path = unsafe sd_bus_message_get_path(message).flatMap({ unsafe ObjectPath(String(cString: $0)) }),
+            let member = unsafe sd_bus_message_get_member(message).map({ unsafe String(cString: $0) })
+        else { return nil }
+        self.path = path
+        self.member = member
+        interface = unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } ?? ""
+        sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) } ?? ""
+        // Secrets may be in it: sd-bus wipes what it frees of such a message.
+        unsafe sd_bus_message_sensitive(message)
+        unsafe self.message = sd_bus_message_ref(message)
+        arguments = try unsafe MessageReader(message).all()
+    }
+
+    deinit {
+        // A call that nobody answered would wait for its time to be over.
+        if !isAnswered { refuse(BusError(.failed, "nobody answered")) }
+        unsafe sd_bus_message_unref(message)
+    }
+
+    package func answer(_ values: [BusValue] = []) {
+        var reply: OpaquePointer?
+        isAnswered = true
+        guard unsafe sd_bus_message_new_method_return(message, &reply) >= 0, let reply = unsafe reply else { return }
+        unsafe sd_bus_message_sensitive(reply)
+        if unsafe MessageWriter(reply).append(values) {
+            unsafe sd_bus_message_send(reply)
+        } else {
+            refuse(BusError(.noMemory, "the answer is too large"))
+        }
+        unsafe sd_bus_message_unref(reply)
+    }
+
+    package func refuse(_ error: BusError) {
+        isAnswered = true
+        _ = unsafe lk_session_refuse(message, error.name, error.text)
+    }
+}
+
+/// An error as D-Bus has them: a name, and a text for people.
+package struct BusError: Error, Sendable, Hashable {
+    package let name: String
+    package let text: String
+
+    /// org.freedesktop.DBus.Error (D-Bus Specification 0.43 and its reference implementation).
+    package enum Standard: String, Sendable {
+        case failed = "Failed"
+        case noMemory = "NoMemory"
+        case notSupported = "NotSupported"
+        case invalidArguments = "InvalidArgs"
+        case unknownMethod = "UnknownMethod"
+        case unknownProperty = "UnknownProperty"
+        case propertyReadOnly = "PropertyReadOnly"
+        case accessDenied = "AccessDenied"
+    }
+
+    package init(_ standard: Standard, _ text: String) {
+        self.init(name: "org.freedesktop.DBus.Error." + standard.rawValue, text: text)
+    }
+
+    package init(name: String, text: String) {
+        self.name = name
+        self.text = text
+    }
+}
+
+/// Reads a message's arguments by the types that stand in it; sd-bus has checked the
+/// message against its signature.
+@safe struct MessageReader {
+    private let message: OpaquePointer
+
+    /// Containers in each other: more than any method of ours has.
+    private static let deepest = 8
+    /// Elements of all arrays together: what a caller may have us keep.
+    private static let mostElements = 100_000
+
+    init(_ message: OpaquePointer) { unsafe self.message = message }
+
+    func all() throws(BusError) -> [BusValue] {
+        var left = Self.mostElements
+        return try values(deep: 0, &left)
+    }
+
+    /// Up to the end of the container or message.
+    private func values(deep: Int, _ left: inout Int) throws(BusError) -> [BusValue] {
+        guard deep <= Self.deepest else { throw BusError(.invalidArguments, "the arguments are nested too deep") }
+        var found: [BusValue] = []
+        while unsafe sd_bus_message_at_end(message, 0) == 0 {
+            left -= 1
+            guard left >= 0 else { throw BusError(.invalidArguments, "there are too many elements") }
+            found.append(try value(deep: deep, &left))
+        }
+        return found
+    }
+
+    private func value(deep: Int, _ left: inout Int) throws(BusError) -> BusValue {
+        var type: CChar = 0
+        var contents: UnsafePointer<CChar>?
+        guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0 else { throw Self.malformed }
+        let inner = unsafe contents.map { unsafe String(cString: $0) } ?? ""
+        switch Character(UnicodeScalar(UInt8(bitPattern: type))) {
+        case "b":
+            var flag: Int32 = 0
+            try unsafe readBasic(type, &flag)
+            return .boolean(flag != 0)
+        case "u":
+            var number: UInt32 = 0
+            try unsafe readBasic(type, &number)
+            return .uint32(number)
+        case "t":
+            var number: UInt64 = 0
+            try unsafe readBasic(type, &number)
+            return .uint64(number)
+        case "s": return .string(try readText(type))
+        case "o":
+            guard let path = ObjectPath(try readText(type)) else { throw Self.malformed }
+            return .path(path)
+        case "h":
+            var raw: Int32 = -1
+            try unsafe readBasic(type, &raw)
+            // sd-bus keeps its own, which goes with the message.
+            let copy = lk_session_copy(raw)
+            guard copy >= 0 else { throw BusError(.failed, "the descriptor cannot be kept") }
+            return .descriptor(Descriptor(owning: copy))
+        case "a" where inner == "y": return .bytes(try readBytes())
+        case "a":
+            let elements = try inside(type, inner, deep, &left)
+            return .array(of: inner, elements)
+        case "r": return .structure(try inside(type, inner, deep, &left))
+        case "e":
+            let pair = try inside(type, inner, deep, &left)
+            guard pair.count == 2 else { throw Self.malformed }
+            return .entry(pair[0], pair[1])
+        case "v":
+            guard let content = try inside(type, inner, deep, &left).first else { throw Self.malformed }
+            return .variant(content)
+        case let other:
+            guard unsafe sd_bus_message_skip(message, String(other)) >= 0 else { throw Self.malformed }
+            return .other(other)
+        }
+    }
+
+    private func inside(
+        _ type: CChar, _ contents: String, _ deep: Int, _ left: inout Int
+    ) throws(BusError) -> [BusValue] {
+        guard unsafe sd_bus_message_enter_container(message, type, contents) > 0 else { throw Self.malformed }
+        let found = try values(deep: deep + 1, &left)
+        guard unsafe sd_bus_message_exit_container(message) >= 0 else { throw Self.malformed }
+        return found
+    }
+
+    private func readBasic(_ type: CChar, _ place: UnsafeMutableRawPointer) throws(BusError) {
+        guard unsafe sd_bus_message_read_basic(message, type, place) > 0 else { throw Self.malformed }
+    }
+
+    private func readText(_ type: CChar) throws(BusError) -> String {
+        var text: UnsafePointer<CChar>?
+        try unsafe readBasic(type, &text)
+        guard let text = unsafe text else { throw Self.malformed }
+        return unsafe String(cString: text)
+    }
+
+    private func readBytes() throws(BusError) -> SharedSecret {
+        var start: UnsafeRawPointer?
+        var count = 0
+        guard unsafe sd_bus_message_read_array(message, CChar(UInt8(ascii: "y")), &start, &count) >= 0 else {
+            throw Self.malformed
+        }
+        do throws(SystemCallError) {
+            return SharedSecret(
+                try unsafe SecretBytes(unsafeAllocating: UnsafeRawBufferPointer(start: start, count: count)))
+        } catch { throw BusError(.noMemory, "there is no memory for \(count) bytes") }
+    }
+
+    private static let malformed = BusError(.invalidArguments, "the arguments are not what their signature says")
+}
+
+/// Appends values to a message that is being made.
+@safe struct MessageWriter {
+    private let message: OpaquePointer
+
+    init(_ message: OpaquePointer) { unsafe self.message = message }
+
+    /// False where the message cannot take them.
+    func append(_ values: [BusValue]) -> Bool { values.allSatisfy { append($0) } }
+
+    private func append(_ value: BusValue) -> Bool {
+        switch value {
+        case .boolean(let flag):
+            var number: Int32 = flag ? 1 : 0
+            return unsafe basic("b", &number)
+        case .uint32(var number): return unsafe basic("u", &number)
+        case .uint64(var number): return unsafe basic("t", &number)
+        // A text of D-Bus ends at its first zero (D-Bus Specification 0.43, "String-like types").
+        case .string(let text): return unsafe text.withCString { unsafe basic("s", $0) }
+        case .path(let path): return unsafe path.text.withCString { unsafe basic("o", $0) }
+        case .bytes(let bytes):
+            return unsafe bytes.bytes.withUnsafeBytes { raw in
+                unsafe sd_bus_message_append_array(message, CChar(UInt8(ascii: "y")), raw.baseAddress, raw.count) >= 0
+            }
+        case .descriptor(let descriptor):
+            var raw = descriptor.raw
+            return unsafe basic("h", &raw)
+        case .array(let element, let values): return container("a", element, values)
+        case .structure(let values): return container("r", values.map(\.signature).joined(), values)
+        case .entry(let key, let value): return container("e", key.signature + value.signature, [key, value])
+        case .variant(let content): return container("v", content.signature, [content])
+        case .other: return false
+        }
+    }
+
+    private func basic(_ type: UnicodeScalar, _ place: UnsafeRawPointer) -> Bool {
+        unsafe sd_bus_message_append_basic(message, CChar(type.value), place) >= 0
+    }
+
+    private func container(_ type: UnicodeScalar, _ contents: String, _ values: [BusValue]) -> Bool {
+        guard unsafe sd_bus_message_open_container(message, CChar(type.value), contents) >= 0 else { return false }
+        return append(values) && (unsafe sd_bus_message_close_container(message) >= 0)
+    }
+}

@@ -1,0 +1,130 @@
+package import KeychainPlatform
+
+/// One value of a D-Bus message (D-Bus Specification 0.43, "Type System").
+///
+/// Byte arrays are taken for secrets: whoever sends one to a keychain mostly sends one.
+package indirect enum BusValue: Sendable {
+    case boolean(Bool)
+    case uint32(UInt32)
+    case uint64(UInt64)
+    case string(String)
+    case path(ObjectPath)
+    case bytes(SharedSecret)
+    case descriptor(Descriptor)
+    /// An array of anything but bytes; the signature is that of its elements.
+    case array(of: String, [BusValue])
+    case structure([BusValue])
+    case entry(BusValue, BusValue)
+    case variant(BusValue)
+    /// Of a type that no method of ours takes: a number of another size.
+    case other(Character)
+
+    package var signature: String {
+        switch self {
+        case .boolean: "b"
+        case .uint32: "u"
+        case .uint64: "t"
+        case .string: "s"
+        case .path: "o"
+        case .bytes: "ay"
+        case .descriptor: "h"
+        case .array(let element, _): "a" + element
+        case .structure(let values): "(" + values.map(\.signature).joined() + ")"
+        case .entry(let key, let value): "{" + key.signature + value.signature + "}"
+        case .variant: "v"
+        case .other(let type): String(type)
+        }
+    }
+}
+
+extension BusValue {
+    package static func paths(_ paths: [ObjectPath]) -> BusValue { .array(of: "o", paths.map { .path($0) }) }
+
+    /// a{ss}
+    package static func texts(_ pairs: [(String, String)]) -> BusValue {
+        .array(of: "{ss}", pairs.map { .entry(.string($0.0), .string($0.1)) })
+    }
+
+    /// a{sv}
+    package static func properties(_ pairs: [(String, BusValue)]) -> BusValue {
+        .array(of: "{sv}", pairs.map { .entry(.string($0.0), .variant($0.1)) })
+    }
+
+    package var text: String? { if case .string(let text) = self { text } else { nil } }
+    package var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
+    package var objectPath: ObjectPath? { if case .path(let path) = self { path } else { nil } }
+    package var secret: SharedSecret? { if case .bytes(let bytes) = self { bytes } else { nil } }
+    package var content: BusValue? { if case .variant(let value) = self { value } else { nil } }
+    package var members: [BusValue]? { if case .structure(let members) = self { members } else { nil } }
+
+    /// Of an array of object paths.
+    package var objectPaths: [ObjectPath]? {
+        guard case .array(of: "o", let elements) = self else { return nil }
+        return elements.compactMap(\.objectPath)
+    }
+
+    /// Of a{ss}.
+    package var textPairs: [(name: String, value: String)]? {
+        guard case .array(of: "{ss}", let entries) = self else { return nil }
+        return entries.compactMap { entry in
+            guard case .entry(.string(let name), .string(let value)) = entry else { return nil }
+            return (name, value)
+        }
+    }
+
+    /// Of a{sv}.
+    package var propertyPairs: [(name: String, value: BusValue)]? {
+        guard case .array(of: "{sv}", let entries) = self else { return nil }
+        return entries.compactMap { entry in
+            guard case .entry(.string(let name), .variant(let value)) = entry else { return nil }
+            return (name, value)
+        }
+    }
+}
+
+/// Where an object of a bus is: "/" or elements of letters, digits and underscores, each
+/// behind a slash (D-Bus Specification 0.43, "Valid Object Paths").
+package struct ObjectPath: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    /// "/", which the Secret Service says for "none".
+    package static let none = ObjectPath(unchecked: "/")
+
+    package init?(_ text: String) {
+        guard text.hasPrefix("/"), text == "/" || Self.areElements(text.dropFirst()) else { return nil }
+        self.text = text
+    }
+
+    private init(unchecked text: String) { self.text = text }
+
+    private static func areElements(_ text: Substring) -> Bool {
+        text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { element in
+            !element.isEmpty && element.utf8.allSatisfy { isElementByte($0) }
+        }
+    }
+
+    fileprivate static func isElementByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// The object of that name below this one.
+    ///
+    /// - Precondition: the name is an element of a path.
+    package func appending(_ name: String) -> ObjectPath {
+        precondition(!name.isEmpty && name.utf8.allSatisfy { Self.isElementByte($0) }, "no element of a path")
+        return ObjectPath(unchecked: text == "/" ? "/" + name : text + "/" + name)
+    }
+
+    /// The elements below another path; nil: it is not below it.
+    package func elements(below parent: ObjectPath) -> [String]? {
+        guard text.hasPrefix(parent.text + "/") else { return nil }
+        return text.dropFirst(parent.text.count + 1).split(separator: "/").map(String.init)
+    }
+
+    package var description: String { text }
+}

@@ -1,0 +1,161 @@
+@_implementationOnly import CLatchkeySession
+package import KeychainPlatform
+internal import Synchronization
+
+/// Why a bus cannot be used.
+package struct SessionBusFailure: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ what: String, _ result: Int32) { description = "\(what): \(SystemCallError(what, errno: -result))" }
+}
+
+/// Who answers what comes over a bus.
+package protocol BusObjects: AnyObject {
+    func answer(_ call: BusCall)
+    /// A connection of the bus has ended, with all that it was given.
+    func connectionEnded(_ name: String)
+}
+
+/// One connection to a bus, or to a peer without one, on which we are called. One thread
+/// uses it; ``post(_:)`` alone may be called on any.
+///
+/// sd-bus answers `org.freedesktop.DBus.Peer` by itself.
+@safe package final class SessionBus {
+    private let bus: OpaquePointer
+    private weak var objects: (any BusObjects)?
+    private let posted: Mailbox
+
+    /// Work for the thread of a bus, from others.
+    package final class Mailbox: Sendable {
+        private let works = Mutex<[@Sendable (SessionBus) -> Void]>([])
+        fileprivate let signal: EventSignal
+
+        fileprivate init() throws(SystemCallError) { signal = try EventSignal() }
+
+        package func post(_ work: @escaping @Sendable (SessionBus) -> Void) {
+            works.withLock { $0.append(work) }
+            signal.signal()
+        }
+
+        fileprivate func take() -> [@Sendable (SessionBus) -> Void] {
+            signal.drain()
+            return works.withLock { works in
+                defer { works = [] }
+                return works
+            }
+        }
+    }
+
+    /// The session bus, as DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR name it.
+    package static func user() throws(SessionBusFailure) -> SessionBus {
+        var bus: OpaquePointer?
+        let result = unsafe sd_bus_open_user(&bus)
+        guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("the session bus", result) }
+        return try unsafe SessionBus(bus)
+    }
+
+    /// The peer at the other end of a socket.
+    package static func peer(on socket: Descriptor) throws(SessionBusFailure) -> SessionBus {
+        let copy = lk_session_copy(socket.raw)
+        guard copy >= 0 else { throw SessionBusFailure("the peer", copy) }
+        var bus: OpaquePointer?
+        let result = unsafe lk_session_serve(copy, &bus)
+        guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("the peer", result) }
+        return try unsafe SessionBus(bus)
+    }
+
+    private init(_ bus: OpaquePointer) throws(SessionBusFailure) {
+        unsafe self.bus = bus
+        do throws(SystemCallError) { posted = try Mailbox() } catch {
+            unsafe sd_bus_unref(bus)
+            throw SessionBusFailure("eventfd", -error.errno)
+        }
+        let result = unsafe sd_bus_add_filter(bus, nil, Self.handler, Unmanaged.passUnretained(self).toOpaque())
+        guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
+    }
+
+    deinit { unsafe sd_bus_flush_close_unref(bus) }
+
+    package var mailbox: Mailbox { posted }
+
+    /// Hands what comes to `objects` from now on.
+    package func serve(_ objects: any BusObjects) { self.objects = objects }
+
+    private static let handler: sd_bus_message_handler_t = { message, context, _ in
+        guard let message = unsafe message, let context = unsafe context else { return 0 }
+        return unsafe Unmanaged<SessionBus>.fromOpaque(context).takeUnretainedValue().take(message)
+    }
+
+    /// 1: it is dealt with.
+    private func take(_ message: OpaquePointer) -> Int32 {
+        if unsafe sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0 {
+            unsafe tellOfEnd(message)
+            return 0
+        }
+        var type: UInt8 = 0
+        guard unsafe sd_bus_message_get_type(message, &type) >= 0, type == UInt8(SD_BUS_MESSAGE_METHOD_CALL) else {
+            return 0
+        }
+        if unsafe sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Peer", nil) > 0 { return 0 }
+        do throws(BusError) {
+            guard let objects, let call = try unsafe BusCall(message) else { return 0 }
+            objects.answer(call)
+        } catch {
+            _ = unsafe lk_session_refuse(message, error.name, error.text)
+        }
+        return 1
+    }
+
+    private func tellOfEnd(_ message: OpaquePointer) {
+        guard let values = try? unsafe MessageReader(message).all(), values.count == 3,
+            case .string(let name) = values[0], case .string("") = values[2], name.hasPrefix(":")
+        else { return }
+        objects?.connectionEnded(name)
+    }
+
+    // MARK: Names
+
+    /// Has the ends of connections told (``BusObjects/connectionEnded(_:)``).
+    package func followEnds() throws(SessionBusFailure) {
+        let rule =
+            "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+            + "member='NameOwnerChanged',arg2=''"
+        // The filter has it; this says to the bus that we want it.
+        let result = unsafe sd_bus_add_match(bus, nil, rule, { _, _, _ in 0 }, nil)
+        guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
+    }
+
+    /// Takes a name; false where somebody else has it and keeps it.
+    package func request(_ name: String, replacing: Bool) throws(SessionBusFailure) -> Bool {
+        let result = unsafe lk_session_request(bus, name, replacing ? 1 : 0)
+        guard result >= 0 else { throw SessionBusFailure(name, result) }
+        return result == 1
+    }
+
+    // MARK: Saying something
+
+    package func emit(_ member: String, of interface: String, at path: ObjectPath, _ values: [BusValue]) {
+        var signal: OpaquePointer?
+        guard unsafe sd_bus_message_new_signal(bus, &signal, path.text, interface, member) >= 0,
+            let signal = unsafe signal
+        else { return }
+        if unsafe MessageWriter(signal).append(values) { unsafe sd_bus_send(bus, signal, nil) }
+        unsafe sd_bus_message_unref(signal)
+    }
+
+    // MARK: The loop
+
+    /// Serves until the bus ends the connection or `stop` is signalled.
+    package func run(until isOver: () -> Bool) throws(SessionBusFailure) {
+        while !isOver() {
+            for work in posted.take() { work(self) }
+            if isOver() { return }
+            let result = unsafe lk_session_step(bus)
+            if result == LK_SESSION_ENDED { return }
+            guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
+            if result > 0 { continue }
+            let waited = unsafe lk_session_wait(bus, posted.signal.descriptor.raw)
+            guard waited >= 0 else { throw SessionBusFailure("poll", waited) }
+        }
+    }
+}

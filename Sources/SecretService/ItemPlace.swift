@@ -1,0 +1,190 @@
+internal import KeychainCrypto
+internal import KeychainModel
+
+/// Where an item of the Secret Service stands among the keychain's, by its lookup
+/// attributes: class and the attributes that make it unique (FORMATS.md, "Items of the
+/// Secret Service").
+struct ItemPlace: Sendable {
+    let itemClass: ItemClass
+    let attributes: [(String, RawValue)]
+
+    /// Places to be tried in their order. The first is what a person, or a program of
+    /// SecItem, would look under; the others are free unless the very same attributes are
+    /// there.
+    static func candidates(for attributes: LookupAttributes, label: String, serial: () -> String) -> [ItemPlace] {
+        let known = network(attributes) ?? docker(attributes) ?? application(attributes, label) ?? plain(attributes)
+        let schema = attributes[SecretServiceNames.schema] ?? SecretServiceNames.genericSchema
+        let digest = hex(KeyDerivation.digest(attributes.encoded).prefix(16))
+        return [known, generic(schema, digest), generic(schema, "\(digest)-\(serial())")].compactMap { $0 }
+    }
+
+    private static func generic(_ service: String, _ account: String) -> ItemPlace {
+        ItemPlace(itemClass: .genericPassword, attributes: [("svce", .string(service)), ("acct", .string(account))])
+    }
+
+    /// git-credential-libsecret, GVfs, and what else uses libsecret's network schema.
+    private static func network(_ attributes: LookupAttributes) -> ItemPlace? {
+        guard attributes[SecretServiceNames.schema] == "org.gnome.keyring.NetworkPassword",
+            let server = attributes["server"]
+        else { return nil }
+        let (host, port) = parts(server)
+        return internet(
+            host, port: attributes["port"].flatMap { UInt16($0) } ?? port, scheme: attributes["protocol"],
+            account: attributes["user"] ?? "", path: attributes["object"])
+    }
+
+    /// docker-credential-secretservice, whose server is an address.
+    private static func docker(_ attributes: LookupAttributes) -> ItemPlace? {
+        guard attributes[SecretServiceNames.schema] == "io.docker.Credentials", let address = attributes["server"]
+        else {
+            return nil
+        }
+        var rest = Substring(address)
+        var scheme: String?
+        if let end = address.range(ofText: "://") {
+            scheme = String(address[..<end.lowerBound])
+            rest = address[end.upperBound...]
+        }
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        let (host, port) = parts(String(rest[..<slash]))
+        return internet(
+            host, port: port, scheme: scheme, account: attributes["username"] ?? "",
+            path: slash < rest.endIndex ? String(rest[slash...]) : nil)
+    }
+
+    private static func application(_ attributes: LookupAttributes, _ label: String) -> ItemPlace? {
+        switch (attributes[SecretServiceNames.schema], attributes["application"]) {
+        case ("chrome_libsecret_os_crypt_password_v2", let application?): return generic(label, application)
+        case ("org.freedesktop.NetworkManager.Connection", _):
+            let names = ["connection-uuid", "setting-name", "setting-key"].compactMap { attributes[$0] }
+            guard names.count == 3 else { return nil }
+            return generic("org.freedesktop.NetworkManager.Connection", names.joined(separator: "/"))
+        default: return nil
+        }
+    }
+
+    /// Python's keyring, and many a program that says service and account.
+    private static func plain(_ attributes: LookupAttributes) -> ItemPlace? {
+        guard let service = attributes["service"], !service.isEmpty,
+            let account = attributes["username"] ?? attributes["account"] ?? attributes["user"]
+        else { return nil }
+        return generic(service, account)
+    }
+
+    private static func internet(
+        _ host: String, port: UInt16?, scheme: String?, account: String, path: String?
+    ) -> ItemPlace? {
+        guard !host.isEmpty else { return nil }
+        var attributes: [(String, RawValue)] = [("srvr", .string(host)), ("acct", .string(account))]
+        if let code = scheme.flatMap({ ProtocolNames.codes[$0] }) { attributes.append(("ptcl", .string(code))) }
+        if let port { attributes.append(("port", .integer(Int64(port)))) }
+        if let path, !path.isEmpty { attributes.append(("path", .string(path))) }
+        return ItemPlace(itemClass: .internetPassword, attributes: attributes)
+    }
+
+    /// "host", "host:port", "[address]:port".
+    private static func parts(_ server: String) -> (host: String, port: UInt16?) {
+        guard let colon = server.lastIndex(of: ":"), server[..<colon].last == "]" || !server[..<colon].contains(":"),
+            let port = UInt16(server[server.index(after: colon)...])
+        else { return (server, nil) }
+        return (String(server[..<colon]), port)
+    }
+
+    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension String {
+    fileprivate func range(ofText text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
+
+/// The lookup attributes that stand for an item which no program of the Secret Service
+/// stored: `latchkey set` did, or a program by SecItemAdd.
+struct ImpliedAttributes {
+    private let values: [String: [String]]
+    /// What is shown of it.
+    let shown: LookupAttributes
+
+    init(_ itemClass: ItemClass, _ attributes: AttributeMap) {
+        let account = attributes[.account]?.string ?? ""
+        var values: [String: [String]] = [:]
+        for name in ["username", "account", "user"] { values[name] = [account] }
+        values[SecretServiceNames.schema] = [
+            SecretServiceNames.genericSchema, "org.gnome.keyring.NetworkPassword", "io.docker.Credentials",
+        ]
+        values["application"] = ["Python keyring library"]
+        values["docker_cli"] = ["1"]
+        values["label"] = ["Docker Credentials"]
+        var pairs: [(String, String)]
+        switch itemClass {
+        case .internetPassword:
+            let server = attributes[.server]?.string ?? ""
+            let port = attributes["port"]?.integer.flatMap { $0 == 0 ? nil : "\($0)" }
+            let path = attributes["path"]?.string ?? ""
+            let code = attributes["ptcl"]?.string ?? ""
+            let scheme = ProtocolNames.name(of: code)
+            values["server"] = [server] + (port.map { ["\(server):\($0)"] } ?? [])
+            values["service"] = [server]
+            values["protocol"] = scheme.map { [$0] } ?? ["https", "http"]
+            values["port"] = port.map { [$0] }
+            values["object"] = [path, String(path.drop { $0 == "/" })]
+            pairs = [
+                (SecretServiceNames.schema, "org.gnome.keyring.NetworkPassword"), ("server", server), ("user", account),
+            ]
+            if let scheme { pairs.append(("protocol", scheme)) }
+            if let port { pairs.append(("port", port)) }
+            if !path.isEmpty { pairs.append(("object", path)) }
+        default:
+            let service = attributes[.service]?.string ?? ""
+            values["service"] = [service]
+            values["server"] = [service, "https://\(service)", "https://\(service)/"]
+            values["protocol"] = ["https"]
+            pairs = [
+                (SecretServiceNames.schema, SecretServiceNames.genericSchema), ("service", service),
+                ("username", account),
+            ]
+        }
+        self.values = values
+        shown = LookupAttributes(pairs.map { .init(name: $0.0, value: $0.1) }) ?? .none
+    }
+
+    /// Whether it answers to the attributes: each is one of those that programs use for
+    /// what the item has.
+    func include(_ wanted: LookupAttributes) -> Bool {
+        wanted.pairs.allSatisfy { pair in values[pair.name]?.contains { $0.hasSameBytes(as: pair.value) } == true }
+    }
+
+    /// Under which places such an item may be; none where nothing says which: everything
+    /// would answer to a schema alone.
+    static func places(for wanted: LookupAttributes) -> [ItemPlace] {
+        guard let name = wanted["server"] ?? wanted["service"] else { return [] }
+        let account = wanted["username"] ?? wanted["account"] ?? wanted["user"]
+        let host = host(of: name)
+        let owner: [(String, RawValue)] = account.map { [("acct", .string($0))] } ?? []
+        return [
+            ItemPlace(itemClass: .internetPassword, attributes: [("srvr", .string(host))] + owner),
+            ItemPlace(itemClass: .genericPassword, attributes: [("svce", .string(host))] + owner),
+        ]
+    }
+
+    private static func host(of name: String) -> String {
+        var rest = Substring(name)
+        for scheme in ["https://", "http://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
+        guard rest.count < name.count else {
+            guard let colon = rest.lastIndex(of: ":"), UInt16(rest[rest.index(after: colon)...]) != nil else {
+                return name
+            }
+            return String(rest[..<colon])
+        }
+        return String(rest.prefix { $0 != "/" })
+    }
+}

@@ -1,0 +1,184 @@
+internal import KeychainModel
+internal import KeychainProtocol
+internal import MessageBus
+
+/// A collection of the Secret Service: an access group, with what is known of it besides.
+struct SecretCollection: Sendable, Hashable {
+    /// As it stands in its object's path.
+    let name: String
+    let label: String
+    /// Seconds since 1970-01-01T00:00:00Z.
+    let created: UInt64
+    let modified: UInt64
+
+    /// What programs find without asking for anything. Its group is the command line's:
+    /// `latchkey get` finds what they store, and they what `latchkey set` stores.
+    static let login = "login"
+    /// Emptied whenever the service starts.
+    static let session = "session"
+
+    static func group(of name: String) -> AccessGroup {
+        name == login ? .latchkey : AccessGroup("\(AccessGroup.secretService.name).\(name)")
+    }
+
+    var group: AccessGroup { Self.group(of: name) }
+    var path: ObjectPath { SecretServiceNames.collections.appending(name) }
+
+    static func isElement(_ text: String) -> Bool {
+        !text.isEmpty && text.unicodeScalars.allSatisfy { isKept($0) || $0 == "_" }
+    }
+
+    private static func isKept(_ scalar: UnicodeScalar) -> Bool {
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+    }
+
+    /// Bytes that an element of a path cannot have stand as "_" and two hex digits, as
+    /// gnome-keyring writes them.
+    static func element(_ text: String) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var out: [UInt8] = []
+        for byte in text.utf8 {
+            if isKept(UnicodeScalar(byte)) {
+                out.append(byte)
+            } else {
+                out += [UInt8(ascii: "_"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}
+
+/// Which collections and aliases there are: items of the group "secret-service", under a
+/// protection class that is open while the keychain is locked, because programs look
+/// for their collection before they have it unlocked.
+struct CollectionBook {
+    private let keychain: any KeychainTransport
+    private let collectionService = "org.freedesktop.Secret.Collection"
+    private let aliasService = "org.freedesktop.Secret.Alias"
+    /// The longest name of a collection, in bytes.
+    private static let longestName = 128
+
+    init(_ keychain: any KeychainTransport) { self.keychain = keychain }
+
+    private func place(_ service: String, _ name: String?) -> [(String, RawValue)] {
+        [("class", .string("genp")), ("agrp", .string(AccessGroup.secretService.name)), ("svce", .string(service))]
+            + (name.map { [("acct", .string($0))] } ?? [])
+    }
+
+    /// Those that are always there come first.
+    func all() throws(KeychainError) -> [SecretCollection] {
+        let rows = try rows(collectionService, nil)
+        let known = rows.compactMap { Self.collection($0) }
+        let fixed = [(SecretCollection.login, "Login"), (SecretCollection.session, "session")].map { name, label in
+            known.first { $0.name == name }
+                ?? SecretCollection(name: name, label: label, created: 0, modified: 0)
+        }
+        return fixed + known.filter { one in !fixed.contains { $0.name == one.name } }
+    }
+
+    private func rows(_ service: String, _ name: String?) throws(KeychainError) -> [AnswerRow] {
+        let query = place(service, name) + [("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
+        do throws(KeychainError) {
+            return try keychain.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+        } catch {
+            guard error.status == .itemNotFound else { throw error }
+            return []
+        }
+    }
+
+    private static func collection(_ row: AnswerRow) -> SecretCollection? {
+        guard let name = row.attributes[.account]?.string, SecretCollection.isElement(name) else {
+            return nil
+        }
+        return SecretCollection(
+            name: name, label: row.attributes[.label]?.string ?? name, created: row.attributes.seconds(.creationDate),
+            modified: row.attributes.seconds(.modificationDate))
+    }
+
+    /// Under a name made from its label that no other has.
+    func make(labelled label: String) throws(KeychainError) -> SecretCollection {
+        let base = String(SecretCollection.element(label).prefix(Self.longestName))
+        let taken = try all().map(\.name)
+        var name = base.isEmpty ? "collection" : base
+        var number = 1
+        while taken.contains(name) {
+            number += 1
+            name = "\(base)_\(number)"
+        }
+        try write(label, of: name)
+        return try all().first { $0.name == name }
+            ?? SecretCollection(name: name, label: label, created: 0, modified: 0)
+    }
+
+    /// Also of one that had none of its own yet.
+    func write(_ label: String, of name: String) throws(KeychainError) {
+        try write(place(collectionService, name), [("labl", .string(label))])
+    }
+
+    private func write(_ place: [(String, RawValue)], _ values: [(String, RawValue)]) throws(KeychainError) {
+        let kept = [("pdmn", RawValue.string(ProtectionClass.alwaysThisDeviceOnly.rawValue))]
+        do throws(KeychainError) {
+            _ = try keychain.perform(KeychainRequest(.add, query: QueryDictionary(place + values + kept)))
+        } catch {
+            guard error.status == .duplicateItem else { throw error }
+            _ = try keychain.perform(
+                KeychainRequest(.update, query: QueryDictionary(place), changes: QueryDictionary(values)))
+        }
+    }
+
+    /// With all its items, and the aliases that name it.
+    func remove(_ collection: SecretCollection) throws(KeychainError) {
+        for itemClass in SecretItems.classes {
+            let all: [(String, RawValue)] = [
+                ("class", .string(itemClass.rawValue)), ("agrp", .string(collection.group.name)),
+            ]
+            try removeIfThere(all)
+        }
+        for (alias, name) in try aliases() where name == collection.name {
+            try removeIfThere(place(aliasService, alias))
+        }
+        try removeIfThere(place(collectionService, collection.name))
+    }
+
+    private func removeIfThere(_ query: [(String, RawValue)]) throws(KeychainError) {
+        do throws(KeychainError) {
+            _ = try keychain.perform(KeychainRequest(.delete, query: QueryDictionary(query)))
+        } catch {
+            guard error.status == .itemNotFound else { throw error }
+        }
+    }
+
+    // MARK: Aliases
+
+    /// The name of the collection that an alias stands for; nil: for none.
+    func collection(of alias: String) throws(KeychainError) -> String? {
+        if alias == SecretCollection.session { return SecretCollection.session }
+        let written = try rows(aliasService, alias).first?.attributes["gena"]?.string
+        if let written { return written }
+        return alias == "default" || alias == SecretCollection.login ? SecretCollection.login : nil
+    }
+
+    private func aliases() throws(KeychainError) -> [(String, String)] {
+        try rows(aliasService, nil).compactMap { row in
+            guard let alias = row.attributes[.account]?.string, let name = row.attributes["gena"]?.string else {
+                return nil
+            }
+            return (alias, name)
+        }
+    }
+
+    /// - Parameter name: nil: the alias stands for nothing of its own any more.
+    func set(_ alias: String, to name: String?) throws(KeychainError) {
+        guard let name else { return try removeIfThere(place(aliasService, alias)) }
+        try write(place(aliasService, alias), [("gena", .string(name))])
+    }
+}
+
+extension AttributeMap {
+    /// Seconds since 1970-01-01T00:00:00Z; 0 where there is no such date.
+    func seconds(_ code: AttributeCode) -> UInt64 {
+        // 2001-01-01T00:00:00Z is 978 307 200 s after 1970-01-01T00:00:00Z.
+        guard case .date(let seconds) = self[code] else { return 0 }
+        return UInt64(exactly: (seconds + 978_307_200).rounded(.down)) ?? 0
+    }
+}

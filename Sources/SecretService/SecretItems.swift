@@ -1,0 +1,211 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import MessageBus
+
+/// An item of a collection, opened but for its value.
+struct SecretItem: Sendable {
+    let collection: String
+    let row: AnswerRow
+
+    private static let letters: [ItemClass: Character] = [.genericPassword: "g", .internetPassword: "i"]
+
+    /// Below its collection: a letter for the class, and the persistent reference's
+    /// identifier in hex.
+    var path: ObjectPath {
+        Self.path(of: row.persistentReference, in: collection)
+    }
+
+    static func path(of reference: [UInt8], in collection: String) -> ObjectPath {
+        let digits = Array("0123456789abcdef".utf8)
+        let isInternet = reference.starts(with: ItemClass.internetPassword.rawValue.utf8)
+        let name = reference.dropFirst(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return SecretServiceNames.collections.appending(collection).appending(
+            (isInternet ? "i" : "g") + String(decoding: name, as: UTF8.self))
+    }
+
+    /// nil for what is no item's name.
+    static func reference(ofElement element: String) -> PersistentReference? {
+        guard element.utf8.count == 33, let first = element.first,
+            let itemClass = letters.first(where: { $0.value == first })?.key
+        else { return nil }
+        var identifier: [UInt8] = []
+        var rest = element.dropFirst()
+        while !rest.isEmpty {
+            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            identifier.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return PersistentReference(itemClass, .identifier(identifier))
+    }
+
+    /// Whether it is locked: only that it is there is known then.
+    var isClosed: Bool { row.attributes.isEmpty }
+    /// Empty where it has none, or is locked.
+    var value: SharedSecret { row.value ?? SharedSecret(SecretBytes(count: 0)) }
+    var label: String { row.attributes[.label]?.string ?? "" }
+    var created: UInt64 { row.attributes.seconds(.creationDate) }
+    var modified: UInt64 { row.attributes.seconds(.modificationDate) }
+
+    /// What it was stored with; else what stands for that.
+    var attributes: LookupAttributes {
+        row.attributes.lookup ?? ImpliedAttributes(row.itemClass, row.attributes).shown
+    }
+
+    /// "text/plain" where nothing else was said.
+    var contentType: String { row.attributes["desc"]?.string ?? "text/plain" }
+}
+
+/// The items of collections, by calls to the keychain.
+struct SecretItems {
+    private let keychain: any KeychainTransport
+
+    /// What items of the Secret Service may be.
+    static let classes: [ItemClass] = [.genericPassword, .internetPassword]
+
+    init(_ keychain: any KeychainTransport) { self.keychain = keychain }
+
+    private func query(
+        _ itemClass: ItemClass, in collection: String, _ more: [(String, RawValue)]
+    ) -> [(String, RawValue)] {
+        [("class", .string(itemClass.rawValue)), ("agrp", .string(SecretCollection.group(of: collection).name))] + more
+    }
+
+    private static let everyRow: [(String, RawValue)] = [
+        ("m_Limit", .string("m_LimitAll")), ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
+        // What needs a person is not what a search finds.
+        ("u_AuthUI", .string("u_AuthUIS")), ("u_LatchkeyClosed", .bool(true)),
+    ]
+
+    private func rows(_ query: [(String, RawValue)]) throws(KeychainError) -> [AnswerRow] {
+        do throws(KeychainError) {
+            return try keychain.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+        } catch {
+            guard error.status == .itemNotFound else { throw error }
+            return []
+        }
+    }
+
+    /// Those that answer to all of the attributes; to none: everything in the collection.
+    ///
+    /// - Throws: `errSecInteractionNotAllowed`, reason `locked`.
+    func search(_ wanted: LookupAttributes, in collection: String) throws(KeychainError) -> [SecretItem] {
+        var found: [AnswerRow] = []
+        let lookup: [(String, RawValue)] = wanted.isEmpty ? [] : [("look", .data(wanted.encoded))]
+        for itemClass in Self.classes { found += try rows(query(itemClass, in: collection, lookup + Self.everyRow)) }
+        if found.isEmpty, !wanted.isEmpty { found = try implied(wanted, in: collection) }
+        return found.filter { $0.attributes.isShown }.map { SecretItem(collection: collection, row: $0) }
+    }
+
+    /// What nobody stored by the Secret Service.
+    private func implied(_ wanted: LookupAttributes, in collection: String) throws(KeychainError) -> [AnswerRow] {
+        var found: [AnswerRow] = []
+        for place in ImpliedAttributes.places(for: wanted) {
+            found += try rows(query(place.itemClass, in: collection, place.attributes + Self.everyRow)).filter { row in
+                // Which of the closed ones answer shows once they are open.
+                row.attributes.isEmpty
+                    || row.attributes.lookup == nil && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
+            }
+        }
+        return found
+    }
+
+    /// nil where there is none.
+    func item(
+        _ reference: PersistentReference, in collection: String, withValue: Bool = false
+    ) throws(KeychainError) -> SecretItem? {
+        var wanted: [(String, RawValue)] = [
+            ("v_PersistentRef", .data(reference.bytes)), ("r_Attributes", .bool(true)),
+            ("r_PersistentRef", .bool(true)),
+        ]
+        wanted.append(withValue ? ("r_Data", .bool(true)) : ("u_LatchkeyClosed", .bool(true)))
+        wanted.append(("u_LatchkeyGroup", .string(SecretCollection.group(of: collection).name)))
+        wanted.append(("class", .string(reference.itemClass.rawValue)))
+        return try rows(wanted).first.map { SecretItem(collection: collection, row: $0) }
+    }
+
+    // MARK: Changing
+
+    struct Content {
+        var label: String?
+        var attributes: LookupAttributes?
+        var value: SharedSecret?
+        var contentType: String?
+
+        var changes: [(String, RawValue)] {
+            var changes: [(String, RawValue)] = []
+            if let label { changes.append(("labl", .string(label))) }
+            if let attributes { changes.append(("look", .data(attributes.encoded))) }
+            if let contentType, contentType != "text/plain" { changes.append(("desc", .string(contentType))) }
+            if value != nil { changes.append(("v_Data", .secret)) }
+            return changes
+        }
+    }
+
+    /// - Returns: the item, and whether another content was there before.
+    func store(
+        _ content: Content, in collection: String, replacing: Bool
+    ) throws(KeychainError) -> (item: SecretItem, isNew: Bool) {
+        let attributes = content.attributes ?? .none
+        if replacing, let present = try replaceable(by: attributes, in: collection) {
+            try change(present.reference, in: collection, to: content)
+            if let item = try item(present.reference, in: collection) { return (item, false) }
+        }
+        var refusal: KeychainError?
+        let serial = { Random.bytes(8).map { String($0, radix: 16) }.joined() }
+        for place in ItemPlace.candidates(for: attributes, label: content.label ?? "", serial: serial) {
+            let wanted =
+                place.attributes + content.changes + [
+                    ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
+                ]
+            let request = KeychainRequest(
+                .add, query: QueryDictionary(query(place.itemClass, in: collection, wanted)), value: content.value)
+            do throws(KeychainError) {
+                guard let row = try keychain.perform(request).rows.first else { break }
+                return (SecretItem(collection: collection, row: row), true)
+            } catch {
+                guard error.status == .duplicateItem else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal ?? KeychainError(.internalComponent, reason: .internalFault(what: "an add without an answer"))
+    }
+
+    /// The item with the very same attributes, or one that stands for them.
+    private func replaceable(by attributes: LookupAttributes, in collection: String) throws(KeychainError)
+        -> SecretItem?
+    {
+        let found = try search(attributes, in: collection)
+        return found.first { $0.row.attributes.lookup == attributes }
+            ?? found.first { $0.row.attributes.lookup == nil && !attributes.isEmpty }
+    }
+
+    /// - Throws: `errSecItemNotFound`.
+    func change(
+        _ reference: PersistentReference, in collection: String, to content: Content
+    ) throws(KeychainError) {
+        let place = query(reference.itemClass, in: collection, [("v_PersistentRef", .data(reference.bytes))])
+        _ = try keychain.perform(
+            KeychainRequest(
+                .update, query: QueryDictionary(place), changes: QueryDictionary(content.changes), value: content.value)
+        )
+    }
+
+    /// - Throws: `errSecItemNotFound`.
+    func remove(_ reference: PersistentReference, in collection: String) throws(KeychainError) {
+        let place = query(reference.itemClass, in: collection, [("v_PersistentRef", .data(reference.bytes))])
+        _ = try keychain.perform(KeychainRequest(.delete, query: QueryDictionary(place)))
+    }
+}
+
+extension SecretItem {
+    var reference: PersistentReference {
+        PersistentReference(bytes: row.persistentReference)
+            ?? PersistentReference(row.itemClass, .row(0))
+    }
+}
+
+extension AttributeMap {
+    /// Whether a program may want it among its secrets.
+    fileprivate var isShown: Bool { self["invi"]?.integer ?? 0 == 0 }
+}

@@ -1,0 +1,100 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import MessageBus
+
+/// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item
+extension SecretServiceDoor {
+    func answer(_ call: BusCall, of collection: SecretCollection) throws(BusError) -> [BusValue] {
+        switch (call.member, call.arguments.count) {
+        case ("SearchItems", 1):
+            let (open, closed) = try search(try lookup(call.arguments[0]), in: [collection])
+            return [.paths(open + closed)]
+        case ("CreateItem", 3): return try createItem(call, in: collection)
+        case ("Delete", 0):
+            guard collection.name != SecretCollection.session else {
+                throw BusError(.notSupported, "the session's collection stays")
+            }
+            try translating { () throws(KeychainError) in try book.remove(collection) }
+            bus.emit(
+                "CollectionDeleted", of: SecretServiceNames.service, at: SecretServiceNames.root,
+                [.path(collection.path)])
+            try tellCollections()
+            return [.path(.none)]
+        default: throw BusError(.unknownMethod, "a collection has no method \(call.member) like that")
+        }
+    }
+
+    private func createItem(_ call: BusCall, in collection: SecretCollection) throws(BusError) -> [BusValue] {
+        guard let properties = call.arguments[0].propertyPairs, let secret = TransferredSecret(call.arguments[1]),
+            let replace = call.arguments[2].flag
+        else { throw .arguments(of: call.member, "a{sv}\(TransferredSecret.signature)b") }
+        let session = try session(at: secret.session, for: call)
+        var content = SecretItems.Content(
+            label: "", attributes: LookupAttributes.none, value: try session.value(secret),
+            contentType: secret.contentType)
+        for (name, value) in properties {
+            switch name {
+            case "\(SecretServiceNames.item).Label": content.label = value.text ?? ""
+            case "\(SecretServiceNames.item).Attributes": content.attributes = try withSchema(try lookup(value))
+            default: break
+            }
+        }
+        let (item, isNew) = try translating { () throws(KeychainError) in
+            try items.store(content, in: collection.name, replacing: replace)
+        }
+        tellItems(of: collection, isNew ? "ItemCreated" : "ItemChanged", item.path)
+        return [.path(item.path), .path(.none)]
+    }
+
+    /// gnome-keyring says this schema of an item that was stored without one.
+    private func withSchema(_ attributes: LookupAttributes) throws(BusError) -> LookupAttributes {
+        guard attributes[SecretServiceNames.schema] == nil else { return attributes }
+        let schema = LookupAttributes.Pair(name: SecretServiceNames.schema, value: SecretServiceNames.genericSchema)
+        guard let whole = LookupAttributes(attributes.pairs + [schema]) else {
+            throw BusError(.invalidArguments, "there are more than \(LookupAttributes.most) attributes")
+        }
+        return whole
+    }
+
+    func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
+        bus.emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
+        guard what != "ItemChanged" else { return }
+        // With all paths it would cost what the collection is long.
+        bus.emit(
+            "PropertiesChanged", of: SecretServiceNames.properties, at: collection.path,
+            [.string(SecretServiceNames.collection), .properties([]), .array(of: "s", [.string("Items")])])
+    }
+
+    // MARK: Items
+
+    func answer(_ call: BusCall, of place: ItemObject) throws(BusError) -> [BusValue] {
+        switch (call.member, call.arguments.count) {
+        case ("GetSecret", 1):
+            guard let path = call.arguments[0].objectPath else { throw .arguments(of: call.member, "o") }
+            return [try secret(of: place, for: try session(at: path, for: call))]
+        case ("SetSecret", 1):
+            guard let secret = TransferredSecret(call.arguments[0]) else {
+                throw .arguments(of: call.member, TransferredSecret.signature)
+            }
+            let value = try session(at: secret.session, for: call).value(secret)
+            try change(place, to: SecretItems.Content(value: value, contentType: secret.contentType))
+            return []
+        case ("Delete", 0):
+            guard try !isLocked() else { throw .isLocked }
+            try translating { () throws(KeychainError) in
+                try items.remove(place.reference, in: place.collection.name)
+            }
+            tellItems(of: place.collection, "ItemDeleted", place.path)
+            return [.path(.none)]
+        default: throw BusError(.unknownMethod, "an item has no method \(call.member) like that")
+        }
+    }
+
+    func change(_ place: ItemObject, to content: SecretItems.Content) throws(BusError) {
+        try translating { () throws(KeychainError) in
+            try items.change(place.reference, in: place.collection.name, to: content)
+        }
+        tellItems(of: place.collection, "ItemChanged", place.path)
+    }
+}

@@ -1,0 +1,94 @@
+internal import KeychainModel
+internal import KeychainProtocol
+internal import MessageBus
+
+/// org.freedesktop.DBus.Properties and Introspectable
+extension SecretServiceDoor {
+    func properties(_ call: BusCall, of target: Target) throws(BusError) -> [BusValue] {
+        guard let interface = call.arguments.first?.text else { throw .arguments(of: call.member, "s") }
+        switch (call.member, call.arguments.count) {
+        case ("GetAll", 1): return [.properties(try all(of: target, interface))]
+        case ("Get", 2):
+            guard let name = call.arguments[1].text else { throw .arguments(of: call.member, "ss") }
+            return [.variant(try property(name, of: target, interface))]
+        case ("Set", 3):
+            guard let name = call.arguments[1].text, let value = call.arguments[2].content else {
+                throw .arguments(of: call.member, "ssv")
+            }
+            try set(name, of: target, interface, to: value)
+            return []
+        default: throw BusError(.unknownMethod, "there is no method \(call.member) like that")
+        }
+    }
+
+    private func property(_ name: String, of target: Target, _ interface: String) throws(BusError) -> BusValue {
+        // Not the others with it: one of them is as long as the collection.
+        if case .collection(let collection) = target, isMeant(interface, SecretServiceNames.collection) {
+            switch name {
+            case "Label": return .string(collection.label)
+            case "Locked": return .boolean(try isLocked())
+            case "Created": return .uint64(collection.created)
+            case "Modified": return .uint64(collection.modified)
+            default: break
+            }
+        }
+        guard let found = try all(of: target, interface).first(where: { $0.0 == name }) else {
+            throw BusError(.unknownProperty, "there is no property \(interface).\(name)")
+        }
+        return found.1
+    }
+
+    private func isMeant(_ interface: String, _ known: String) -> Bool { interface == known || interface.isEmpty }
+
+    private func all(of target: Target, _ interface: String) throws(BusError) -> [(String, BusValue)] {
+        switch target {
+        case .service where isMeant(interface, SecretServiceNames.service):
+            return [("Collections", .paths(try collections().map(\.path)))]
+        case .collection(let collection) where isMeant(interface, SecretServiceNames.collection):
+            let (open, closed) = try search(.none, in: [collection])
+            return [
+                ("Items", .paths(open + closed)), ("Label", .string(collection.label)),
+                ("Locked", .boolean(try isLocked())), ("Created", .uint64(collection.created)),
+                ("Modified", .uint64(collection.modified)),
+            ]
+        case .item(let place) where isMeant(interface, SecretServiceNames.item): return try all(of: place)
+        case .branch, .session, .service, .collection, .item:
+            // Interfaces without properties, and those of others, have none.
+            return []
+        }
+    }
+
+    private func all(of place: ItemObject) throws(BusError) -> [(String, BusValue)] {
+        let item = try translating { () throws(KeychainError) in
+            try items.item(place.reference, in: place.collection.name)
+        }
+        guard let item else { throw .noObject(place.path) }
+        return [
+            ("Locked", .boolean(item.isClosed)),
+            ("Attributes", .texts(item.isClosed ? [] : item.attributes.pairs.map { ($0.name, $0.value) })),
+            ("Label", .string(item.label)), ("Created", .uint64(item.created)), ("Modified", .uint64(item.modified)),
+        ]
+    }
+
+    private func set(
+        _ name: String, of target: Target, _ interface: String, to value: BusValue
+    ) throws(BusError) {
+        switch target {
+        case .collection(let collection) where name == "Label":
+            guard let label = value.text else { throw .arguments(of: "Label", "s") }
+            try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
+            tellChange(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])
+            bus.emit(
+                "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,
+                [.path(collection.path)])
+        case .item(let place) where name == "Label":
+            guard let label = value.text else { throw .arguments(of: "Label", "s") }
+            try change(place, to: SecretItems.Content(label: label))
+            tellChange(of: SecretServiceNames.item, at: place.path, [("Label", value)])
+        case .item(let place) where name == "Attributes":
+            try change(place, to: SecretItems.Content(attributes: try lookup(value)))
+            tellChange(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
+        default: throw BusError(.propertyReadOnly, "\(interface).\(name) cannot be set")
+        }
+    }
+}

@@ -1,0 +1,227 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+package import KeychainProtocol
+package import MessageBus
+
+/// `org.freedesktop.secrets` over a keychain (freedesktop.org "Secret Service API Draft",
+/// 0.2, and what gnome-keyring 42 answers where that is silent).
+///
+/// A collection is an access group, an item a generic or internet password with lookup
+/// attributes; see FORMATS.md, "Items of the Secret Service". Every client of the bus sees
+/// every collection, as with gnome-keyring: the bus names callers by a bare process
+/// number, on which nothing can be built.
+///
+/// While the keychain is locked, searches find items without telling their names, and
+/// everything else is IsLocked at once.
+package final class SecretServiceDoor: BusObjects {
+    let keychain: any KeychainTransport
+    let bus: SessionBus
+    let book: CollectionBook
+    let items: SecretItems
+    var sessions: [ObjectPath: TransferSession] = [:]
+    private var sessionNumber: UInt64 = 0
+
+    package init(_ keychain: any KeychainTransport, on bus: SessionBus) {
+        self.keychain = keychain
+        self.bus = bus
+        book = CollectionBook(keychain)
+        items = SecretItems(keychain)
+    }
+
+    /// Once it returns the keychain answers and calls can come.
+    package func open() throws {
+        _ = try book.all()
+        try emptySession()
+        bus.serve(self)
+        try bus.followEnds()
+    }
+
+    /// What is there for a session's time alone ends with the service that had it.
+    private func emptySession() throws(KeychainError) {
+        let session = SecretCollection(name: SecretCollection.session, label: "", created: 0, modified: 0)
+        for itemClass in SecretItems.classes {
+            do throws(KeychainError) {
+                _ = try keychain.perform(
+                    KeychainRequest(
+                        .delete,
+                        query: QueryDictionary([
+                            ("class", .string(itemClass.rawValue)), ("agrp", .string(session.group.name)),
+                        ])))
+            } catch {
+                guard error.status == .itemNotFound else { throw error }
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    package func answer(_ call: BusCall) {
+        do throws(BusError) {
+            call.answer(try dispatch(call))
+        } catch {
+            call.refuse(error)
+        }
+    }
+
+    package func connectionEnded(_ name: String) {
+        for session in sessions.values where session.owner == name { sessions[session.path] = nil }
+    }
+
+    private func dispatch(_ call: BusCall) throws(BusError) -> [BusValue] {
+        guard let target = try translating({ () throws(KeychainError) in try target(of: call.path) }) else {
+            throw .noObject(call.path)
+        }
+        switch call.interface {
+        case SecretServiceNames.introspection where call.member == "Introspect":
+            return [.string(try introspection(of: target))]
+        case SecretServiceNames.properties: return try properties(call, of: target)
+        default: break
+        }
+        switch target {
+        case .service where named(call, SecretServiceNames.service): return try answerService(call)
+        case .collection(let collection) where named(call, SecretServiceNames.collection):
+            return try answer(call, of: collection)
+        case .item(let place) where named(call, SecretServiceNames.item): return try answer(call, of: place)
+        case .session(let session) where named(call, SecretServiceNames.session):
+            guard call.member == "Close" else { break }
+            sessions[session.path] = nil
+            return []
+        default: break
+        }
+        throw BusError(.unknownMethod, "\(call.path) has no method \(call.interface).\(call.member)")
+    }
+
+    /// A call may leave its interface out (D-Bus Specification 0.43, "Message Types").
+    private func named(_ call: BusCall, _ interface: String) -> Bool {
+        call.interface == interface || call.interface.isEmpty
+    }
+
+    // MARK: Objects
+
+    enum Target {
+        /// A folder of objects.
+        case branch(ObjectPath)
+        case service
+        case collection(SecretCollection)
+        case item(ItemObject)
+        case session(TransferSession)
+    }
+
+    /// An item that is there, or was a moment ago.
+    struct ItemObject {
+        let collection: SecretCollection
+        let reference: PersistentReference
+        var path: ObjectPath { SecretItem.path(of: reference.bytes, in: collection.name) }
+    }
+
+    /// What a path leads to. An alias, and what is below it, is the collection itself.
+    func target(of path: ObjectPath) throws(KeychainError) -> Target? {
+        if path == SecretServiceNames.root { return .service }
+        if let session = sessions[path] { return .session(session) }
+        let branches = [
+            SecretServiceNames.collections, SecretServiceNames.aliases, SecretServiceNames.sessions, .none,
+            ObjectPath("/org") ?? .none, ObjectPath("/org/freedesktop") ?? .none,
+        ]
+        if branches.contains(path) { return .branch(path) }
+        guard let (collection, rest) = try collection(at: path) else { return nil }
+        switch rest.count {
+        case 0: return .collection(collection)
+        case 1:
+            guard let reference = SecretItem.reference(ofElement: rest[0]) else { return nil }
+            return .item(ItemObject(collection: collection, reference: reference))
+        default: return nil
+        }
+    }
+
+    /// The collection at or above a path, and what is behind it.
+    private func collection(
+        at path: ObjectPath
+    ) throws(KeychainError) -> (collection: SecretCollection, rest: [String])? {
+        if let elements = path.elements(below: SecretServiceNames.collections), let name = elements.first {
+            return try named(name).map { ($0, Array(elements.dropFirst())) }
+        }
+        guard let elements = path.elements(below: SecretServiceNames.aliases), let alias = elements.first,
+            let name = try book.collection(of: alias)
+        else { return nil }
+        return try named(name).map { ($0, Array(elements.dropFirst())) }
+    }
+
+    private func named(_ name: String) throws(KeychainError) -> SecretCollection? {
+        try book.all().first { $0.name == name }
+    }
+
+    // MARK: State
+
+    /// Whether items are out of reach until somebody unlocks.
+    func isLocked() throws(BusError) -> Bool {
+        let state = try translating { () throws(KeychainError) in
+            try keychain.perform(KeychainRequest(.device)).device
+        }
+        return !(state?.openClasses.contains(.whenUnlocked) ?? true)
+    }
+
+    /// An error of the keychain in the words of the Secret Service.
+    func translating<R>(_ body: () throws(KeychainError) -> R) throws(BusError) -> R {
+        do throws(KeychainError) { return try body() } catch { throw Self.busError(error) }
+    }
+
+    static func busError(_ error: KeychainError) -> BusError {
+        switch (error.status, error.reason) {
+        case (.interactionNotAllowed, .locked), (.interactionNotAllowed, .nobodyToAsk): .isLocked
+        case (.itemNotFound, _):
+            BusError(name: "org.freedesktop.Secret.Error.NoSuchObject", text: error.reason.explanation)
+        case (.dataTooLarge, _), (.param, _): BusError(.invalidArguments, error.reason.explanation)
+        default: BusError(.failed, "\(error)")
+        }
+    }
+
+    // MARK: Sessions
+
+    func openSession(_ call: BusCall) throws(BusError) -> [BusValue] {
+        guard call.arguments.count == 2, let algorithm = call.arguments[0].text, let input = call.arguments[1].content
+        else { throw .arguments(of: "OpenSession", "sv") }
+        switch algorithm {
+        case "plain":
+            guard case .string = input else { throw .arguments(of: "OpenSession", "an empty string for plain") }
+            return [.variant(.string("")), .path(session(.plain, of: call.sender))]
+        case "dh-ietf1024-sha256-aes128-cbc-pkcs7":
+            guard let theirs = input.secret else { throw .arguments(of: "OpenSession", "ay for \(algorithm)") }
+            do throws(CryptoError) {
+                let exchange = try OakleyExchange()
+                let cipher = SessionCipher(key: try exchange.key(with: theirs.bytes))
+                let output = BusValue.bytes(SharedSecret(SecretBytes(copying: exchange.publicValue)))
+                return [.variant(output), .path(session(.encrypted(cipher), of: call.sender))]
+            } catch { throw BusError(.invalidArguments, "the public value is none of the group's") }
+        // libsecret then tries plain.
+        default: throw BusError(.notSupported, "sessions are plain or dh-ietf1024-sha256-aes128-cbc-pkcs7")
+        }
+    }
+
+    /// As many as one connection may have, the oldest makes room: python's keyring opens
+    /// one for each item that it looks at, and closes none.
+    private static let mostSessions = 256
+
+    private func session(_ kind: TransferSession.Kind, of owner: String) -> ObjectPath {
+        sessionNumber += 1
+        let path = SecretServiceNames.sessions.appending("s\(sessionNumber)")
+        let theirs = sessions.values.filter { $0.owner == owner }
+        if theirs.count >= Self.mostSessions, let oldest = theirs.map(\.number).min() {
+            sessions[SecretServiceNames.sessions.appending("s\(oldest)")] = nil
+        }
+        sessions[path] = TransferSession(path: path, number: sessionNumber, owner: owner, kind: kind)
+        return path
+    }
+
+    /// Only the connection that opened it may use it.
+    func session(at path: ObjectPath, for call: BusCall) throws(BusError) -> TransferSession {
+        guard let session = sessions[path], session.owner == call.sender else { throw .noSession }
+        return session
+    }
+}
+
+extension BusError {
+    static func arguments(of method: String, _ wanted: String) -> BusError {
+        BusError(.invalidArguments, "\(method) takes \(wanted)")
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+enum SecretServiceClients {
+    static var areInstalled: Bool {
+        let modules = ["secretstorage", "keyring", "dbus"].map { "/usr/lib/python3/dist-packages/\($0)" }
+        return PrivateSession.isInstalled
+            && (modules + ["/usr/bin/secret-tool"]).allSatisfy { FileManager.default.fileExists(atPath: $0) }
+    }
+}
+
+/// Real clients of `org.freedesktop.secrets` on a bus of the test's own, with the real
+/// service, daemon and enclave.
+@Suite(
+    .enabled(if: SecretServiceClients.areInstalled, "dbus, libsecret-tools, python3-keyring or python3-dbus is missing")
+)
+struct SecretServiceEndToEndTests {
+    private let programs: BuiltPrograms
+    private let session: PrivateSession
+    private let service: Process
+
+    init() throws {
+        programs = try BuiltPrograms()
+        session = try PrivateSession()
+        service = programs.start(
+            "\(BuiltPrograms.folder)/latchkey-secret-service", [],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+        service.standardError = FileHandle.nullDevice
+        try service.runUnmasked()
+        #expect(try BuiltPrograms.eventually { try has("org.freedesktop.secrets") })
+    }
+
+    private func has(_ name: String) throws -> Bool {
+        try python("import sys; sys.exit(0 if dbus.SessionBus().name_has_owner('\(name)') else 1)").status == 0
+    }
+
+    @discardableResult
+    private func client(_ program: String, _ arguments: [String], typed: String = "") throws -> BuiltPrograms.Outcome {
+        try programs.run(
+            program, arguments, input: Data(typed.utf8), changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+    }
+
+    private func secretTool(_ arguments: String..., typed: String = "") throws -> BuiltPrograms.Outcome {
+        try client("/usr/bin/secret-tool", arguments, typed: typed)
+    }
+
+    private func python(_ script: String) throws -> BuiltPrograms.Outcome {
+        try client("/usr/bin/python3", ["-c", "import dbus\n" + script])
+    }
+
+    private func end() {
+        service.killNow()
+    }
+
+    // MARK: secret-tool
+
+    @Test func secretToolStoresFindsReplacesAndClears() throws {
+        defer { end() }
+        let place = ["service", "mail", "user", "alice"]
+        let stored = try client(
+            "/usr/bin/secret-tool", ["store", "--label=My mail"] + place, typed: "first secret")
+        #expect(stored.status == 0 && stored.errors == "", "\(stored.errors)")
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + place).text == "first secret")
+        #expect(try secretTool("lookup", "user", "alice").text == "first secret")
+        #expect(try client("/usr/bin/secret-tool", ["store", "--label=Other"] + place, typed: "second").status == 0)
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + place).text == "second")
+        let all = try secretTool("search", "--all", "--unlock", "service", "mail")
+        #expect(all.text.contains("label = Other\nsecret = second\n"), "\(all.text)")
+        #expect(all.text.components(separatedBy: "label = ").count == 2)
+        #expect(try secretTool("lookup", "service", "mail", "user", "bob").status == 1)
+        #expect(try client("/usr/bin/secret-tool", ["clear"] + place).status == 0)
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + place).status == 1)
+    }
+
+    @Test func theCommandLineAndItsClientsFindEachOthersItems() throws {
+        defer { end() }
+        #expect(
+            try secretTool("store", "--label=L", "service", "mail", "username", "alice", typed: "theirs").status == 0)
+        #expect(try programs.latchkey("get", "mail", "alice").text == "theirs")
+        #expect(try programs.latchkey("set", "wiki", "bob", input: Data("ours".utf8)).status == 0)
+        #expect(try secretTool("lookup", "service", "wiki", "username", "bob").text == "ours")
+        #expect(try secretTool("lookup", "service", "wiki").text == "ours")
+        #expect(try secretTool("lookup", "service", "wiki", "colour", "red").status == 1)
+        // git-credential-libsecret's attributes, for what `latchkey set` stored.
+        #expect(try programs.latchkey("set", "--internet", "example.com", "eve", input: Data("git".utf8)).status == 0)
+        let git = ["xdg:schema", "org.gnome.keyring.NetworkPassword", "server", "example.com", "protocol", "https"]
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "git")
+        // And of what it stores in its place there is one.
+        let replaced = try client(
+            "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "eve"], typed: "from git")
+        #expect(replaced.status == 0, "\(replaced.errors)")
+        #expect(try programs.latchkey("get", "example.com", "eve").text == "from git")
+    }
+
+    @Test func aSessionsCollectionEndsWithTheService() throws {
+        defer { end() }
+        #expect(try secretTool("store", "--collection=session", "--label=s", "a", "b", typed: "short").status == 0)
+        #expect(try secretTool("lookup", "a", "b").text == "short")
+        service.killNow()
+        let next = programs.start(
+            "\(BuiltPrograms.folder)/latchkey-secret-service", [],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+        try next.runUnmasked()
+        defer { next.killNow() }
+        #expect(try BuiltPrograms.eventually { try has("org.freedesktop.secrets") })
+        #expect(try secretTool("lookup", "a", "b").status == 1)
+    }
+
+    @Test func aLockedKeychainSaysSoAtOnce() throws {
+        defer { end() }
+        #expect(try secretTool("store", "--label=L", "service", "mail", typed: "before").status == 0)
+        #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
+        #expect(try secretTool("lookup", "service", "mail").text == "before")
+        #expect(try programs.latchkey("lock").status == 0)
+        let lookup = try secretTool("lookup", "service", "mail")
+        #expect(
+            lookup.status == 1 && lookup.text == "" && lookup.errors.contains("latchkey unlock"), "\(lookup.errors)")
+        let store = try secretTool("store", "--label=L", "service", "wiki", typed: "no")
+        #expect(store.status == 1 && store.errors.contains("latchkey unlock"), "\(store.errors)")
+        // What is there is not said to be missing.
+        let found = try python(
+            """
+            service = dbus.Interface(dbus.SessionBus().get_object('org.freedesktop.secrets', '/org/freedesktop/secrets'),
+                                     'org.freedesktop.Secret.Service')
+            print(*[len(paths) for paths in service.SearchItems({'service': 'mail'})])
+            """)
+        #expect(found.text == "0 1\n", "\(found.errors)")
+        #expect(try programs.latchkey("unlock", input: Data("words words".utf8)).status == 0)
+        #expect(try secretTool("lookup", "service", "mail").text == "before")
+    }
+
+    // MARK: python
+
+    @Test func pythonsKeyringKeepsPasswords() throws {
+        defer { end() }
+        let outcome = try python(
+            """
+            import keyring
+            from keyring.backends import SecretService
+            keyring.set_keyring(SecretService.Keyring())
+            assert keyring.get_password('web', 'alice') is None
+            keyring.set_password('web', 'alice', 'one')
+            keyring.set_password('web', 'bob', 'zwei é')
+            assert keyring.get_password('web', 'alice') == 'one'
+            keyring.set_password('web', 'alice', 'another')
+            assert keyring.get_password('web', 'alice') == 'another'
+            assert keyring.get_password('web', 'bob') == 'zwei é'
+            assert keyring.get_credential('web', 'bob').password == 'zwei é'
+            keyring.delete_password('web', 'alice')
+            assert keyring.get_password('web', 'alice') is None
+            print('done')
+            """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+        #expect(try programs.latchkey("get", "web", "bob").text == "zwei é")
+    }
+
+    @Test func secretstorageChangesItemsAndCollections() throws {
+        defer { end() }
+        let outcome = try python(
+            """
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            assert secretstorage.check_service_availability(connection)
+            login = secretstorage.get_default_collection(connection)
+            assert login.get_label() == 'Login' and not login.is_locked()
+            item = login.create_item('First', {'a': 'b', 'c': 'd'}, b'bytes \\0 \\xff')
+            assert item.get_secret() == b'bytes \\0 \\xff' and item.get_label() == 'First'
+            assert item.get_attributes() == {'a': 'b', 'c': 'd', 'xdg:schema': 'org.freedesktop.Secret.Generic'}
+            again = login.create_item('Second', {'a': 'b', 'c': 'd'}, b'other')
+            assert again.item_path != item.item_path
+            assert sorted(i.get_label() for i in login.search_items({'a': 'b'})) == ['First', 'Second']
+            replaced = login.create_item('Third', {'a': 'b', 'c': 'd'}, b'third', replace=True)
+            assert replaced.item_path in (item.item_path, again.item_path)
+            item.set_label('Renamed'); item.set_secret(b'new'); item.set_attributes({'e': 'f'})
+            assert item.get_label() == 'Renamed' and item.get_secret() == b'new'
+            assert [i.item_path for i in login.search_items({'e': 'f'})] == [item.item_path]
+            assert item.get_created() > 1600000000 and item.get_modified() >= item.get_created()
+            item.delete()
+            try:
+                item.get_label()
+                raise SystemExit('it is still there')
+            except secretstorage.exceptions.ItemNotFoundException:
+                pass
+            work = secretstorage.create_collection(connection, 'Work & play', 'wörk' if False else '')
+            assert work.get_label() == 'Work & play'
+            work.create_item('At work', {'a': 'b'}, b'w')
+            assert [i.get_label() for i in work.get_all_items()] == ['At work']
+            assert len(list(secretstorage.search_items(connection, {'a': 'b'}))) == 2
+            work.set_label('Play')
+            labels = {c.get_label() for c in secretstorage.get_all_collections(connection)}
+            assert {'Login', 'Play'} <= labels, labels
+            work.delete()
+            assert len(list(secretstorage.search_items(connection, {'a': 'b'}))) == 1
+            print('done')
+            """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+    }
+
+    // MARK: The wire itself
+
+    @Test func callsAreAnsweredAsTheSpecificationHasThem() throws {
+        defer { end() }
+        let outcome = try python(
+            """
+            bus = dbus.SessionBus()
+            NAME, ROOT = 'org.freedesktop.secrets', '/org/freedesktop/secrets'
+            def at(path, interface): return dbus.Interface(bus.get_object(NAME, path, introspect=False), interface)
+            def refused(name, call, *arguments):
+                try: call(*arguments)
+                except dbus.DBusException as error: assert error.get_dbus_name() == name, error
+                else: raise SystemExit(name + ' was expected')
+            S = 'org.freedesktop.Secret.'
+            service = at(ROOT, S + 'Service')
+            refused('org.freedesktop.DBus.Error.NotSupported', service.OpenSession, 'rot13', dbus.String('', variant_level=1))
+            output, session = service.OpenSession('plain', dbus.String('', variant_level=1))
+            assert output == ''
+            for path in ['/org/freedesktop/secrets/collection/none', '/org/freedesktop/secrets/collection/login/g00', '/x']:
+                refused('org.freedesktop.DBus.Error.UnknownMethod', at(path, S + 'Item').GetSecret, session)
+            secret = dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(b'v'), 'text/plain'), signature='oayays')
+            alias = at(ROOT + '/aliases/default', S + 'Collection')
+            properties = {S + 'Item.Label': 'L', S + 'Item.Attributes': dbus.Dictionary({'k': 'v'}, signature='ss')}
+            item, prompt = alias.CreateItem(dbus.Dictionary(properties, signature='sv'), secret, False)
+            assert prompt == '/' and item.startswith(ROOT + '/collection/login/'), item
+            assert bytes(at(item, S + 'Item').GetSecret(session)[2]) == b'v'
+            assert service.Unlock(dbus.Array([], signature='o')) == ([], '/')
+            def paths(*texts): return dbus.Array(texts, signature='o')
+            both = paths(ROOT + '/aliases/default', item)
+            assert service.Unlock(both) == (both, '/')
+            gone = ROOT + '/collection/login/g' + '0' * 32
+            assert list(service.GetSecrets(paths(item, gone), session)) == [item]
+            assert service.ReadAlias('default') == ROOT + '/collection/login' and service.ReadAlias('no') == '/'
+            get = at(ROOT + '/aliases/default', 'org.freedesktop.DBus.Properties').Get
+            assert get(S + 'Collection', 'Label') == 'Login' and get(S + 'Collection', 'Items') == [item]
+            refused('org.freedesktop.DBus.Error.UnknownProperty', get, S + 'Collection', 'Colour')
+            refused('org.freedesktop.DBus.Error.UnknownMethod', at(item, S + 'Item').Sing)
+            refused('org.freedesktop.DBus.Error.InvalidArgs', service.SearchItems, 'x')
+            # Another connection has no part in a session.
+            other = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION)
+            theirs = dbus.Interface(other.get_object(NAME, item, introspect=False), S + 'Item')
+            refused(S + 'Error.NoSession', theirs.GetSecret, session)
+            at(session, S + 'Session').Close()
+            refused(S + 'Error.NoSession', at(item, S + 'Item').GetSecret, session)
+            for path in [ROOT, ROOT + '/collection/login', item, ROOT + '/collection', '/']:
+                assert '<node' in at(path, 'org.freedesktop.DBus.Introspectable').Introspect()
+            print('done')
+            """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+    }
+}

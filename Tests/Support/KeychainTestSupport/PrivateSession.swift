@@ -1,0 +1,37 @@
+internal import Foundation
+internal import KeychainPlatform
+
+/// A session bus of the test's own, on which nothing is started by itself.
+package final class PrivateSession: @unchecked Sendable {
+    // @unchecked: one test uses it from one thread at a time.
+    private let folder: TemporaryDirectory
+    private let daemon = Process()
+
+    package static var isInstalled: Bool {
+        // dbus-daemon serves nobody whom the machine does not know.
+        FileManager.default.fileExists(atPath: "/usr/bin/dbus-daemon") && ProcessEnvironment.passwdHome != nil
+    }
+
+    /// For DBUS_SESSION_BUS_ADDRESS.
+    package var address: String { "unix:path=" + folder.path("bus") }
+
+    package init() throws {
+        folder = try TemporaryDirectory("session")
+        let configuration = """
+            <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
+            <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
+            <allow user="*"/></policy></busconfig>
+            """
+        try Data(configuration.utf8).write(to: URL(filePath: folder.path("bus.conf")))
+        daemon.executableURL = URL(filePath: "/usr/bin/dbus-daemon")
+        daemon.arguments = ["--nofork", "--nopidfile", "--config-file=\(folder.path("bus.conf"))"]
+        daemon.standardError = FileHandle.nullDevice
+        try daemon.run()
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        while !FileManager.default.fileExists(atPath: folder.path("bus")), daemon.isRunning, !soon.hasPassed {
+            sched_yield()
+        }
+    }
+
+    deinit { if daemon.isRunning { daemon.killNow() } }
+}
