@@ -334,7 +334,7 @@ let package = Package(
             "HouseTests",
             [
                 "KeychainModel", "KeychainPlatform", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
-                "latchkey-hardware", "latchkey-bus",
+                "latchkey-hardware", "latchkey-bus", "latchkey-secret-service",
             ]),
         tests(
             "PersonPromptTests",

@@ -39,6 +39,9 @@ import Testing
         ("SecurityHardware", ["latchkey-hardware"]),
         ("CLatchkeyBus", ["SystemBus"]),
         ("SystemBus", ["latchkey-bus"]),
+        ("CLatchkeySession", ["MessageBus"]),
+        ("MessageBus", ["SecretService", "latchkey-secret-service"]),
+        ("SecretService", ["latchkey-secret-service"]),
         ("X509", ["Certificates"]),
         ("CSQLite", ["KeychainTesting", "latchkey-bench"]),
         ("KeychainStore", ["KeychainService", "KeychainTesting", "latchkey-bench", "KeychainDaemon"]),
@@ -107,6 +110,7 @@ import Testing
     /// and test programs only.
     @Test(arguments: [
         "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-bus",
+        "latchkey-secret-service",
     ])
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

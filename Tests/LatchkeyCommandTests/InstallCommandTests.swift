@@ -295,3 +295,42 @@ private final class UnitHome {
         #expect(findings.first?.command == "latchkey install --user --replace")
     }
 }
+
+@Suite struct SecretServiceCommandTests {
+    private let home: UnitHome
+    private var file: String { home.folder.path("dbus-1/services/org.freedesktop.secrets.service") }
+    private var text: String? { try? String(contentsOfFile: file, encoding: .utf8) }
+
+    init() throws { home = try UnitHome(systemctl: nil) }
+
+    @Test func theFileIsWrittenOnceAndTakenAway() throws {
+        #expect(home.run("secret-service", "enable") == .done)
+        let service = "\(BuiltPrograms.folder)/latchkey-secret-service"
+        #expect(text?.hasSuffix("\n[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(service)\n") == true)
+        #expect(home.notes.contains("Wrote \(file)"))
+        #expect(home.run("secret-service", "enable") == .done)
+        #expect(home.notes.contains("Already there: \(file)"))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(text == nil && home.notes.contains("Removed \(file)"))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(home.notes.contains("Nothing is there"))
+    }
+
+    @Test func whatAnotherWroteStays() throws {
+        try FileManager.default.createDirectory(
+            atPath: home.folder.path("dbus-1/services"), withIntermediateDirectories: true)
+        let theirs = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/usr/bin/other\n"
+        try Data(theirs.utf8).write(to: URL(fileURLWithPath: file))
+        #expect(home.run("secret-service", "enable") == .usage)
+        #expect(text == theirs && home.notes.contains("- Exec=/usr/bin/other"))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(text == theirs && home.notes.contains("it stays"))
+        #expect(home.run("secret-service", "enable", "--replace") == .done)
+        #expect(text?.contains("latchkey-secret-service") == true)
+    }
+
+    @Test func aTemporaryKeychainServesNoSession() throws {
+        let temporary = try UnitHome(systemctl: nil, target: .temporary(socket: "/nowhere"))
+        #expect(temporary.run("secret-service", "enable") == .usage)
+    }
+}

@@ -145,6 +145,8 @@ import Testing
         try check("app init", ["app", "init", "--identifier", "com.example.app", programs.home])
         try check("install", ["install", "--user"])
         try check("uninstall", ["uninstall", "--user"])
+        try check("secret-service enable", ["secret-service", "enable"])
+        try check("secret-service disable", ["secret-service", "disable"])
     }
 
     @Test func everyCommandOfAPersonWritesWhatItsFormSays() throws {
@@ -167,7 +169,9 @@ import Testing
             }
         #expect(commands.count > 12)
         for command in commands
-        where !["temp", "completion", "app", "passcode", "recovery", "protector", "slot"].contains(command) {
+        where !["temp", "completion", "app", "passcode", "recovery", "protector", "slot", "secret-service"].contains(
+            command)
+        {
             #expect(forms[command] != nil, "\(command)")
             #expect(try programs.latchkey(command, "--help").text.contains("--json"), "\(command)")
         }

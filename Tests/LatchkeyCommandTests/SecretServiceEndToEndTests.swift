@@ -54,6 +54,25 @@ struct SecretServiceEndToEndTests {
         service.killNow()
     }
 
+    // MARK: Being started
+
+    @Test func theBusStartsItForWhoeverAsks() throws {
+        end()
+        let enabled = try programs.latchkey("secret-service", "enable")
+        let file = programs.home + "/data/dbus-1/services/org.freedesktop.secrets.service"
+        #expect(enabled.status == 0 && enabled.errors.contains("Wrote \(file)"), "\(enabled.errors)")
+        let own = try PrivateSession(
+            startingFrom: programs.home + "/data/dbus-1/services", environment: programs.environment)
+        let stored = try programs.run(
+            "/usr/bin/secret-tool", ["store", "--label=L", "service", "mail", "user", "alice"],
+            input: Data("started".utf8), changing: ["DBUS_SESSION_BUS_ADDRESS": own.address])
+        #expect(stored.status == 0, "\(stored.errors)")
+        #expect(try programs.latchkey("get", "mail", "alice").text == "started")
+        let again = try programs.latchkey(
+            "secret-service", "enable", changing: ["DBUS_SESSION_BUS_ADDRESS": own.address])
+        #expect(again.status == 0 && !again.errors.contains("until it ends"), "\(again.errors)")
+    }
+
     // MARK: secret-tool
 
     @Test func secretToolStoresFindsReplacesAndClears() throws {
@@ -235,7 +254,13 @@ struct SecretServiceEndToEndTests {
             assert get(S + 'Collection', 'Label') == 'Login' and get(S + 'Collection', 'Items') == [item]
             refused('org.freedesktop.DBus.Error.UnknownProperty', get, S + 'Collection', 'Colour')
             refused('org.freedesktop.DBus.Error.UnknownMethod', at(item, S + 'Item').Sing)
-            refused('org.freedesktop.DBus.Error.InvalidArgs', service.SearchItems, 'x')
+            INVALID = 'org.freedesktop.DBus.Error.InvalidArgs'
+            refused(INVALID, service.SearchItems, 'x')
+            refused(INVALID, service.Unlock, dbus.Array(['/a'] * 100001, signature='o'))
+            deep = 'x'
+            for level in range(12): deep = dbus.Array([deep], variant_level=1)
+            refused(INVALID, service.OpenSession, 'plain', deep)
+            refused(INVALID, service.SearchItems, dbus.Dictionary({str(n): '' for n in range(300)}, signature='ss'))
             # Another connection has no part in a session.
             other = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION)
             theirs = dbus.Interface(other.get_object(NAME, item, introspect=False), S + 'Item')

@@ -9,7 +9,6 @@ struct UserUnits: Sendable {
     static let names = [socket, service]
     /// What a file of ours begins with; any other is a person's own.
     private static let mark = "# Written by `latchkey install --user`"
-    private static let sizeLimit = 1 << 16
 
     /// systemd.unit(5), "User Unit Search Path".
     let folder: String
@@ -124,7 +123,7 @@ struct UserUnits: Sendable {
 
     /// Whether the service there is another store's.
     static func serveAnother(than data: String, in folder: String) throws(CommandFailure) -> Bool {
-        guard let found = try content("\(folder)/\(service)"), let text = found, text.hasPrefix(mark) else {
+        guard let found = try OwnFile.content("\(folder)/\(service)"), let text = found, text.hasPrefix(mark) else {
             return false
         }
         return !text.contains(" --data-dir \(argument(literal(data))) ")
@@ -132,63 +131,15 @@ struct UserUnits: Sendable {
 
     // MARK: What is there
 
-    enum State: Sendable, Hashable {
-        case absent
-        case same
-        /// What is there in place of ours, nil where it is no file.
-        case different(String?)
-    }
+    private func file(_ name: String) -> OwnFile { OwnFile(path(name), text(name), marked: Self.mark) }
 
-    func state(_ name: String) throws(CommandFailure) -> State {
-        guard let found = try Self.content(path(name)) else { return .absent }
-        return found == .some(text(name)) ? .same : .different(found)
-    }
-
-    /// Outer nil where nothing is there, inner nil where it is no file that can be read.
-    private static func content(_ path: String) throws(CommandFailure) -> String?? {
-        do throws(SystemCallError) {
-            guard try FileStatus(at: FilePath(path), followingLink: false).isRegularFile else { return .some(nil) }
-            return .some(String(decoding: try PrivateFile.readAll(path, atMost: sizeLimit), as: UTF8.self))
-        } catch {
-            if error.isNoSuchFile { return nil }
-            throw CommandFailure(
-                .unavailable, "\(PrintableText.escaped(path)) cannot be read (\(error))",
-                "Check its mode and its folders.")
-        }
-    }
+    func state(_ name: String) throws(CommandFailure) -> OwnFile.State { try file(name).state() }
 
     /// Whether `latchkey install` wrote what has that name.
-    static func isOurs(_ path: String) throws(CommandFailure) -> Bool? {
-        guard let found = try content(path) else { return nil }
-        return found?.hasPrefix(mark) == true
-    }
+    static func isOurs(_ path: String) throws(CommandFailure) -> Bool? { try OwnFile.isOurs(path, marked: mark) }
 
-    /// Lines of a unit that differ: `-` as it is, `+` as it would be.
-    func difference(_ name: String, from found: String?) -> [String] {
-        guard let found else { return ["  it is a link or a folder"] }
-        let lines = { (text: String) in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
-        return lines(text(name)).difference(from: lines(found)).map { change in
-            switch change {
-            case .remove(_, let line, _): "  - \(PrintableText.escaped(line))"
-            case .insert(_, let line, _): "  + \(PrintableText.escaped(line))"
-            }
-        }
-    }
+    /// Lines of a unit that differ.
+    func difference(_ name: String, from found: String?) -> [String] { file(name).difference(from: found) }
 
-    // MARK: Writing
-
-    func write(_ name: String) throws(CommandFailure) {
-        do throws(DirectoryRefusal) { try PrivateDirectory.make(folder) } catch {
-            throw CommandFailure(.unavailable, "\(error)", "Check the folder and try again.")
-        }
-        do throws(SystemCallError) {
-            let file = try UnnamedFile(path(name), isForEverybody: true)
-            try file.write(SecretBytes(copying: Array(text(name).utf8)))
-            try file.publish(replacing: true)
-        } catch {
-            throw CommandFailure(
-                .unavailable, "\(PrintableText.escaped(path(name))) cannot be written (\(error))",
-                "Check the folder and try again.")
-        }
-    }
+    func write(_ name: String) throws(CommandFailure) { try file(name).write() }
 }

@@ -128,27 +128,11 @@ struct MachineCheck {
 
     /// Who serves desktop programs that ask for org.freedesktop.secrets.
     private func secretService() -> [MachineFinding] {
-        guard let bus = ProcessEnvironment.variable("DBUS_SESSION_BUS_ADDRESS") else { return [] }
-        let run: String?
-        do throws(ToolRun.Failure) {
-            let tool = try ToolRun.run(
-                "/usr/bin/busctl", ["--user", "--no-pager", "status", "org.freedesktop.secrets"],
-                environment: ["DBUS_SESSION_BUS_ADDRESS=\(bus)", "LANG=C"], input: SecretBytes(count: 0),
-                output: .upTo(1 << 16),
-                // A bus that does not answer must not keep doctor waiting.
-                patience: .until(Deadline(after: .seconds(3), on: SystemClock())))
-            run = tool.status == 0 ? String(decoding: tool.output.insecureArray(), as: UTF8.self) : nil
-        } catch {
-            // No such tool, or no bus that answers: nobody to tell of.
-            return []
-        }
-        guard let owner = run?.split(separator: "\n").first(where: { $0.hasPrefix("Comm=") })?.dropFirst(5) else {
-            return []
-        }
+        guard let owner = SecretServiceName.owner(), !SecretServiceName.isOurs(owner) else { return [] }
         return [
             MachineFinding(
                 what: "\(owner) serves desktop programs as org.freedesktop.secrets; what they store is not here",
-                command: nil, mend: .byHand)
+                command: "latchkey secret-service enable", mend: .byHand)
         ]
     }
 }

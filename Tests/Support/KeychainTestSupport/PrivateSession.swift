@@ -1,7 +1,7 @@
 internal import Foundation
 internal import KeychainPlatform
 
-/// A session bus of the test's own, on which nothing is started by itself.
+/// A session bus of the test's own.
 package final class PrivateSession: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
     private let folder: TemporaryDirectory
@@ -15,16 +15,20 @@ package final class PrivateSession: @unchecked Sendable {
     /// For DBUS_SESSION_BUS_ADDRESS.
     package var address: String { "unix:path=" + folder.path("bus") }
 
-    package init() throws {
+    /// - Parameters:
+    ///   - services: the folder with what it starts by itself; nil: nothing.
+    ///   - environment: what it starts gets it.
+    package init(startingFrom services: String? = nil, environment: [String: String] = [:]) throws {
         folder = try TemporaryDirectory("session")
         let configuration = """
             <busconfig><type>session</type><listen>\(address)</listen><auth>EXTERNAL</auth>
             <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
-            <allow user="*"/></policy></busconfig>
+            <allow user="*"/></policy>\(services.map { "<servicedir>\($0)</servicedir>" } ?? "")</busconfig>
             """
         try Data(configuration.utf8).write(to: URL(filePath: folder.path("bus.conf")))
         daemon.executableURL = URL(filePath: "/usr/bin/dbus-daemon")
         daemon.arguments = ["--nofork", "--nopidfile", "--config-file=\(folder.path("bus.conf"))"]
+        daemon.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { one, _ in one }
         daemon.standardError = FileHandle.nullDevice
         try daemon.run()
         let soon = Deadline(after: .seconds(20), on: SystemClock())
