@@ -48,7 +48,7 @@ extension SecretServiceDoor {
     }
 
     /// gnome-keyring says this schema of an item that was stored without one.
-    private func withSchema(_ attributes: LookupAttributes) throws(BusError) -> LookupAttributes {
+    func withSchema(_ attributes: LookupAttributes) throws(BusError) -> LookupAttributes {
         guard attributes[SecretServiceNames.schema] == nil else { return attributes }
         let schema = LookupAttributes.Pair(name: SecretServiceNames.schema, value: SecretServiceNames.genericSchema)
         guard let whole = LookupAttributes(attributes.pairs + [schema]) else {

@@ -86,7 +86,7 @@ extension SecretServiceDoor {
             try change(place, to: SecretItems.Content(label: label))
             tellChange(of: SecretServiceNames.item, at: place.path, [("Label", value)])
         case .item(let place) where name == "Attributes":
-            try change(place, to: SecretItems.Content(attributes: try lookup(value)))
+            try change(place, to: SecretItems.Content(attributes: try withSchema(try lookup(value))))
             tellChange(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
         default: throw BusError(.propertyReadOnly, "\(interface).\(name) cannot be set")
         }
