@@ -17,6 +17,13 @@ public struct AccessGroup: Hashable, Sendable {
         text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
     }
 
+    /// Whether one of the names stands for it: its own or, for a collection of the Secret
+    /// Service, that of the groups above.
+    package func isNamed(by names: [String]) -> Bool {
+        names.contains { $0.hasSameBytes(as: name) }
+            || isCollection && names.contains { $0.hasSameBytes(as: Self.secretService.name) }
+    }
+
     /// Whether it is a collection of the Secret Service.
     package var isCollection: Bool { name.utf8.starts(with: "secret-service.".utf8) }
 

@@ -57,7 +57,7 @@ package struct CommandKeychain: Sendable {
         self.session = session
         self.reach = reach
         let own = AccessGroup.latchkey.name
-        let isOurs = { name in session.groups.contains(name) || session.nameableGroups.contains(name) }
+        let isOurs = { name in session.groups.contains(name) || AccessGroup(name).isNamed(by: session.nameableGroups) }
         switch reach {
         case .own:
             // A temporary keychain with entitlements may not have our group: then the

@@ -20,14 +20,15 @@ internal import KeychainPlatform
         guard let path = unsafe sd_bus_message_get_path(message).flatMap({ unsafe ObjectPath(String(cString: $0)) }),
             let member = unsafe sd_bus_message_get_member(message).map({ unsafe String(cString: $0) })
         else { return nil }
+        // Secrets may be in it: sd-bus wipes what it frees of such a message.
+        unsafe sd_bus_message_sensitive(message)
+        // Before anything is held: where this throws nothing is left to be let go.
+        arguments = try unsafe MessageReader(message).all()
         self.path = path
         self.member = member
         interface = unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } ?? ""
         sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) } ?? ""
-        // Secrets may be in it: sd-bus wipes what it frees of such a message.
-        unsafe sd_bus_message_sensitive(message)
         unsafe self.message = sd_bus_message_ref(message)
-        arguments = try unsafe MessageReader(message).all()
     }
 
     deinit {
@@ -41,11 +42,8 @@ internal import KeychainPlatform
         isAnswered = true
         guard unsafe sd_bus_message_new_method_return(message, &reply) >= 0, let reply = unsafe reply else { return }
         unsafe sd_bus_message_sensitive(reply)
-        if unsafe MessageWriter(reply).append(values) {
-            unsafe sd_bus_message_send(reply)
-        } else {
-            refuse(BusError(.noMemory, "the answer is too large"))
-        }
+        let isSent = unsafe MessageWriter(reply).append(values) && sd_bus_message_send(reply) >= 0
+        if !isSent { refuse(BusError(.failed, "the answer cannot be said over the bus")) }
         unsafe sd_bus_message_unref(reply)
     }
 
@@ -209,8 +207,7 @@ package struct BusError: Error, Sendable, Hashable {
             return unsafe basic("b", &number)
         case .uint32(var number): return unsafe basic("u", &number)
         case .uint64(var number): return unsafe basic("t", &number)
-        // A text of D-Bus ends at its first zero (D-Bus Specification 0.43, "String-like types").
-        case .string(let text): return unsafe text.withCString { unsafe basic("s", $0) }
+        case .string(let text): return unsafe Self.sayable(text).withCString { unsafe basic("s", $0) }
         case .path(let path): return unsafe path.text.withCString { unsafe basic("o", $0) }
         case .bytes(let bytes):
             return unsafe bytes.bytes.withUnsafeBytes { raw in
@@ -225,6 +222,16 @@ package struct BusError: Error, Sendable, Hashable {
         case .variant(let content): return container("v", content.signature, [content])
         case .other: return false
         }
+    }
+
+    /// A text of D-Bus has no zero, and none of Unicode's noncharacters (D-Bus Specification
+    /// 0.43, "String-like types"), which an item's label may have.
+    private static func sayable(_ text: String) -> String {
+        let isSayable = { (scalar: UnicodeScalar) in
+            scalar.value != 0 && scalar.value & 0xFFFE != 0xFFFE && !(0xFDD0...0xFDEF).contains(scalar.value)
+        }
+        guard !text.unicodeScalars.allSatisfy(isSayable) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { isSayable($0) ? $0 : "\u{FFFD}" }))
     }
 
     private func basic(_ type: UnicodeScalar, _ place: UnsafeRawPointer) -> Bool {

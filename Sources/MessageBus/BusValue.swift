@@ -122,8 +122,9 @@ package struct ObjectPath: Hashable, Sendable, CustomStringConvertible {
 
     /// The elements below another path; nil: it is not below it.
     package func elements(below parent: ObjectPath) -> [String]? {
-        guard text.hasPrefix(parent.text + "/") else { return nil }
-        return text.dropFirst(parent.text.count + 1).split(separator: "/").map(String.init)
+        let start = parent.text == "/" ? "/" : parent.text + "/"
+        guard text.hasPrefix(start), text != start else { return nil }
+        return text.dropFirst(start.count).split(separator: "/").map(String.init)
     }
 
     package var description: String { text }

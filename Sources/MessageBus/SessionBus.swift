@@ -89,7 +89,9 @@ package protocol BusObjects: AnyObject {
     /// 1: it is dealt with.
     private func take(_ message: OpaquePointer) -> Int32 {
         if unsafe sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0 {
-            unsafe tellOfEnd(message)
+            // Anybody may send us what looks so.
+            let sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
+            if sender == "org.freedesktop.DBus" { unsafe tellOfEnd(message) }
             return 0
         }
         var type: UInt8 = 0

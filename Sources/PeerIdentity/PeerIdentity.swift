@@ -31,6 +31,17 @@ package struct PeerIdentity: Hashable, Sendable {
     /// in namespaces of its own, where it may hide what its sandbox is.
     package var mayBeContained: Bool { contains || strength == .none || isForeign }
 
+    /// Whether a sandbox holds it, or it could be held by one: a unit is none.
+    private var isSandboxed: Bool {
+        isForeign || strength == .none
+            || rungs.contains { rung in
+                switch rung {
+                case .flatpak, .snap: true
+                default: false
+                }
+            }
+    }
+
     /// Whether other programs of the user are kept from posing as this one.
     package var authenticates: Bool { strength == .program }
 
@@ -45,7 +56,9 @@ package struct PeerIdentity: Hashable, Sendable {
         var result = Entitlements()
         result.rules = .ios
         result.keychainAccessGroups = rungs.map(\.groupName)
-        result.nameableGroups = [AccessGroup.latchkey.name, AccessGroup.secretService.name]
+        result.nameableGroups = [AccessGroup.latchkey.name]
+        // A sandbox that withholds the session's bus withholds what is on it.
+        if !isSandboxed { result.nameableGroups.append(AccessGroup.secretService.name) }
         return result
     }
 }

@@ -7,11 +7,10 @@ extension SecretServiceDoor {
         let (interfaces, children): ([String], [String])
         switch target {
         case .branch(let path): (interfaces, children) = ([], try self.children(of: path))
-        case .service: (interfaces, children) = ([Self.service], ["aliases", "collection", "prompt", "session"])
+        case .service: (interfaces, children) = ([Self.service], ["aliases", "collection", "session"])
         case .collection(let collection):
-            let (open, closed) = try search(.none, in: [collection])
             interfaces = [Self.collection]
-            children = (open + closed).compactMap { $0.elements(below: collection.path)?.first }
+            children = try paths(in: collection).compactMap { $0.elements(below: collection.path)?.first }
         case .item: (interfaces, children) = ([Self.item], [])
         case .session: (interfaces, children) = ([Self.session], [])
         }

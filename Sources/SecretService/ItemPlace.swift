@@ -7,6 +7,22 @@ internal import KeychainModel
 struct ItemPlace: Sendable {
     let itemClass: ItemClass
     let attributes: [(String, RawValue)]
+    /// Whether a person or a program of SecItem would give an item these names.
+    var isOfPerson = true
+
+    /// Those of the attributes that every item has.
+    var names: [(String, RawValue)] { attributes.filter { ["svce", "srvr", "acct"].contains($0.0) } }
+
+    /// Whether an item of these names has the rest too, or leaves it open: a person who
+    /// stores for a server names no protocol.
+    func isPlace(of held: AttributeMap) -> Bool {
+        guard itemClass == .internetPassword else { return true }
+        let rest: [AttributeCode] = ["ptcl", "port", "path", "sdmn", "atyp"]
+        return rest.allSatisfy { code in
+            guard let value = held[code], value.integer != 0, value.string != "" else { return true }
+            return attributes.contains { $0.0 == code.description && RawValue(value) == $0.1 }
+        }
+    }
 
     /// Places to be tried in their order. The first is what a person, or a program of
     /// SecItem, would look under; the others are free unless the very same attributes are
@@ -19,7 +35,9 @@ struct ItemPlace: Sendable {
     }
 
     private static func generic(_ service: String, _ account: String) -> ItemPlace {
-        ItemPlace(itemClass: .genericPassword, attributes: [("svce", .string(service)), ("acct", .string(account))])
+        ItemPlace(
+            itemClass: .genericPassword, attributes: [("svce", .string(service)), ("acct", .string(account))],
+            isOfPerson: false)
     }
 
     /// git-credential-libsecret, GVfs, and what else uses libsecret's network schema.
@@ -68,7 +86,9 @@ struct ItemPlace: Sendable {
         guard let service = attributes["service"], !service.isEmpty,
             let account = attributes["username"] ?? attributes["account"] ?? attributes["user"]
         else { return nil }
-        return generic(service, account)
+        var place = generic(service, account)
+        place.isOfPerson = true
+        return place
     }
 
     private static func internet(
@@ -186,5 +206,15 @@ struct ImpliedAttributes {
             return String(rest[..<colon])
         }
         return String(rest.prefix { $0 != "/" })
+    }
+}
+
+extension RawValue {
+    fileprivate init?(_ value: AttributeValue) {
+        switch value {
+        case .string(let text): self = .string(text)
+        case .integer(let number): self = .integer(number)
+        default: return nil
+        }
     }
 }

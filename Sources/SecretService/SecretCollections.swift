@@ -14,7 +14,7 @@ struct SecretCollection: Sendable, Hashable {
     /// What programs find without asking for anything. Its group is the command line's:
     /// `latchkey get` finds what they store, and they what `latchkey set` stores.
     static let login = "login"
-    /// Emptied whenever the service starts.
+    /// In the service's memory alone, and gone with it.
     static let session = "session"
 
     static func group(of name: String) -> AccessGroup {
@@ -22,7 +22,10 @@ struct SecretCollection: Sendable, Hashable {
     }
 
     var group: AccessGroup { Self.group(of: name) }
-    var path: ObjectPath { SecretServiceNames.collections.appending(name) }
+    var path: ObjectPath { Self.path(of: name) }
+
+    /// - Precondition: the name is an element of a path (``isElement(_:)``).
+    static func path(of name: String) -> ObjectPath { SecretServiceNames.collections.appending(name) }
 
     static func isElement(_ text: String) -> Bool {
         !text.isEmpty && text.unicodeScalars.allSatisfy { isKept($0) || $0 == "_" }
@@ -51,8 +54,13 @@ struct SecretCollection: Sendable, Hashable {
 /// Which collections and aliases there are: items of the group "secret-service", under a
 /// protection class that is open while the keychain is locked, because programs look
 /// for their collection before they have it unlocked.
-struct CollectionBook {
+///
+/// Read once and kept: our service changes it alone, but for programs that write items of
+/// that group themselves, whose changes show once something is looked for in vain.
+final class CollectionBook {
     private let keychain: any KeychainTransport
+    private var known: [SecretCollection]?
+    private var knownAliases: [String: String]?
     private let collectionService = "org.freedesktop.Secret.Collection"
     private let aliasService = "org.freedesktop.Secret.Alias"
     /// The longest name of a collection, in bytes.
@@ -67,6 +75,21 @@ struct CollectionBook {
 
     /// Those that are always there come first.
     func all() throws(KeychainError) -> [SecretCollection] {
+        if let known { return known }
+        let read = try readAll()
+        known = read
+        return read
+    }
+
+    func collection(named name: String) throws(KeychainError) -> SecretCollection? {
+        if let found = try all().first(where: { $0.name == name }) { return found }
+        forget()
+        return try all().first { $0.name == name }
+    }
+
+    private func forget() { (known, knownAliases) = (nil, nil) }
+
+    private func readAll() throws(KeychainError) -> [SecretCollection] {
         let rows = try rows(collectionService, nil)
         let known = rows.compactMap { Self.collection($0) }
         let fixed = [(SecretCollection.login, "Login"), (SecretCollection.session, "session")].map { name, label in
@@ -116,6 +139,7 @@ struct CollectionBook {
     }
 
     private func write(_ place: [(String, RawValue)], _ values: [(String, RawValue)]) throws(KeychainError) {
+        defer { forget() }
         let kept = [("pdmn", RawValue.string(ProtectionClass.alwaysThisDeviceOnly.rawValue))]
         do throws(KeychainError) {
             _ = try keychain.perform(KeychainRequest(.add, query: QueryDictionary(place + values + kept)))
@@ -141,6 +165,7 @@ struct CollectionBook {
     }
 
     private func removeIfThere(_ query: [(String, RawValue)]) throws(KeychainError) {
+        defer { forget() }
         do throws(KeychainError) {
             _ = try keychain.perform(KeychainRequest(.delete, query: QueryDictionary(query)))
         } catch {
@@ -153,18 +178,22 @@ struct CollectionBook {
     /// The name of the collection that an alias stands for; nil: for none.
     func collection(of alias: String) throws(KeychainError) -> String? {
         if alias == SecretCollection.session { return SecretCollection.session }
-        let written = try rows(aliasService, alias).first?.attributes["gena"]?.string
-        if let written { return written }
+        // What it says may be of anybody who can write items of the group.
+        if let name = try aliases()[alias], try collection(named: name) != nil { return name }
         return alias == "default" || alias == SecretCollection.login ? SecretCollection.login : nil
     }
 
-    private func aliases() throws(KeychainError) -> [(String, String)] {
-        try rows(aliasService, nil).compactMap { row in
-            guard let alias = row.attributes[.account]?.string, let name = row.attributes["gena"]?.string else {
-                return nil
-            }
-            return (alias, name)
+    private func aliases() throws(KeychainError) -> [String: String] {
+        if let knownAliases { return knownAliases }
+        var read: [String: String] = [:]
+        for row in try rows(aliasService, nil) {
+            guard let alias = row.attributes[.account]?.string, let name = row.attributes["gena"]?.string,
+                SecretCollection.isElement(name)
+            else { continue }
+            read[alias] = name
         }
+        knownAliases = read
+        return read
     }
 
     /// - Parameter name: nil: the alias stands for nothing of its own any more.

@@ -52,8 +52,16 @@ struct SecretItem: Sendable {
         row.attributes.lookup ?? ImpliedAttributes(row.itemClass, row.attributes).shown
     }
 
-    /// "text/plain" where nothing else was said.
-    var contentType: String { row.attributes["desc"]?.string ?? "text/plain" }
+    /// What it was stored as; "text/plain" where nothing else was said. A description that a
+    /// person gave is none.
+    var contentType: String {
+        guard row.attributes.lookup != nil, let type = row.attributes["desc"]?.string, type.contains("/") else {
+            return Self.plainText
+        }
+        return type
+    }
+
+    static let plainText = "text/plain"
 }
 
 /// The items of collections, by calls to the keychain.
@@ -63,12 +71,24 @@ struct SecretItems {
     /// What items of the Secret Service may be.
     static let classes: [ItemClass] = [.genericPassword, .internetPassword]
 
-    init(_ keychain: any KeychainTransport) { self.keychain = keychain }
+    private let memory: SessionMemory
+
+    init(_ keychain: any KeychainTransport, clock: any KeychainClock) {
+        self.keychain = keychain
+        memory = SessionMemory(clock: clock)
+    }
 
     private func query(
         _ itemClass: ItemClass, in collection: String, _ more: [(String, RawValue)]
     ) -> [(String, RawValue)] {
         [("class", .string(itemClass.rawValue)), ("agrp", .string(SecretCollection.group(of: collection).name))] + more
+    }
+
+    /// One item, which needs nobody's agreement: a prompt would keep every client waiting.
+    private func named(_ reference: PersistentReference, in collection: String) -> [(String, RawValue)] {
+        query(
+            reference.itemClass, in: collection,
+            [("v_PersistentRef", .data(reference.bytes)), ("u_AuthUI", .string("u_AuthUIF"))])
     }
 
     private static let everyRow: [(String, RawValue)] = [
@@ -90,11 +110,28 @@ struct SecretItems {
     ///
     /// - Throws: `errSecInteractionNotAllowed`, reason `locked`.
     func search(_ wanted: LookupAttributes, in collection: String) throws(KeychainError) -> [SecretItem] {
+        if collection == SecretCollection.session {
+            return memory.search(wanted).map { SecretItem(collection: collection, row: $0) }
+        }
         var found: [AnswerRow] = []
         let lookup: [(String, RawValue)] = wanted.isEmpty ? [] : [("look", .data(wanted.encoded))]
         for itemClass in Self.classes { found += try rows(query(itemClass, in: collection, lookup + Self.everyRow)) }
-        if found.isEmpty, !wanted.isEmpty { found = try implied(wanted, in: collection) }
-        return found.filter { $0.attributes.isShown }.map { SecretItem(collection: collection, row: $0) }
+        // A person's own are in no other collection.
+        if !wanted.isEmpty, collection == SecretCollection.login { found += try implied(wanted, in: collection) }
+        var known: Set<[UInt8]> = []
+        return found.filter { known.insert($0.persistentReference).inserted }
+            .map { SecretItem(collection: collection, row: $0) }
+    }
+
+    /// The persistent references of everything in a collection, open or not.
+    func references(in collection: String) throws(KeychainError) -> [[UInt8]] {
+        if collection == SecretCollection.session { return memory.search(.none).map(\.persistentReference) }
+        var found: [[UInt8]] = []
+        for itemClass in Self.classes {
+            let wanted = Self.everyRow.filter { $0.0 != "r_Attributes" }
+            found += try rows(query(itemClass, in: collection, wanted)).map(\.persistentReference)
+        }
+        return found
     }
 
     /// What nobody stored by the Secret Service.
@@ -114,9 +151,12 @@ struct SecretItems {
     func item(
         _ reference: PersistentReference, in collection: String, withValue: Bool = false
     ) throws(KeychainError) -> SecretItem? {
+        if collection == SecretCollection.session {
+            return memory.row(reference).map { SecretItem(collection: collection, row: $0) }
+        }
         var wanted: [(String, RawValue)] = [
             ("v_PersistentRef", .data(reference.bytes)), ("r_Attributes", .bool(true)),
-            ("r_PersistentRef", .bool(true)),
+            ("r_PersistentRef", .bool(true)), ("u_AuthUI", .string("u_AuthUIS")),
         ]
         wanted.append(withValue ? ("r_Data", .bool(true)) : ("u_LatchkeyClosed", .bool(true)))
         wanted.append(("u_LatchkeyGroup", .string(SecretCollection.group(of: collection).name)))
@@ -136,7 +176,9 @@ struct SecretItems {
             var changes: [(String, RawValue)] = []
             if let label { changes.append(("labl", .string(label))) }
             if let attributes { changes.append(("look", .data(attributes.encoded))) }
-            if let contentType, contentType != "text/plain" { changes.append(("desc", .string(contentType))) }
+            if let contentType {
+                changes.append(("desc", .string(contentType == SecretItem.plainText ? "" : contentType)))
+            }
             if value != nil { changes.append(("v_Data", .secret)) }
             return changes
         }
@@ -147,9 +189,15 @@ struct SecretItems {
         _ content: Content, in collection: String, replacing: Bool
     ) throws(KeychainError) -> (item: SecretItem, isNew: Bool) {
         let attributes = content.attributes ?? .none
-        if replacing, let present = try replaceable(by: attributes, in: collection) {
+        if replacing,
+            let present = try replaceable(
+                by: attributes, labelled: content.label ?? "", in: collection)
+        {
             try change(present.reference, in: collection, to: content)
             if let item = try item(present.reference, in: collection) { return (item, false) }
+        }
+        if collection == SecretCollection.session {
+            return (SecretItem(collection: collection, row: try memory.add(content)), true)
         }
         var refusal: KeychainError?
         let serial = { Random.bytes(8).map { String($0, radix: 16) }.joined() }
@@ -171,20 +219,34 @@ struct SecretItems {
         throw refusal ?? KeychainError(.internalComponent, reason: .internalFault(what: "an add without an answer"))
     }
 
-    /// The item with the very same attributes, or one that stands for them.
-    private func replaceable(by attributes: LookupAttributes, in collection: String) throws(KeychainError)
-        -> SecretItem?
-    {
+    /// The item with the very same attributes; else the one that a person stored in the
+    /// very place where an item with these attributes would be.
+    ///
+    /// - Throws: `errSecInteractionNotAllowed`, reason `locked`: of what is closed nobody
+    ///   can say what it is.
+    private func replaceable(
+        by attributes: LookupAttributes, labelled label: String, in collection: String
+    ) throws(KeychainError) -> SecretItem? {
         let found = try search(attributes, in: collection)
-        return found.first { $0.row.attributes.lookup == attributes }
-            ?? found.first { $0.row.attributes.lookup == nil && !attributes.isEmpty }
+        if found.contains(where: \.isClosed) {
+            throw KeychainError(
+                .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
+        }
+        if let same = found.first(where: { $0.row.attributes.lookup == attributes }) { return same }
+        let place = ItemPlace.candidates(for: attributes, label: label, serial: { "" })[0]
+        guard collection == SecretCollection.login, place.isOfPerson else { return nil }
+        let there = try rows(query(place.itemClass, in: collection, place.names + Self.everyRow)).filter { row in
+            !row.attributes.isEmpty && row.attributes.lookup == nil && place.isPlace(of: row.attributes)
+        }
+        return there.count == 1 ? SecretItem(collection: collection, row: there[0]) : nil
     }
 
     /// - Throws: `errSecItemNotFound`.
     func change(
         _ reference: PersistentReference, in collection: String, to content: Content
     ) throws(KeychainError) {
-        let place = query(reference.itemClass, in: collection, [("v_PersistentRef", .data(reference.bytes))])
+        if collection == SecretCollection.session { return try memory.change(reference, to: content) }
+        let place = named(reference, in: collection)
         _ = try keychain.perform(
             KeychainRequest(
                 .update, query: QueryDictionary(place), changes: QueryDictionary(content.changes), value: content.value)
@@ -193,7 +255,8 @@ struct SecretItems {
 
     /// - Throws: `errSecItemNotFound`.
     func remove(_ reference: PersistentReference, in collection: String) throws(KeychainError) {
-        let place = query(reference.itemClass, in: collection, [("v_PersistentRef", .data(reference.bytes))])
+        if collection == SecretCollection.session { return try memory.remove(reference) }
+        let place = named(reference, in: collection)
         _ = try keychain.perform(KeychainRequest(.delete, query: QueryDictionary(place)))
     }
 }
@@ -203,9 +266,4 @@ extension SecretItem {
         PersistentReference(bytes: row.persistentReference)
             ?? PersistentReference(row.itemClass, .row(0))
     }
-}
-
-extension AttributeMap {
-    /// Whether a program may want it among its secrets.
-    fileprivate var isShown: Bool { self["invi"]?.integer ?? 0 == 0 }
 }

@@ -12,8 +12,10 @@ extension SecretServiceDoor {
             return [.paths(open + closed)]
         case ("CreateItem", 3): return try createItem(call, in: collection)
         case ("Delete", 0):
-            guard collection.name != SecretCollection.session else {
-                throw BusError(.notSupported, "the session's collection stays")
+            try refuseWhileLocked()
+            guard collection.name != SecretCollection.session, collection.name != SecretCollection.login else {
+                throw BusError(
+                    .notSupported, "the collection \(collection.name) stays: `latchkey` keeps its items there too")
             }
             try translating { () throws(KeychainError) in try book.remove(collection) }
             bus.emit(
@@ -32,7 +34,7 @@ extension SecretServiceDoor {
         let session = try session(at: secret.session, for: call)
         var content = SecretItems.Content(
             label: "", attributes: LookupAttributes.none, value: try session.value(secret),
-            contentType: secret.contentType)
+            contentType: secret.contentType == SecretItem.plainText ? nil : secret.contentType)
         for (name, value) in properties {
             switch name {
             case "\(SecretServiceNames.item).Label": content.label = value.text ?? ""
@@ -58,12 +60,9 @@ extension SecretServiceDoor {
     }
 
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
+        // Clients put it into their list, or take it out. To tell all paths besides, as
+        // PropertiesChanged has to, would cost what the collection is long.
         bus.emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
-        guard what != "ItemChanged" else { return }
-        // With all paths it would cost what the collection is long.
-        bus.emit(
-            "PropertiesChanged", of: SecretServiceNames.properties, at: collection.path,
-            [.string(SecretServiceNames.collection), .properties([]), .array(of: "s", [.string("Items")])])
     }
 
     // MARK: Items
@@ -78,10 +77,16 @@ extension SecretServiceDoor {
                 throw .arguments(of: call.member, TransferredSecret.signature)
             }
             let value = try session(at: secret.session, for: call).value(secret)
-            try change(place, to: SecretItems.Content(value: value, contentType: secret.contentType))
+            let item = try translating { () throws(KeychainError) in
+                try items.item(place.reference, in: place.collection.name)
+            }
+            guard let item else { throw .noObject(place.path) }
+            guard !item.isClosed else { throw .isLocked }
+            let isOther = item.row.attributes.lookup != nil && item.contentType != secret.contentType
+            try change(place, to: SecretItems.Content(value: value, contentType: isOther ? secret.contentType : nil))
             return []
         case ("Delete", 0):
-            guard try !isLocked() else { throw .isLocked }
+            if try isLocked(place.collection) { throw .isLocked }
             try translating { () throws(KeychainError) in
                 try items.remove(place.reference, in: place.collection.name)
             }

@@ -26,7 +26,7 @@ extension SecretServiceDoor {
         if case .collection(let collection) = target, isMeant(interface, SecretServiceNames.collection) {
             switch name {
             case "Label": return .string(collection.label)
-            case "Locked": return .boolean(try isLocked())
+            case "Locked": return .boolean(try isLocked(collection))
             case "Created": return .uint64(collection.created)
             case "Modified": return .uint64(collection.modified)
             default: break
@@ -45,10 +45,9 @@ extension SecretServiceDoor {
         case .service where isMeant(interface, SecretServiceNames.service):
             return [("Collections", .paths(try collections().map(\.path)))]
         case .collection(let collection) where isMeant(interface, SecretServiceNames.collection):
-            let (open, closed) = try search(.none, in: [collection])
             return [
-                ("Items", .paths(open + closed)), ("Label", .string(collection.label)),
-                ("Locked", .boolean(try isLocked())), ("Created", .uint64(collection.created)),
+                ("Items", .paths(try paths(in: collection))), ("Label", .string(collection.label)),
+                ("Locked", .boolean(try isLocked(collection))), ("Created", .uint64(collection.created)),
                 ("Modified", .uint64(collection.modified)),
             ]
         case .item(let place) where isMeant(interface, SecretServiceNames.item): return try all(of: place)
@@ -76,6 +75,7 @@ extension SecretServiceDoor {
         switch target {
         case .collection(let collection) where name == "Label":
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
+            try refuseWhileLocked()
             try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
             tellChange(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])
             bus.emit(

@@ -20,7 +20,7 @@ extension SecretServiceDoor {
         case ("ReadAlias", 1):
             guard let alias = call.arguments[0].text else { throw .arguments(of: call.member, "s") }
             let name = try translating { () throws(KeychainError) in try book.collection(of: alias) }
-            return [.path(name.map { SecretServiceNames.collections.appending($0) } ?? .none)]
+            return [.path(name.map { SecretCollection.path(of: $0) } ?? .none)]
         case ("SetAlias", 2): return try setAlias(call)
         case ("CreateCollection", 2): return try createCollection(call)
         default: throw BusError(.unknownMethod, "the service has no method \(call.member) like that")
@@ -63,21 +63,22 @@ extension SecretServiceDoor {
 
     // MARK: Values
 
-    /// Items that are locked, or gone by now, are left out (0.2, "GetSecrets").
+    /// Items that do not open, or are gone by now, are left out (0.2, "GetSecrets").
     private func secrets(_ call: BusCall) throws(BusError) -> [BusValue] {
         guard let paths = call.arguments[0].objectPaths, let path = call.arguments[1].objectPath else {
             throw .arguments(of: call.member, "aoo")
         }
         let session = try session(at: path, for: call)
         var found: [BusValue] = []
-        for path in paths {
+        // Once each: an answer has each path once.
+        for path in Set(paths) {
             guard case .item(let place)? = try translating({ () throws(KeychainError) in try target(of: path) }) else {
                 continue
             }
             do throws(BusError) {
                 found.append(.entry(.path(path), try secret(of: place, for: session)))
             } catch {
-                guard error == .isLocked || error.name.hasSuffix(".NoSuchObject") else { throw error }
+                guard error.name != BusError(.noMemory, "").name else { throw error }
             }
         }
         return [.array(of: "{o\(TransferredSecret.signature)}", found)]
@@ -96,29 +97,35 @@ extension SecretServiceDoor {
 
     /// What is open is; where something is not, `latchkey unlock` opens all of it.
     private func unlock(_ paths: [ObjectPath]) throws(BusError) -> [BusValue] {
-        let there = try present(paths)
-        if !there.isEmpty, try isLocked() { throw .isLocked }
-        return [.paths(there), .path(.none)]
+        let (open, closed) = try present(paths)
+        guard closed.isEmpty else { throw .isLocked }
+        return [.paths(open), .path(.none)]
     }
 
     /// Those that are collections, aliases of one, or items.
-    private func present(_ paths: [ObjectPath]) throws(BusError) -> [ObjectPath] {
-        var there: [ObjectPath] = []
+    private func present(_ paths: [ObjectPath]) throws(BusError) -> (open: [ObjectPath], closed: [ObjectPath]) {
+        var collections: [(path: ObjectPath, collection: SecretCollection)] = []
         for path in paths {
+            let collection: SecretCollection
             switch try translating({ () throws(KeychainError) in try target(of: path) }) {
-            case .collection, .item: there.append(path)
-            default: break
+            case .collection(let named): collection = named
+            case .item(let place): collection = place.collection
+            default: continue
             }
+            collections.append((path, collection))
         }
-        return there
+        guard !collections.isEmpty, try isLocked() else { return (collections.map(\.path), []) }
+        let isOpen = { (collection: SecretCollection) in collection.name == SecretCollection.session }
+        return (
+            collections.filter { isOpen($0.collection) }.map(\.path),
+            collections.filter { !isOpen($0.collection) }.map(\.path)
+        )
     }
 
     /// The keychain has one lock, which programs do not turn by asking for a collection
     /// to be closed: whoever closes one would close every program's.
     private func lock(_ paths: [ObjectPath]) throws(BusError) -> [BusValue] {
-        let isLocked = try isLocked()
-        let there = try present(paths)
-        return [.paths(isLocked ? there : []), .path(.none)]
+        [.paths(try present(paths).closed), .path(.none)]
     }
 
     // MARK: Collections
@@ -132,8 +139,9 @@ extension SecretServiceDoor {
             let present = try translating({ () throws(KeychainError) in try book.collection(of: alias) }),
             try collections().contains(where: { $0.name == present })
         {
-            return [.path(SecretServiceNames.collections.appending(present)), .path(.none)]
+            return [.path(SecretCollection.path(of: present)), .path(.none)]
         }
+        try refuseWhileLocked()
         let made = try translating { () throws(KeychainError) in
             let made = try book.make(labelled: label)
             if !alias.isEmpty { try book.set(alias, to: made.name) }
@@ -153,15 +161,19 @@ extension SecretServiceDoor {
         guard let alias = call.arguments[0].text, let path = call.arguments[1].objectPath else {
             throw .arguments(of: call.member, "so")
         }
-        guard SecretCollection.isElement(alias) else {
-            throw BusError(.invalidArguments, "an alias has letters, digits and underscores alone")
+        guard SecretCollection.isElement(alias), alias != SecretCollection.session else {
+            throw BusError(.invalidArguments, "an alias has letters, digits and underscores alone; session is taken")
         }
+        try refuseWhileLocked()
         if path == .none {
             try translating { () throws(KeychainError) in try book.set(alias, to: nil) }
             return []
         }
         guard case .collection(let collection)? = try translating({ () throws(KeychainError) in try target(of: path) })
         else { throw .noSuchObject(path) }
+        guard collection.name != SecretCollection.session else {
+            throw BusError(.invalidArguments, "what is there ends with the session")
+        }
         try translating { () throws(KeychainError) in try book.set(alias, to: collection.name) }
         return []
     }

@@ -1,6 +1,6 @@
 internal import KeychainCrypto
 internal import KeychainModel
-internal import KeychainPlatform
+package import KeychainPlatform
 package import KeychainProtocol
 package import MessageBus
 
@@ -12,8 +12,9 @@ package import MessageBus
 /// every collection, as with gnome-keyring: the bus names callers by a bare process
 /// number, on which nothing can be built.
 ///
-/// While the keychain is locked, searches find items without telling their names, and
-/// everything else is IsLocked at once.
+/// While the keychain is locked, searches find items without telling their names, what
+/// there is of collections can be read, and everything else is IsLocked at once. Nobody is
+/// asked for anything: an item that needs a person's agreement is not there.
 package final class SecretServiceDoor: BusObjects {
     let keychain: any KeychainTransport
     let bus: SessionBus
@@ -22,36 +23,18 @@ package final class SecretServiceDoor: BusObjects {
     var sessions: [ObjectPath: TransferSession] = [:]
     private var sessionNumber: UInt64 = 0
 
-    package init(_ keychain: any KeychainTransport, on bus: SessionBus) {
+    package init(_ keychain: any KeychainTransport, on bus: SessionBus, clock: any KeychainClock = SystemClock()) {
         self.keychain = keychain
         self.bus = bus
         book = CollectionBook(keychain)
-        items = SecretItems(keychain)
+        items = SecretItems(keychain, clock: clock)
     }
 
-    /// Once it returns the keychain answers and calls can come.
+    /// Once it returns the keychain answers, and calls can be taken.
     package func open() throws {
         _ = try book.all()
-        try emptySession()
         bus.serve(self)
         try bus.followEnds()
-    }
-
-    /// What is there for a session's time alone ends with the service that had it.
-    private func emptySession() throws(KeychainError) {
-        let session = SecretCollection(name: SecretCollection.session, label: "", created: 0, modified: 0)
-        for itemClass in SecretItems.classes {
-            do throws(KeychainError) {
-                _ = try keychain.perform(
-                    KeychainRequest(
-                        .delete,
-                        query: QueryDictionary([
-                            ("class", .string(itemClass.rawValue)), ("agrp", .string(session.group.name)),
-                        ])))
-            } catch {
-                guard error.status == .itemNotFound else { throw error }
-            }
-        }
     }
 
     // MARK: Calls
@@ -148,17 +131,34 @@ package final class SecretServiceDoor: BusObjects {
     }
 
     private func named(_ name: String) throws(KeychainError) -> SecretCollection? {
-        try book.all().first { $0.name == name }
+        try book.collection(named: name)
     }
 
     // MARK: State
 
-    /// Whether items are out of reach until somebody unlocks.
+    /// Whether items of a collection are out of reach until somebody unlocks.
+    func isLocked(_ collection: SecretCollection) throws(BusError) -> Bool {
+        // What is in memory alone no lock closes.
+        collection.name == SecretCollection.session ? false : try isLocked()
+    }
+
+    /// Whether the keychain's are.
     func isLocked() throws(BusError) -> Bool {
         let state = try translating { () throws(KeychainError) in
             try keychain.perform(KeychainRequest(.device)).device
         }
         return !(state?.openClasses.contains(.whenUnlocked) ?? true)
+    }
+
+    /// What changes collections waits for a person as what changes items does.
+    func refuseWhileLocked() throws(BusError) {
+        if try isLocked() { throw .isLocked }
+    }
+
+    /// Of everything in it, open or not.
+    func paths(in collection: SecretCollection) throws(BusError) -> [ObjectPath] {
+        try translating { () throws(KeychainError) in try items.references(in: collection.name) }
+            .map { SecretItem.path(of: $0, in: collection.name) }
     }
 
     /// An error of the keychain in the words of the Secret Service.
@@ -169,6 +169,8 @@ package final class SecretServiceDoor: BusObjects {
     static func busError(_ error: KeychainError) -> BusError {
         switch (error.status, error.reason) {
         case (.interactionNotAllowed, .locked), (.interactionNotAllowed, .nobodyToAsk): .isLocked
+        case (.interactionNotAllowed, _), (.authFailed, _), (.userCanceled, _):
+            BusError(.accessDenied, error.reason.explanation)
         case (.itemNotFound, _):
             BusError(name: "org.freedesktop.Secret.Error.NoSuchObject", text: error.reason.explanation)
         case (.dataTooLarge, _), (.param, _): BusError(.invalidArguments, error.reason.explanation)

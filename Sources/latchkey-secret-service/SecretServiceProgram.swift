@@ -30,7 +30,7 @@ struct LatchkeySecretService: ParsableCommand {
                 StandardError.write("latchkey-secret-service: another program is org.freedesktop.secrets here\n")
                 throw ExitCode(69)
             }
-            try bus.run { false }
+            try withExtendedLifetime(door) { try bus.run { false } }
         } catch let error as ExitCode {
             throw error
         } catch {

@@ -106,6 +106,13 @@ struct SecretServiceEndToEndTests {
         #expect(try programs.latchkey("set", "--internet", "example.com", "eve", input: Data("git".utf8)).status == 0)
         let git = ["xdg:schema", "org.gnome.keyring.NetworkPassword", "server", "example.com", "protocol", "https"]
         #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "git")
+        // What names no account replaces nobody's.
+        #expect(try programs.latchkey("set", "wiki", "carol", input: Data("carol's".utf8)).status == 0)
+        #expect(try secretTool("store", "--label=L", "service", "wiki", typed: "of no account").status == 0)
+        #expect(try programs.latchkey("get", "wiki", "bob").text == "ours")
+        #expect(try programs.latchkey("get", "wiki", "carol").text == "carol's")
+        let all = try secretTool("search", "--all", "--unlock", "service", "wiki")
+        #expect(all.text.components(separatedBy: "secret = ").count == 4, "\(all.text)")
         // And of what it stores in its place there is one.
         let replaced = try client(
             "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "eve"], typed: "from git")
@@ -139,13 +146,22 @@ struct SecretServiceEndToEndTests {
         let store = try secretTool("store", "--label=L", "service", "wiki", typed: "no")
         #expect(store.status == 1 && store.errors.contains("latchkey unlock"), "\(store.errors)")
         // What is there is not said to be missing.
+        #expect(try secretTool("store", "--collection=session", "--label=s", "a", "b", typed: "short").status == 0)
+        #expect(try secretTool("lookup", "a", "b").text == "short")
         let found = try python(
             """
             service = dbus.Interface(dbus.SessionBus().get_object('org.freedesktop.secrets', '/org/freedesktop/secrets'),
                                      'org.freedesktop.Secret.Service')
             print(*[len(paths) for paths in service.SearchItems({'service': 'mail'})])
+            S, ROOT = 'org.freedesktop.Secret.', '/org/freedesktop/secrets'
+            login = dbus.SessionBus().get_object('org.freedesktop.secrets', ROOT + '/collection/login', introspect=False)
+            for call, arguments in [(dbus.Interface(login, S + 'Collection').Delete, ()),
+                                    (service.SetAlias, ('x', dbus.ObjectPath(ROOT + '/collection/login')))]:
+                try: call(*arguments)
+                except dbus.DBusException as error: print(error.get_dbus_name())
             """)
-        #expect(found.text == "0 1\n", "\(found.errors)")
+        let locked = "org.freedesktop.Secret.Error.IsLocked\n"
+        #expect(found.text == "0 1\n\(locked)\(locked)", "\(found.errors)")
         #expect(try programs.latchkey("unlock", input: Data("words words".utf8)).status == 0)
         #expect(try secretTool("lookup", "service", "mail").text == "before")
     }
@@ -267,7 +283,22 @@ struct SecretServiceEndToEndTests {
             refused(S + 'Error.NoSession', theirs.GetSecret, session)
             at(session, S + 'Session').Close()
             refused(S + 'Error.NoSession', at(item, S + 'Item').GetSecret, session)
-            for path in [ROOT, ROOT + '/collection/login', item, ROOT + '/collection', '/']:
+            # The login collection is the command line's; an alias leads nowhere by what somebody wrote.
+            refused('org.freedesktop.DBus.Error.NotSupported', alias.Delete)
+            refused(INVALID, service.SetAlias, 'default', dbus.ObjectPath(ROOT + '/collection/session'))
+            # A label that D-Bus cannot say is said as well as it can be.
+            bus.get_object(NAME, item, introspect=False).Set(
+                S + 'Item', 'Label', dbus.String('new', variant_level=1), dbus_interface='org.freedesktop.DBus.Properties')
+            # Nobody but the bus says that a connection has ended.
+            output, mine = service.OpenSession('plain', dbus.String('', variant_level=1))
+            import dbus.lowlevel
+            lie = dbus.lowlevel.SignalMessage('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'NameOwnerChanged')
+            lie.set_destination(bus.get_name_owner(NAME))
+            lie.append(bus.get_unique_name(), bus.get_unique_name(), '')
+            other.send_message(lie); other.flush()
+            dbus.Interface(other.get_object(NAME, ROOT, introspect=False), S + 'Service').ReadAlias('default')
+            assert bytes(at(item, S + 'Item').GetSecret(mine)[2]) == b'v'
+            for path in [ROOT, ROOT + '/collection/login', item, ROOT + '/collection', '/', '/org']:
                 assert '<node' in at(path, 'org.freedesktop.DBus.Introspectable').Introspect()
             print('done')
             """)

@@ -54,6 +54,7 @@ struct SandboxAttackTests {
         ])
         let (peer, _) = try greetInside(attacker, root, features)
         #expect(peer.identity.rungs.first == .flatpak(application: "org.mozilla.firefox"))
+        #expect(peer.identity.entitlements.nameableGroups == ["latchkey"])
         #expect(peer.identity.contains)
         #expect(!peer.identity.authenticates)
         #expect(peer.identity.strength == .user)

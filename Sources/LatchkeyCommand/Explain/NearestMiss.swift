@@ -56,7 +56,7 @@ struct NearestMiss {
         guard let found = counts.first(where: { !tried.contains($0.group.name) }) else { return nil }
         let what =
             "\(Self.items(found.items)) \(found.items == 1 ? "matches" : "match") in the access group \(found.group.name)"
-        if record.groups.contains(found.group.name) || record.nameableGroups.contains(found.group.name) {
+        if found.group.isNamed(by: record.groups + record.nameableGroups) {
             return "\(what), which the call did not ask for (kSecAttrAccessGroup)"
         }
         return "\(what), which this program is not entitled to. An item stays in the group it was added to: "
