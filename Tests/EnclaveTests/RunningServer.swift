@@ -36,7 +36,8 @@ final class RunningServer: Sendable {
     init(
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
         userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64, personsOfOneProcess: Int? = nil,
-        hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil
+        hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil,
+        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() }
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         let home = try home ?? EnclaveHome()
@@ -58,7 +59,8 @@ final class RunningServer: Sendable {
                     EnclaveKeeper(
                         directory, clock: clock, cost: cost, hardware: hardware,
                         reader: ReaderView(isThere: bus != nil)),
-                    bus: bus ?? NoSystemBus(), userID: userID, clock: clock, limits: limits, stop: stop)
+                    bus: bus ?? NoSystemBus(), userID: userID, clock: clock, limits: limits, writeHead: writeHead,
+                    stop: stop)
                 let reason = try server.run()
                 directory.release()
                 ending.set(reason)
@@ -74,7 +76,9 @@ final class RunningServer: Sendable {
     static func again(home: EnclaveHome, hardware: any HardwareDoor = NoHardware()) throws -> RunningServer {
         let soon = Deadline(after: .seconds(20), on: SystemClock())
         while true {
-            do { return try RunningServer(home: home, hardware: hardware) } catch KeybagError.inUse where !soon.hasPassed {
+            do {
+                return try RunningServer(home: home, hardware: hardware)
+            } catch KeybagError.inUse where !soon.hasPassed {
                 sched_yield()
             }
         }
@@ -82,9 +86,11 @@ final class RunningServer: Sendable {
 
     deinit { end() }
 
+    func askToStop() { stop.signal() }
+
     /// Returns once the loop has ended and let go of its folders.
     func end() {
-        stop.signal()
+        askToStop()
         _ = ended()
     }
 

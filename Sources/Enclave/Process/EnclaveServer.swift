@@ -79,6 +79,10 @@ package final class EnclaveServer {
     var announced: AnnouncedLock?
     /// Answers that wait until the daemon has let go of what was closed.
     var held: [HeldAnswer] = []
+    /// A block of the audit record that is being confirmed.
+    var confirming: AuditConfirmation?
+    /// Writes one, on a thread beside the loop.
+    let writeHead: @Sendable (AuditConfirmation) -> Void
     var nextNumber = Watched.firstConnection
     /// What a hand-moved clock moves next; nil where time passes by itself.
     private(set) var moved: Descriptor?
@@ -97,17 +101,21 @@ package final class EnclaveServer {
         static let personListener: UInt64 = 3
         static let desk: UInt64 = 4
         static let bus: UInt64 = 5
+        static let disk: UInt64 = 6
         static let firstConnection: UInt64 = 16
     }
 
     /// - Parameters:
     ///   - userID: whose processes are served.
     ///   - bus: the system bus; `keeper` has the reader's view.
+    ///   - writeHead: performs a confirmation; tests have another disk.
     ///   - stop: ends the loop when signalled.
     init(
         _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, bus: any SystemBusDoor = NoSystemBus(), userID: UInt32,
-        clock: any KeychainClock, limits: Limits, stop: EventSignal
+        clock: any KeychainClock, limits: Limits,
+        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() }, stop: EventSignal
     ) throws(SystemCallError) {
+        self.writeHead = writeHead
         self.socket = socket
         self.keeper = keeper
         self.clock = clock
@@ -127,8 +135,9 @@ package final class EnclaveServer {
         try watchClock()
     }
 
-    /// Serves until nobody needs it any more.
+    /// Serves until nobody needs it any more; nothing is being written when this returns.
     package func run() throws(SystemCallError) -> Ending {
+        defer { finishConfirming() }
         while true {
             try resumeListening()
             endSilentConnections()
@@ -151,6 +160,7 @@ package final class EnclaveServer {
             case Watched.personListener: acceptPerson()
             case Watched.desk: finishAtDesk()
             case Watched.bus: hearBus()
+            case Watched.disk: finishConfirming()
             default: persons[number] == nil ? serve(number) : servePerson(number)
             }
             if wasToldToLeave { return .toldToLeave }
