@@ -157,6 +157,7 @@ final class PasscodeBook {
         let door = try home.door()
         let letGo = try strike(home.process)
         var isAcknowledged = false
+        var said: KeychainError?
         let began = SystemClock().monotonic
         do {
             defer { letGo() }
@@ -166,6 +167,7 @@ final class PasscodeBook {
             durations[request.kind] = SystemClock().monotonic - began
         } catch let error as KeychainError {
             counts.inFlight += 1
+            said = error
             struck[request.kind, default: 0] += 1
             if error.reason != .enclaveUnreachable, !reasons.contains(error.reason) {
                 complain("\(error)", \.wrongAnswers, request, note)
@@ -176,6 +178,11 @@ final class PasscodeBook {
         kill(home.process, SIGKILL)
         try home.startAnother()
         try audit(request, isAcknowledged, secret, note)
+        // Nobody was killed: who is told that it failed and has it done is told that too.
+        let isDone = !isAcknowledged && known == request.after
+        if !reasons.isEmpty, isDone, said?.underlying?.contains("it is done all the same") != true {
+            complain("done, and \(String(describing: said))", \.wrongAnswers, request, note)
+        }
         return isAcknowledged
     }
 
