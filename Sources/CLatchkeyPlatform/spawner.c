@@ -1,6 +1,6 @@
 // A process that starts a few programs for one that gave up execve(2): forked before the
 // filter, it knows their paths and environments from then and takes a place in the list
-// and arguments.
+// and arguments. A spare beside it goes on where it is killed.
 #define _GNU_SOURCE
 #include "latchkey_platform.h"
 
@@ -21,7 +21,7 @@
 
 static int err(void) { return errno ? -errno : -EIO; }
 
-enum { most_bytes = 32 * 1024, most_words = 32 };
+enum { most_bytes = 32 * 1024, most_words = 32, most_spares = 64 };
 
 // What is asked, before the arguments; the answer repeats the number, so that one that
 // nobody waits for any more is not taken for another's.
@@ -38,8 +38,11 @@ static void watch_children(void) {
     sigaction(SIGCHLD, &action, NULL);
 }
 
-static void reap_all(void) {
-    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+// Whether that child was among those that have ended.
+static int reap_all(pid_t awaited) {
+    int found = 0;
+    for (pid_t gone; (gone = waitpid(-1, NULL, WNOHANG)) > 0;) found |= gone == awaited;
+    return found;
 }
 
 // argv of a request: the path, then what stands between NULs. 0 where it is none.
@@ -93,17 +96,39 @@ static struct answer answer_to(char *bytes, size_t length, const struct lk_start
     return answer;
 }
 
+// One that waits beside the server, on the same socket, and takes its place once that has
+// ended: 0 is returned there and then. In the server its number, or -1. How many there
+// may be is bounded, so that one that cannot live is not started for ever.
+static pid_t make_spare(int fd, const sigset_t *none) {
+    static int left = most_spares;
+    if (left-- <= 0) {
+        left = 0;
+        return -1;
+    }
+    pid_t server = getpid(), spare = fork();
+    if (spare != 0) return spare;
+    // Told by the signal that is held back but while it waits.
+    prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
+    while (getppid() == server) {
+        struct pollfd owner = {.fd = fd};
+        if (ppoll(&owner, 1, NULL, none) > 0) _exit(0);
+    }
+    prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+    return 0;
+}
+
 static _Noreturn void serve(int fd, const struct lk_startable *programs, int32_t count) {
     static char request[most_bytes];
     sigset_t children, none;
     sigemptyset(&none);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
-    for (;;) {
+    for (pid_t spare = -1;;) {
         // Held back but while we wait, so that no end of a child is missed.
         sigprocmask(SIG_SETMASK, &children, NULL);
         watch_children();
-        reap_all();
+        if (reap_all(spare)) spare = -1;
+        while (spare < 0 && (spare = make_spare(fd, &none)) == 0) spare = -1;
         struct pollfd ready = {.fd = fd, .events = POLLIN};
         if (ppoll(&ready, 1, NULL, &none) < 0) continue;
         struct lk_received got;
@@ -134,30 +159,39 @@ static void rename_process(char *const *argv, int32_t argc) {
 
 int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
                     int32_t *end) {
-    int32_t ends[2];
+    int32_t ends[2], life[2];
     int r = lk_socketpair(ends);
     if (r < 0) return r;
-    pid_t child = fork();
-    if (child < 0) {
-        r = err();
+    if ((r = lk_pipe(life)) < 0) {
         close(ends[0]);
         close(ends[1]);
         return r;
     }
-    if (child > 0) {
+    pid_t child = fork();
+    if (child < 0) r = err();
+    if (child != 0) {
         close(ends[1]);
-        *end = lk_pidfd_open(child);
-        return ends[0];
+        close(life[1]);
+        if (child > 0) {
+            *end = life[0];
+            return ends[0];
+        }
+        close(ends[0]);
+        close(life[0]);
+        return r;
     }
     // Held, it would never see its owner's end.
     close(ends[0]);
+    close(life[0]);
     setsid();
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
     int null = open("/dev/null", O_RDWR), ours = fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
-    if (null < 0 || ours < 0 || chdir("/") < 0) _exit(1);
+    int alive = fcntl(life[1], F_DUPFD_CLOEXEC, 10);
+    if (null < 0 || ours < 0 || alive < 0 || chdir("/") < 0) _exit(1);
     for (int fd = 0; fd <= 2; fd++) dup2(null, fd);
     dup3(ours, 3, O_CLOEXEC);
-    if (lk_close_range(4, ~0U) < 0) _exit(1);
+    dup3(alive, 4, O_CLOEXEC);
+    if (lk_close_range(5, ~0U) < 0) _exit(1);
     rename_process(argv, argc);
     // What the kernel does not have, or refuses, is told by latchkey doctor, as the kernel
     // shows it.

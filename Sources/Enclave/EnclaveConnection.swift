@@ -195,6 +195,7 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     ///   keychain is locked.
     func sealAudit(_ records: [UInt8], fromFile lowest: UInt64) throws(KeychainError) -> SealedAuditBlock?
     /// Says that a block is on the disk, so that the next one is sealed under the next key.
+    /// Waits for the enclave's own disk, 30 s at the most.
     ///
     /// - Returns: where the next block goes: behind this one, if it was the next.
     func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace?

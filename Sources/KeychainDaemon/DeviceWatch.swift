@@ -99,13 +99,15 @@ final class DeviceWatch: Sendable {
             defer { state = now }
             return state
         }
-        // What brought it about is in the record before anybody is told.
         if let former, former.number != now.number { audit.tellOfEnclave() }
         defer { board.tell(now) }
         guard !now.isClosing else { return }
         do throws(KeychainError) { try engine.deviceChanged() } catch {
             logger.warning("not everything was let go of", metadata: ["cause": "\(error.reason.explanation)"])
         }
+        // A lock, and what was read before it, is in the record before anybody is told of
+        // it, if the disk is well; nothing is open meanwhile.
+        if former?.lock == .unlocked, now.lock != .unlocked { audit.synchronize() }
         renewal.signal()
     }
 

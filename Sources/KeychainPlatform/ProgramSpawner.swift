@@ -6,7 +6,8 @@ internal import Synchronization
 /// child of it, forked before it has a thread or a secret, that has a list of programs
 /// and starts nothing else.
 ///
-/// It ends with whoever holds this; ``end`` says that it is gone.
+/// A spare, its own child, takes its place where it is killed, and makes another. Both end
+/// with whoever holds this; ``end`` says that none is left.
 package final class ProgramSpawner: Sendable {
     /// What may be started, and with which environment; everything else is what
     /// ``DaemonStarter`` and ``ChildProcess`` say.
@@ -45,9 +46,8 @@ package final class ProgramSpawner: Sendable {
 
     private let programs: [Program]
     private let line: Mutex<Line>
-    /// Readable once the spawner has ended: nothing can be started any more. nil where the
-    /// system has no pidfds.
-    package let end: Descriptor?
+    /// Readable once it has ended with its spare: nothing can be started any more.
+    package let end: Descriptor
 
     /// Forks it.
     ///
@@ -66,7 +66,7 @@ package final class ProgramSpawner: Sendable {
         let raw = unsafe lk_fork_spawner(
             table, Int32(table.count), CommandLine.unsafeArgv, CommandLine.argc, &ended)
         let socket = Descriptor(owning: try checked("fork", raw))
-        end = ended < 0 ? nil : Descriptor(owning: ended)
+        end = Descriptor(owning: ended)
         _ = try checked("setsockopt SO_RCVTIMEO", lk_set_receive_limit(socket.raw, patience.wholeNanoseconds))
         line = Mutex(Line(socket: socket))
     }
@@ -76,6 +76,11 @@ package final class ProgramSpawner: Sendable {
         for (index, word) in words.enumerated() { unsafe (place + index).initialize(to: strdup(word)) }
         unsafe (place + words.count).initialize(to: nil)
         return unsafe UnsafePointer(place)
+    }
+
+    /// What to do where a program cannot be started because none is left (EPIPE).
+    package static func advice(_ program: String) -> String {
+        "what starts \(program) was ended; `latchkey lock --stop`, and any command after it, brings it back"
     }
 
     /// As ``DaemonStarter/start(_:arguments:environment:keeping:)``.

@@ -332,7 +332,8 @@ package final class RemotePersonDoor: PersonDoor {
     ///
     /// - Parameters:
     ///   - code: the recovery code, which goes on opening then; nil: it goes as well.
-    /// - Throws: as ``addProtector(_:passcode:)``.
+    /// - Throws: as ``addProtector(_:passcode:)``; `errSecNotAvailable`, reason
+    ///   `inputOutput`, which says so, where it is done and the next start finishes it.
     package func removeProtector(
         _ identifier: [UInt8], passcode: SharedSecret?, code: SharedSecret?, withoutCode: Bool
     ) throws(KeychainError) -> [ProtectorState] {

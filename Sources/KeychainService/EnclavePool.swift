@@ -33,6 +33,15 @@ final class EnclavePool: Sendable {
         }
     }
 
+    /// As ``use(_:)``, for what waits for the enclave's disk: however long that takes, the
+    /// enclave is no silent one, and nobody finds out by it whether it is.
+    func waitForDisk<R>(
+        _ body: (any EnclaveConnection) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        guard silence.withLock({ $0.isAnswering }) else { throw EnclaveSilence.failure }
+        return try ask(body)
+    }
+
     private func ask<R>(_ body: (any EnclaveConnection) throws(KeychainError) -> R) throws(KeychainError) -> R {
         do throws(KeychainError) {
             return try run(body, on: take())

@@ -30,6 +30,9 @@ struct EnclaveSilence {
         }
     }
 
+    /// Nobody has waited in vain.
+    var isAnswering: Bool { if case .answering = state { true } else { false } }
+
     /// How a call ended: any word of the enclave's, also one that it could not be
     /// reached, ends the silence.
     mutating func ended(_ failure: KeychainError?, at now: () -> Duration) {

@@ -13,7 +13,7 @@ extension KeychainEngine {
     }
 
     package func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
-        try enclave.use { enclave throws(KeychainError) in try enclave.confirmAudit(block) }
+        try enclave.waitForDisk { enclave throws(KeychainError) in try enclave.confirmAudit(block) }
     }
 
     package func auditHead() throws(KeychainError) -> AuditPlace? {

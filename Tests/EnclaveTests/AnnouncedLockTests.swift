@@ -23,33 +23,9 @@ import Testing
         try RemotePersonDoor(runDirectory: server.home.runDirectory, process: nil, clock: SystemClock())
     }
 
-    /// A person who waits for the answer on a thread of its own.
-    private final class Asking: Sendable {
-        private let outcome = Mutex<Result<Void, KeychainError>?>(nil)
-        private let done: EventSignal
-
-        init(_ ask: @escaping @Sendable () throws(KeychainError) -> Void) throws {
-            let done = try EventSignal()
-            self.done = done
-            TestThread.start { [self] in
-                let result = Result { () throws(KeychainError) in try ask() }
-                outcome.withLock { $0 = result }
-                done.signal()
-            }
-        }
-
-        var isDone: Bool { outcome.withLock { $0 != nil } }
-
-        func get() throws {
-            let deadline = Deadline(after: .seconds(30), on: SystemClock())
-            try #require(try waitForAny(of: [done.descriptor], until: deadline) == 0)
-            try outcome.withLock { $0 }?.get()
-        }
-    }
-
-    private func locking() throws -> Asking {
+    private func locking() throws -> Asking<Void> {
         let door = try door()
-        return try Asking { () throws(KeychainError) in try door.lock() }
+        return try Asking<Void> { () throws(KeychainError) in try door.lock() }
     }
 
     /// A daemon that waits for what follows the present state.
@@ -112,7 +88,7 @@ import Testing
         let person = try locking()
         let closing = try daemon.state()
         let other = try door()
-        let unlocking = try Asking { () throws(KeychainError) in
+        let unlocking = try Asking<Void> { () throws(KeychainError) in
             try other.unlock(with: .passcode(SharedSecret(SecretBytes(copying: Array("1234".utf8)))))
         }
         #expect(try door().state().isClosing && !unlocking.isDone)

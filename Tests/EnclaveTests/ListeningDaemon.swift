@@ -11,6 +11,13 @@ final class ListeningDaemon {
     private let channel: MessageChannel
     private var number: UInt64 = 0
 
+    /// Says that a block is on the disk, and does not wait for the answer.
+    func confirm(_ block: SealedAuditBlock) throws { try send(.confirmAudit(Latchkey_SealedAuditBlock(block))) }
+
+    func leave() { channel.socket.shutDown() }
+
+    var isEnded: Bool { get throws { try channel.isEnded } }
+
     init(_ server: RunningServer) throws {
         channel = try server.bareConnection()
         try send(.open(.with { $0.protocol = EnclaveProtocol.version }))

@@ -36,7 +36,8 @@ final class RunningServer: Sendable {
     init(
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
         userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64, personsOfOneProcess: Int? = nil,
-        hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil
+        hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil, spawnerEnd: Descriptor? = nil,
+        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() }
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         let home = try home ?? EnclaveHome()
@@ -58,7 +59,8 @@ final class RunningServer: Sendable {
                     EnclaveKeeper(
                         directory, clock: clock, cost: cost, hardware: hardware,
                         reader: ReaderView(isThere: bus != nil)),
-                    bus: bus ?? NoSystemBus(), userID: userID, clock: clock, limits: limits, stop: stop)
+                    bus: bus ?? NoSystemBus(), spawnerEnd: spawnerEnd, userID: userID, clock: clock, limits: limits,
+                    writeHead: writeHead, stop: stop)
                 let reason = try server.run()
                 directory.release()
                 ending.set(reason)
@@ -71,10 +73,15 @@ final class RunningServer: Sendable {
     }
 
     /// Where another has just ended: its thread lets go of the folders a moment after its loop.
-    static func again(home: EnclaveHome, hardware: any HardwareDoor = NoHardware()) throws -> RunningServer {
+    static func again(
+        home: EnclaveHome, clock: ManualClock = ManualClock(), hardware: any HardwareDoor = NoHardware(),
+        spawnerEnd: Descriptor? = nil
+    ) throws -> RunningServer {
         let soon = Deadline(after: .seconds(20), on: SystemClock())
         while true {
-            do { return try RunningServer(home: home, hardware: hardware) } catch KeybagError.inUse where !soon.hasPassed {
+            do {
+                return try RunningServer(home: home, clock: clock, hardware: hardware, spawnerEnd: spawnerEnd)
+            } catch KeybagError.inUse where !soon.hasPassed {
                 sched_yield()
             }
         }
@@ -82,9 +89,11 @@ final class RunningServer: Sendable {
 
     deinit { end() }
 
+    func askToStop() { stop.signal() }
+
     /// Returns once the loop has ended and let go of its folders.
     func end() {
-        stop.signal()
+        askToStop()
         _ = ended()
     }
 

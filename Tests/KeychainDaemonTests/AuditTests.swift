@@ -6,6 +6,7 @@ import KeychainPlatform
 import KeychainProtocol
 import KeychainService
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import KeychainDaemon
@@ -82,6 +83,33 @@ import Testing
         _ = try daemon.client().perform(Self.request("alice"))
         daemon.stop()
         #expect(files(daemon) == ["0000000001.audit"])
+    }
+
+    /// Nothing is open by then; who is told of it finds it in the record.
+    @Test func programsHearOfALockOnceItIsInTheRecord() throws {
+        let gate = try EnclaveGate()
+        let daemon = try DaemonUnderTest(gate: gate)
+        try daemon.enclave.setPasscode(PersonAtHand.passcode)
+        try Self.add("alice", daemon)
+        let (states, never) = (daemon.client().deviceStates(), try EventSignal())
+        while try states.next(orUntil: never)?.lock != .unlocked {}
+        // A locked keychain begins no record.
+        try waitForFile(daemon)
+        gate.closeForConfirmations()
+        try daemon.enclave.lock()
+        let order = Mutex<[String]>([])
+        Waiting.meanwhile {
+            do { while try states.next(orUntil: never)?.lock != .locked {} } catch { Issue.record("\(error)") }
+            order.withLock { $0.append("told") }
+        }
+        #expect(Waiting.eventually { gate.heldCount == 1 })
+        // Calls do not wait for it.
+        for _ in 0..<50 { #expect(failure(daemon.client(), Self.request("alice"))?.status == .interactionNotAllowed) }
+        #expect(order.withLock { $0 } == [])
+        order.withLock { $0.append("recorded") }
+        gate.open()
+        #expect(Waiting.eventually { order.withLock { $0.count == 2 } })
+        #expect(order.withLock { $0 } == ["recorded", "told"])
     }
 
     @Test func aLoopOfReadsIsOneLineWithWhatItWas() throws {

@@ -9,6 +9,7 @@ import Testing
 final class EnclaveGate: Sendable {
     private struct State {
         var isClosed = false
+        var holdsConfirmations = false
         var held = 0
         var isAway = false
         var opened: EventSignal
@@ -20,9 +21,13 @@ final class EnclaveGate: Sendable {
 
     func close() { state.withLock { $0.isClosed = true } }
 
+    /// Holds whoever says that a block of the audit record is on the disk, alone.
+    func closeForConfirmations() { state.withLock { $0.holdsConfirmations = true } }
+
     func open() {
         state.withLock { state in
             state.isClosed = false
+            state.holdsConfirmations = false
             state.opened.signal()
         }
     }
@@ -44,9 +49,9 @@ final class EnclaveGate: Sendable {
         while heldCount < count { try #require(!deadline.hasPassed, "\(heldCount) of \(count) are held") }
     }
 
-    fileprivate func pass() {
+    fileprivate func pass(isConfirmation: Bool = false) {
         let opened = state.withLock { state -> EventSignal? in
-            guard state.isClosed else { return nil }
+            guard isConfirmation ? state.holdsConfirmations : state.isClosed else { return nil }
             state.held += 1
             return state.opened
         }
@@ -156,7 +161,8 @@ private final class GatedConnection: EnclaveConnection {
     }
 
     func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
-        try below.confirmAudit(block)
+        gate.pass(isConfirmation: true)
+        return try below.confirmAudit(block)
     }
 
     func auditHead() throws(KeychainError) -> AuditPlace? { try below.auditHead() }

@@ -54,5 +54,7 @@ import Testing
         return try child.status(until: Deadline(after: .seconds(60), on: SystemClock()))
     }
 
+    @Test func aSpareTakesItsPlaceAsOftenAsItIsKilled() throws { #expect(try status("replaced") == 0) }
+
     @Test func itsEndIsSeen() throws { #expect(try status("gone") == 0) }
 }

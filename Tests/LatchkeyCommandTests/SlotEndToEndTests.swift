@@ -80,6 +80,41 @@ struct SlotEndToEndTests {
         #expect(try latchkey("unlock", typed: "words words").status == 0)
     }
 
+    private func spawners(of process: Int32) -> [Int32] {
+        let children = FileManager.default.contents(atPath: "/proc/\(process)/task/\(process)/children") ?? Data()
+        return String(decoding: children, as: UTF8.self).split(separator: " ").compactMap { Int32($0) }.filter {
+            FileManager.default.contents(atPath: "/proc/\($0)/comm") == Data("latchkey-spawne\n".utf8)
+        }
+    }
+
+    private func spawner(of process: Int32) throws -> Int32 {
+        #expect(BuiltPrograms.eventually { spawners(of: process).count == 1 })
+        return try #require(spawners(of: process).first)
+    }
+
+    /// What starts latchkey-hardware for the enclave, which may not.
+    @Test func aTPMIsAskedAlsoWhereWhatStartsProgramsIsKilled() throws {
+        #expect(try latchkey("passcode", "guard", "tpm", "--at", tpm.address, typed: "words words").status == 0)
+        let server = try spawner(of: try #require(programs.processes("latchkey-enclave").first))
+        let spare = try spawner(of: server)
+        #expect(try latchkey("lock").status == 0)
+        kill(server, SIGKILL)
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+
+        // Both at once, so that neither takes the other's place.
+        let both = [spare, try spawner(of: spare)]
+        for signal in [SIGSTOP, SIGKILL] { for process in both { kill(process, signal) } }
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        #expect(try latchkey("lock").status == 0)
+        let refused = try latchkey("unlock", typed: "words words")
+        #expect(refused.status == 69 && refused.errors.contains("what starts latchkey-hardware was ended"))
+        #expect(refused.errors.contains("`latchkey lock --stop`"))
+        #expect(try latchkey("lock", "--stop").status == 0)
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+    }
+
     /// As a unit with LoadCredential= has it.
     @Test func aServiceOpensItWithACredential() throws {
         let made = try latchkey("slot", "add", "credential", typed: "words words")

@@ -26,6 +26,8 @@ struct AuditLedger: Sendable {
     var held: Held?
     var witness = AuditWitness()
     var pending: Pending?
+    /// Of a block that is on the disk: being written, and maybe written.
+    var confirming: AuditConfirmation?
     /// Goes with a lock.
     var cursor: Cursor?
 

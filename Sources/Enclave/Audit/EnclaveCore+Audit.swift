@@ -15,10 +15,12 @@ extension EnclaveCore {
     ///   - lowest: where a chain has to begin anew, the file's number is not below.
     /// - Returns: nil where there is nothing to say.
     /// - Throws: `errSecInteractionNotAllowed` where a chain would have to begin and
-    ///   the keychain is locked.
+    ///   the keychain is locked; `errSecNotAvailable`, reason `busy`, while the block
+    ///   before is being confirmed.
     mutating func sealAudit(
         _ records: [UInt8], fromFile lowest: UInt64, at moment: Duration, wallClock: Double
     ) throws(KeychainError) -> SealedAuditBlock? {
+        guard audit.confirming == nil else { throw Self.confirming }
         guard !records.isEmpty || audit.witness.hasEvents else { return nil }
         if audit.held == nil { try beginAudit(fromFile: lowest, at: moment) }
         guard let state = audit.held?.head.state.forNextBlock else { return nil }
@@ -29,37 +31,62 @@ extension EnclaveCore {
         return SealedAuditBlock(place: state.place, box: box)
     }
 
-    /// A block is on the disk: its key is gone when this returns. One that is not the
-    /// next is no news, and changes nothing.
+    /// A block is on the disk. What says so here is to be written
+    /// (``AuditConfirmation/perform()``, on any thread); until ``finish(_:)`` nothing
+    /// counts, and everything else goes on.
     ///
-    /// - Returns: where the next block goes; nil: there is no record.
-    /// - Throws: where that cannot be written; the block does not count then.
-    mutating func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
-        guard let state = audit.held?.head.state.forNextBlock else { return nil }
-        guard block.place == state.place, AuditState.open(block, state.blockKey, of: store) != nil else {
-            return auditHead
-        }
-        do throws(KeybagError) { try write(auditState: state.after(boxOf: block.box.count)) } catch {
-            throw error.asKeychainError
-        }
-        if let pending = audit.pending, pending.digest == KeyDerivation.digest(block.box) {
-            audit.witness.remove(pending.mark)
-        }
+    /// - Returns: nil where it is not the next one: no news, and ``auditHead`` is the answer.
+    /// - Throws: `errSecNotAvailable`, reason `busy`, while another is being confirmed.
+    mutating func beginConfirming(_ block: SealedAuditBlock) throws(KeychainError) -> AuditConfirmation? {
+        guard audit.confirming == nil else { throw Self.confirming }
+        guard var next = audit.held else { return nil }
+        let state = next.head.state.forNextBlock
+        guard block.place == state.place, AuditState.open(block, state.blockKey, of: store) != nil else { return nil }
+        let (storage, place) = (storage, audit.freePlace)
+        next.head = AuditHead(generation: next.head.generation + 1, state: state.after(boxOf: block.box.count))
+        next.place = place
+        let record = next.head.sealed(under: next.key, of: store)
+        do throws(KeybagError) {
+            let confirmation = try AuditConfirmation(of: next, digest: KeyDerivation.digest(block.box)) {
+                () throws(KeybagError) in try storage.write(auditHead: record, at: place)
+            }
+            audit.confirming = confirmation
+            return confirmation
+        } catch { throw error.asKeychainError }
+    }
+
+    /// Waits until it is written; its key is gone when this returns.
+    ///
+    /// - Returns: where the next block would go behind it. Where a change of the keys came
+    ///   first, a block goes elsewhere.
+    /// - Throws: where it could not be written; the block does not count then.
+    mutating func finish(_ confirmation: AuditConfirmation) throws(KeychainError) -> AuditPlace {
+        if audit.confirming === confirmation { settleConfirmation() }
+        do throws(KeybagError) { try confirmation.result().get() } catch { throw error.asKeychainError }
+        return confirmation.next.head.state.place
+    }
+
+    /// One that is under way comes to its end before the file is written for another reason.
+    mutating func settleConfirmation() {
+        guard let confirmation = audit.confirming else { return }
+        audit.confirming = nil
+        guard case .success = confirmation.result() else { return }
+        audit.held = confirmation.next
+        if let pending = audit.pending, pending.digest == confirmation.digest { audit.witness.remove(pending.mark) }
         audit.pending = nil
-        return auditHead
     }
 
     /// Where the next block goes, as the disk says; nil: there is no record.
     var auditHead: AuditPlace? { audit.held?.head.state.place }
 
-    private mutating func write(auditState state: AuditState) throws(KeybagError) {
-        guard var held = audit.held else { return }
-        let place = audit.freePlace
-        held.head = AuditHead(generation: held.head.generation + 1, state: state)
-        try storage.write(auditHead: held.head.sealed(under: held.key, of: store), at: place)
-        held.place = place
-        audit.held = held
+    /// - Throws: `errSecNotAvailable`, reason `busy`, while nobody knows.
+    func settledAuditHead() throws(KeychainError) -> AuditPlace? {
+        guard audit.confirming == nil else { throw Self.confirming }
+        return auditHead
     }
+
+    private static let confirming = KeychainError(
+        .notAvailable, reason: .busy, underlying: "the disk has not taken the block before")
 
     // MARK: Chains
 
@@ -87,7 +114,10 @@ extension EnclaveCore {
 
     /// A chain's first state on the disk, beside the one that counts until the keybag
     /// names the new chain.
-    func prepareAudit(_ fresh: NewAuditChain, fromFile lowest: UInt64 = 0) throws(KeybagError) -> AuditLedger.Held {
+    mutating func prepareAudit(
+        _ fresh: NewAuditChain, fromFile lowest: UInt64 = 0
+    ) throws(KeybagError) -> AuditLedger.Held {
+        settleConfirmation()
         let former = audit.held?.head
         let state = AuditState(first: fresh, after: former?.state, fromFile: lowest)
         let head = AuditHead(generation: (former?.generation ?? 0) + 1, state: state)

@@ -52,7 +52,7 @@ final class BusTalk: Sendable {
         _ request: BusRequest, _ door: any SystemBusDoor, _ clock: any KeychainClock, _ heard: (BusWord) -> Void
     ) -> String {
         do {
-            let channel = try MessageChannel(try door.open())
+            let channel = try MessageChannel(try Self.open(door))
             let deadline = Deadline(after: Self.patience, on: clock)
             try Self.send(request, on: channel, until: deadline)
             guard try waitForAny(of: [channel.socket.descriptor, wake.descriptor], until: deadline) != nil else {
@@ -61,8 +61,22 @@ final class BusTalk: Sendable {
             return try go(on: channel, clock, heard)
         } catch let error as SystemCallError where error.isNoSuchFile {
             return "latchkey-bus is not installed beside the enclave"
+        } catch let ended as NothingStarts {
+            return ended.why
         } catch {
             return "latchkey-bus: \(error)"
+        }
+    }
+
+    /// What would start the program has ended.
+    private struct NothingStarts: Error {
+        let why = ProgramSpawner.advice(BusProgram.programName)
+    }
+
+    private static func open(_ door: any SystemBusDoor) throws -> PacketSocket {
+        do throws(SystemCallError) { return try door.open() } catch {
+            guard error.isBrokenConnection else { throw error }
+            throw NothingStarts()
         }
     }
 

@@ -279,18 +279,24 @@ extension EnclaveCore {
     /// Until both copies of both files are written, both root keys stay announced: the
     /// next opening goes on, with whatever of either opens.
     ///
-    /// - Throws: what kept that from being finished. The new key is the root key all the
-    ///   same.
+    /// - Throws: ``KeybagError/unfinished(why:)``. The new key is the root key all the same.
     private mutating func finishRoot(
         _ body: ProtectorsBody, _ announced: ProtectorsBody
     ) throws(KeybagError) {
         stateNumber += 1
         protectors?.body = announced
+        do throws(KeybagError) { try writeRoot(body) } catch {
+            throw .unfinished(why: error.asKeychainError.underlying ?? "the disk failed")
+        }
+    }
+
+    private mutating func writeRoot(_ body: ProtectorsBody) throws(KeybagError) {
         let generation = keybag.generation
         if let failure = try storage.write(keybag.body, generation: generation, root: keybag.root).first {
             throw failure.error
         }
-        rememberAttempts()
+        // Under the key that goes nobody reads how many there were, which counts as many.
+        try storage.write(failedAttempts: attempts.failed, store: store, root: keybag.root)
         protectors?.generation += 1
         let unwritten = try storage.write(body, generation: protectors?.generation ?? 0, root: keybag.root)
         if let failure = unwritten.first { throw failure.error }

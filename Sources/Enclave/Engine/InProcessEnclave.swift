@@ -201,10 +201,18 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     package func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
-        try resulting { core throws(KeychainError) in try core.confirmAudit(block) }
+        let begun = try resulting { core throws(KeychainError) in try core.beginConfirming(block) }
+        guard let begun else { return auditHead() }
+        begun.perform()
+        return try resulting { core throws(KeychainError) in try core.finish(begun) }
     }
 
-    package func auditHead() -> AuditPlace? { core.withLock { $0.auditHead } }
+    package func auditHead() -> AuditPlace? {
+        core.withLock { core in
+            core.settleConfirmation()
+            return core.auditHead
+        }
+    }
 
     package func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) -> AuditOpening {
         core.withLock { $0.openAudit(boxes, from: first) }

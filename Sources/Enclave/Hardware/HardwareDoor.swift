@@ -90,7 +90,10 @@ package final class HardwareHelper: HardwareDoor {
         let channel: MessageChannel
         do throws(SystemCallError) {
             channel = try MessageChannel(try reach())
-        } catch { throw error.isNoSuchFile ? .notInstalled : .failed("\(error)") }
+        } catch {
+            guard !error.isBrokenConnection else { throw .failed(ProgramSpawner.advice("latchkey-hardware")) }
+            throw error.isNoSuchFile ? .notInstalled : .failed("\(error)")
+        }
         do throws(FrameError) {
             let message = HardwareProtocol.encode(request, number: 1)
             try channel.send(message.header, message.tail, until: deadline)

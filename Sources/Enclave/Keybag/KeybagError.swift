@@ -2,7 +2,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 
 /// Why a keybag did not open or could not be made. Nothing on disk is changed
-/// when one of these is thrown.
+/// when one of these is thrown, but for ``unfinished(why:)``.
 enum KeybagError: Error, Hashable, Sendable {
     /// Nothing authentic is there, and a store exists that would need it.
     case unreadable(Cause)
@@ -23,6 +23,8 @@ enum KeybagError: Error, Hashable, Sendable {
     case inUse
     case directory(DirectoryRefusal)
     case system(SystemCallError)
+    /// Another root key is the one that counts; the next opening writes what says so.
+    case unfinished(why: String)
 
     /// What exactly was not there or did not open, for whoever mends it.
     enum Cause: String, Hashable, Sendable {
@@ -57,6 +59,10 @@ extension KeybagError {
             .init(.internalComponent, reason: .internalFault(what: "a keybag that would not open again"))
         case .device(let error): .init(.notAvailable, reason: .deviceFailed(why: "\(error)"))
         case .newer(let version): .init(.notAvailable, reason: .storeNewer(version: Int(version)))
+        case .unfinished(let why):
+            .init(
+                .notAvailable, reason: .inputOutput,
+                underlying: "\(why); it is done all the same, and `latchkey lock --stop`, or a new start, finishes it")
         case .mismatch: .init(.notAvailable, reason: .storeMismatch)
         case .inUse: .init(.notAvailable, reason: .storeInUse)
         case .directory(let refusal):

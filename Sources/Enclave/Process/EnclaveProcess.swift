@@ -56,7 +56,7 @@ package struct EnclaveProcess {
             let keeper = EnclaveKeeper(
                 directory, clock: clock, cost: cost, hardware: hands.hardware,
                 reader: ReaderView(isThere: hands.bus != nil))
-            let server = try server(socket, keeper, hands.bus ?? NoSystemBus())
+            let server = try server(socket, keeper, hands)
             keeper.confined = Confinement.ofEnclave([directory.reach, socket.reach]).enter(features)
             ready?.say(.listening(process: process))
             _ = try server.serve()
@@ -77,6 +77,8 @@ package struct EnclaveProcess {
     private struct Hands {
         var hardware: any HardwareDoor = NoHardware()
         var bus: (any SystemBusDoor)?
+        /// Readable once neither can be started any more.
+        var spawnerEnd: Descriptor?
     }
 
     /// Forks what starts them, while there is one thread and no secret; where none is
@@ -88,6 +90,7 @@ package struct EnclaveProcess {
         guard !programs.isEmpty else { return hands }
         let spawner: ProgramSpawner
         do throws(SystemCallError) { spawner = try ProgramSpawner(for: programs) } catch { throw .system(error) }
+        hands.spawnerEnd = spawner.end
         if let hardware, programs.contains(hardware) {
             hands.hardware = HardwareHelper(clock: clock, at: hardware.path, by: spawner)
         }
@@ -96,14 +99,14 @@ package struct EnclaveProcess {
     }
 
     private func server(
-        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, _ bus: any SystemBusDoor
+        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, _ hands: Hands
     ) throws(KeybagError) -> EnclaveServer {
         do throws(SystemCallError) {
             let stop = try EventSignal()
             try TerminationSignals.notify(stop)
             return try EnclaveServer(
-                socket, keeper, bus: bus, userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits,
-                stop: stop)
+                socket, keeper, bus: hands.bus ?? NoSystemBus(), spawnerEnd: hands.spawnerEnd,
+                userID: ProcessEnvironment.effectiveUserID, clock: clock, limits: limits, stop: stop)
         } catch {
             throw .system(error)
         }

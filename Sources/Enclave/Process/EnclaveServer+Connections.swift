@@ -15,6 +15,8 @@ final class EnclaveServerConnection {
     var followsState = false
     /// A request, which has no tail, that waits until the reader was looked at.
     var waiting: [UInt8]?
+    /// The request that waits for a block to be confirmed.
+    var confirming: UInt64?
 
     init(_ socket: PacketSocket, _ peer: SenderCredentials, firstMessageDue: Duration) throws(SystemCallError) {
         channel = try MessageChannel(socket)
@@ -82,7 +84,7 @@ extension EnclaveServer {
             case .closed: end(number)
             case .frame(let frame):
                 // One thing at a time.
-                guard connection.waiting == nil else { return end(number) }
+                guard connection.waiting == nil, connection.confirming == nil else { return end(number) }
                 act(on: try answer(frame, on: connection), number)
             }
         } catch {
@@ -96,7 +98,7 @@ extension EnclaveServer {
         case .keepConnection: return
         case .endConnection: end(number)
         case .leave: wasToldToLeave = true
-        case .awaitState, .awaitReader: return
+        case .awaitState, .awaitReader, .awaitDisk: return
         }
     }
 
@@ -134,6 +136,11 @@ extension EnclaveServer {
             connection.awaiting = (answer.reply.number, state)
             connection.followsState = true
             daemonHasHeard(of: state)
+            return answer.next
+        }
+        if case .awaitDisk(let confirmation) = answer.next {
+            connection.confirming = answer.reply.number
+            write(confirmation)
             return answer.next
         }
         // Whoever is told that we go finds no socket any more, but starts another.

@@ -12,6 +12,7 @@ extension EnclaveServer {
         if let loginsPausedUntil, logins == nil, keeper.device?.lock == .unlocked { moments.append(loginsPausedUntil) }
         if let due = look?.due { moments.append(due) }
         if let announced { moments.append(announced.due) }
+        if !hasSpawner, clock.monotonic < began + limits.spawnerTrial { moments.append(began + limits.spawnerTrial) }
         if let pausedUntil { moments.append(pausedUntil) }
         moments += persons.values.compactMap { $0.finger?.moment }
         if let timeToFreeReader { moments.append(clock.monotonic + timeToFreeReader) }
@@ -42,6 +43,16 @@ extension EnclaveServer {
     private var isWantedWithoutDaemon: Bool {
         guard let device = keeper.device else { return false }
         return !persons.isEmpty || device.hasPasscode && device.lock != .beforeFirstUnlock
+    }
+
+    /// Without what starts latchkey-hardware no TPM is asked, and without latchkey-bus no
+    /// finger. The next enclave has both, so this one leaves, as soon as nobody loses
+    /// anything by it: what a person opened, or has locked by hand, stays as it is.
+    var endingWithoutSpawner: Ending? {
+        guard !hasSpawner, clock.monotonic >= began + limits.spawnerTrial, !desk.isBusy, queue.isEmpty,
+            announced == nil, held.isEmpty, !isWantedWithoutDaemon
+        else { return nil }
+        return .spawnerGone
     }
 
     var endingWithoutConnections: Ending? {

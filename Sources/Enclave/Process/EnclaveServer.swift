@@ -35,6 +35,9 @@ package final class EnclaveServer {
         package var fingerWait: Duration = PersonProtocol.fingerWait
         /// Between attempts to hear logind.
         package var loginsPause: Duration = .seconds(60)
+        /// How long it has run at least when it leaves because what starts its programs has
+        /// ended: one that never lives does not end it over and over.
+        package var spawnerTrial: Duration = .seconds(60)
         /// How often an enclave without connections looks for its socket.
         package var socketCheck: Duration = .seconds(2)
 
@@ -47,6 +50,8 @@ package final class EnclaveServer {
         case toldToLeave
         /// Somebody removed the socket: nobody can come any more.
         case socketGone
+        /// What starts its programs has ended, and it has nothing that the next one has not.
+        case spawnerGone
         case stopped
     }
 
@@ -79,10 +84,18 @@ package final class EnclaveServer {
     var announced: AnnouncedLock?
     /// Answers that wait until the daemon has let go of what was closed.
     var held: [HeldAnswer] = []
+    /// A block of the audit record that is being confirmed.
+    var confirming: AuditConfirmation?
+    /// Writes one, on a thread beside the loop.
+    let writeHead: @Sendable (AuditConfirmation) -> Void
     var nextNumber = Watched.firstConnection
     /// What a hand-moved clock moves next; nil where time passes by itself.
     private(set) var moved: Descriptor?
     private let stop: EventSignal
+    /// Readable once nothing starts programs for it any more.
+    private let spawnerEnd: Descriptor?
+    var hasSpawner = true
+    let began: Duration
     var wasToldToLeave = false
     /// Since when there has been no connection.
     var idleSince: Duration
@@ -97,17 +110,25 @@ package final class EnclaveServer {
         static let personListener: UInt64 = 3
         static let desk: UInt64 = 4
         static let bus: UInt64 = 5
+        static let disk: UInt64 = 6
+        static let spawner: UInt64 = 7
         static let firstConnection: UInt64 = 16
     }
 
     /// - Parameters:
     ///   - userID: whose processes are served.
     ///   - bus: the system bus; `keeper` has the reader's view.
+    ///   - writeHead: performs a confirmation; tests have another disk.
+    ///   - spawnerEnd: readable once nothing starts its programs any more.
     ///   - stop: ends the loop when signalled.
     init(
-        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, bus: any SystemBusDoor = NoSystemBus(), userID: UInt32,
-        clock: any KeychainClock, limits: Limits, stop: EventSignal
+        _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, bus: any SystemBusDoor = NoSystemBus(),
+        spawnerEnd: Descriptor? = nil, userID: UInt32, clock: any KeychainClock, limits: Limits,
+        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() }, stop: EventSignal
     ) throws(SystemCallError) {
+        self.writeHead = writeHead
+        self.spawnerEnd = spawnerEnd
+        began = clock.monotonic
         self.socket = socket
         self.keeper = keeper
         self.clock = clock
@@ -124,11 +145,13 @@ package final class EnclaveServer {
         try epoll.add(socket.personListener.descriptor, as: Watched.personListener, oneShot: false)
         try epoll.add(desk.signal.descriptor, as: Watched.desk, oneShot: false)
         try epoll.add(self.bus.signal.descriptor, as: Watched.bus, oneShot: false)
+        if let spawnerEnd { try epoll.add(spawnerEnd, as: Watched.spawner, oneShot: false) }
         try watchClock()
     }
 
-    /// Serves until nobody needs it any more.
+    /// Serves until nobody needs it any more; nothing is being written when this returns.
     package func run() throws(SystemCallError) -> Ending {
+        defer { finishConfirming() }
         while true {
             try resumeListening()
             endSilentConnections()
@@ -140,7 +163,7 @@ package final class EnclaveServer {
             goOnWithFingerWaits()
             followLoginsWhereWanted()
             letSleepOnceLocked()
-            if let ending = endingWithoutConnections { return ending }
+            if let ending = endingWithoutConnections ?? endingWithoutSpawner { return ending }
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             // It may have slept in between: what comes now is too late to be a use.
             lockWhereUnused()
@@ -151,10 +174,17 @@ package final class EnclaveServer {
             case Watched.personListener: acceptPerson()
             case Watched.desk: finishAtDesk()
             case Watched.bus: hearBus()
+            case Watched.disk: finishConfirming()
+            case Watched.spawner: loseSpawner()
             default: persons[number] == nil ? serve(number) : servePerson(number)
             }
             if wasToldToLeave { return .toldToLeave }
         }
+    }
+
+    private func loseSpawner() {
+        hasSpawner = false
+        if let spawnerEnd { epoll.remove(spawnerEnd) }
     }
 
     /// Takes a new descriptor from a hand-moved clock for the next move.

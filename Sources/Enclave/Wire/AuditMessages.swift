@@ -77,17 +77,35 @@ extension EnclaveSession {
         case .confirmAudit(let message):
             guard let block = message.block else { throw .malformed }
             do throws(KeychainError) {
-                if let head = try core.confirmAudit(block) { reply.auditHead = Latchkey_AuditPlace(head) }
+                if let confirmation = try core.beginConfirming(block) {
+                    return EnclaveAnswer(reply, next: .awaitDisk(confirmation))
+                }
+                if let head = core.auditHead { reply.auditHead = Latchkey_AuditPlace(head) }
             } catch { return .done(error, to: number) }
         case .openAudit(let open):
             guard let first = open.first.place, open.boxes.count <= EnclaveProtocol.batch,
                 first.index + UInt32(open.boxes.count) <= AuditPlace.mostBlocks
             else { throw .malformed }
             reply.auditOpened = .init(core.openAudit(open.boxes.map { Array($0) }, from: first))
-        case .auditHead: if let head = core.auditHead { reply.auditHead = Latchkey_AuditPlace(head) }
+        case .auditHead:
+            do throws(KeychainError) {
+                if let head = try core.settledAuditHead() { reply.auditHead = Latchkey_AuditPlace(head) }
+            } catch { return .done(error, to: number) }
         default: throw .outOfTurn
         }
         return EnclaveAnswer(reply, next: .keepConnection)
+    }
+
+    /// What became of a confirmation, once it is finished.
+    static func answer(_ outcome: Result<AuditPlace, KeychainError>, to number: UInt64) -> EnclaveAnswer {
+        switch outcome {
+        case .success(let head):
+            var reply = Latchkey_EnclaveReply()
+            reply.number = number
+            reply.auditHead = Latchkey_AuditPlace(head)
+            return EnclaveAnswer(reply, next: .keepConnection)
+        case .failure(let error): return .done(error, to: number)
+        }
     }
 }
 
@@ -103,10 +121,14 @@ extension RemoteEnclaveConnection {
     }
 
     func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
-        try head(exchange.ask(.confirmAudit(Latchkey_SealedAuditBlock(block)), endsOnRefusal: false).header)
+        let request = Latchkey_EnclaveRequest.OneOf_Request.confirmAudit(Latchkey_SealedAuditBlock(block))
+        return try head(
+            exchange.ask(request, endsOnRefusal: false, patience: EnclaveProtocol.diskLimit).header)
     }
 
-    func auditHead() throws(KeychainError) -> AuditPlace? { try head(exchange.ask(.auditHead(true)).header) }
+    func auditHead() throws(KeychainError) -> AuditPlace? {
+        try head(exchange.ask(.auditHead(true), endsOnRefusal: false).header)
+    }
 
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {
         var opened: [OpenedAuditBlock?] = []

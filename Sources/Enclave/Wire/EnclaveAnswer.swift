@@ -15,6 +15,8 @@ struct EnclaveAnswer: ~Copyable {
         /// Nothing is sent, and the same is asked again, before the fingerprint reader was
         /// looked at.
         case awaitReader
+        /// Nothing is sent before a block of the audit record is confirmed.
+        case awaitDisk(AuditConfirmation)
         case leave
     }
 

@@ -33,7 +33,7 @@ final class EnclaveExchange: Sendable {
         self.clock = clock
     }
 
-    /// Sends a request and waits for its answer, 4 s at the most.
+    /// Sends a request and waits for its answer.
     ///
     /// - Throws: `errSecNotAvailable`, reason `enclaveUnreachable`, or `enclaveSilent`
     ///   where the time ran out, or the reason that the enclave gave.
@@ -41,15 +41,17 @@ final class EnclaveExchange: Sendable {
     /// - Parameters:
     ///   - tail: a secret that goes with it.
     ///   - endsOnRefusal: whether a refusal says that nothing more will be answered.
+    ///   - patience: how long it is waited for.
     func ask(
-        _ request: Latchkey_EnclaveRequest.OneOf_Request, tail: SharedSecret? = nil, endsOnRefusal: Bool = true
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, tail: SharedSecret? = nil, endsOnRefusal: Bool = true,
+        patience: Duration = EnclaveProtocol.exchangeLimit
     ) throws(KeychainError) -> Reply {
         let number = try nextNumber()
         let reply: Reply
         do throws(FrameError) {
-            reply = try exchange(request, number, tail)
+            reply = try exchange(request, number, tail, patience)
         } catch {
-            if error == .timedOut { throw endInSilence() }
+            if error == .timedOut { throw endInSilence(after: patience) }
             throw fault("\(error)")
         }
         guard !reply.header.hasFailure else {
@@ -84,10 +86,9 @@ final class EnclaveExchange: Sendable {
         } catch { throw .system(error) }
     }
 
-    private func endInSilence() -> KeychainError {
+    private func endInSilence(after patience: Duration) -> KeychainError {
         state.withLock { $0.isBroken = true }
-        return KeychainError(
-            .notAvailable, reason: .enclaveSilent, underlying: "no answer within \(EnclaveProtocol.exchangeLimit)")
+        return KeychainError(.notAvailable, reason: .enclaveSilent, underlying: "no answer within \(patience)")
     }
 
     /// Ends the connection because of what came over it.
@@ -107,9 +108,10 @@ final class EnclaveExchange: Sendable {
     }
 
     private func exchange(
-        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ tail: SharedSecret?
+        _ request: Latchkey_EnclaveRequest.OneOf_Request, _ number: UInt64, _ tail: SharedSecret?,
+        _ patience: Duration
     ) throws(FrameError) -> Reply {
-        let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
+        let deadline = Deadline(after: patience, on: clock)
         try send(request, number, tail, until: deadline)
         return try receive(number, until: deadline)
     }

@@ -14,6 +14,8 @@ package enum EnclaveProtocol {
     /// An exchange without an answer for so long has failed: a second less than a
     /// client waits for the daemon, which can then still say what is wrong.
     static let exchangeLimit: Duration = .seconds(4)
+    /// The same where the enclave waits for its disk, which keeps nobody else.
+    static let diskLimit: Duration = .seconds(30)
     /// Rows in one request; a longer batch is sent in parts.
     static let batch = 256
     /// Every key that travels.

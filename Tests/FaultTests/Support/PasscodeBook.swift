@@ -3,13 +3,17 @@ import Foundation
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
+import KeychainTestSupport
 import Testing
 
 /// One request of a person: what they know before and after it.
 struct PasscodeRequest {
     enum Kind: String, CaseIterable, CustomStringConvertible {
         case set, change, reset, remove, addCode, removeCode, addLogin, changeLogin, removeLogin, lock, unlock
+        /// The first of two; the other gets another secret.
+        case removeTPM
 
+        static let withoutDevices = allCases.filter { $0 != .removeTPM }
         var description: String { rawValue }
         /// Whether what lasts as long as a passcode is set is destroyed by it.
         var effaces: Bool { self == .reset || self == .remove }
@@ -36,7 +40,7 @@ final class PasscodeBook {
     private var lasting: KeptKey?
     private var passcodes = 0
 
-    init(_ program: String) throws { home = try PasscodeHome(program) }
+    init(_ program: String, tpms: [SoftwareTPM] = []) throws { home = try PasscodeHome(program, tpms: tpms) }
 
     // MARK: Before
 
@@ -63,6 +67,12 @@ final class PasscodeBook {
         if known.passcode == nil { try make(.set) }
         if known.code == nil, kind == .reset || kind == .removeCode { try make(.addCode) }
         if known.login == nil, kind == .changeLogin || kind == .removeLogin { try make(.addLogin) }
+        guard kind == .removeTPM, let passcode = known.passcode else { return }
+        for address in home.tpms.map(\.address) where !known.tpms.contains(address) {
+            _ = try home.door().addProtector(TPMAddress(address), passcode: .text(passcode))
+            known.tpms.insert(address)
+        }
+        try home.record()
     }
 
     /// Undisturbed.
@@ -96,7 +106,7 @@ final class PasscodeBook {
             let code = SharedSecret.text(before.code ?? "")
             perform = { try $0.resetPasscode(with: code, to: .text(next)) }
         case .remove:
-            after = Credentials()
+            after = Credentials(tpms: before.tpms)
             perform = { try $0.removePasscode(with: .passcode(old)) }
         case .addCode:
             // Who is shown a code is the one who types it back.
@@ -119,6 +129,11 @@ final class PasscodeBook {
             let name = try home.door().slots().first { $0.kind == "login" }?.identifier ?? []
             let code = before.code.map { SharedSecret.text($0) }
             perform = { _ = try $0.removeSlot(name, passcode: old, code: code) }
+        case .removeTPM:
+            let address = try #require(home.tpms.first?.address)
+            let name = try home.door().protectors().first { $0.address?.description == address }?.identifier ?? []
+            after.tpms.remove(address)
+            perform = { _ = try $0.removeProtector(name, passcode: old, code: nil, withoutCode: true) }
         case .lock: perform = { try $0.lock() }
         case .unlock: perform = { try $0.unlock(with: .passcode(old)) }
         }
@@ -130,15 +145,19 @@ final class PasscodeBook {
     /// Sends the request to an enclave that `strike` begins to kill; then another one
     /// has to open what this one had. Whether it was acknowledged.
     ///
-    /// - Parameter strike: gives what lets go of that enclave.
+    /// - Parameters:
+    ///   - strike: gives what lets go of that enclave.
+    ///   - reasons: what it may say where it is not killed.
     @discardableResult
     func send(
-        _ request: PasscodeRequest, _ note: String, while strike: (Int32) throws -> () -> Void
+        _ request: PasscodeRequest, _ note: String, expecting reasons: Set<Reason> = [],
+        while strike: (Int32) throws -> () -> Void
     ) throws -> Bool {
         let secret = try home.effacementSecret()
         let door = try home.door()
         let letGo = try strike(home.process)
         var isAcknowledged = false
+        var said: KeychainError?
         let began = SystemClock().monotonic
         do {
             defer { letGo() }
@@ -148,14 +167,58 @@ final class PasscodeBook {
             durations[request.kind] = SystemClock().monotonic - began
         } catch let error as KeychainError {
             counts.inFlight += 1
+            said = error
             struck[request.kind, default: 0] += 1
-            if error.reason != .enclaveUnreachable { complain("\(error)", \.wrongAnswers, request, note) }
+            if error.reason != .enclaveUnreachable, !reasons.contains(error.reason) {
+                complain("\(error)", \.wrongAnswers, request, note)
+            }
         }
         counts.bursts += 1
+        if !reasons.isEmpty { try auditLiving(request, note) }
         kill(home.process, SIGKILL)
         try home.startAnother()
         try audit(request, isAcknowledged, secret, note)
+        // Nobody was killed: who is told that it failed and has it done is told that too.
+        let isDone = !isAcknowledged && known == request.after
+        if !reasons.isEmpty, isDone, said?.underlying?.contains("it is done all the same") != true {
+            complain("done, and \(String(describing: said))", \.wrongAnswers, request, note)
+        }
         return isAcknowledged
+    }
+
+    /// What the enclave's loop calls for a request that nothing disturbs.
+    func calls(of kind: PasscodeRequest.Kind) throws -> [TracedCall] {
+        var tracer: Tracer?
+        let loop = "\(home.process)"
+        try send(prepare(kind), "undisturbed") { process in
+            let started = try Tracer(of: process, [], in: home.folder.path)
+            tracer = started
+            return started.detach
+        }
+        return TracedCall.all(of: loop, in: try #require(tracer).lines())
+    }
+
+    /// The enclave that met a fault and goes on: everything is open, and whoever asks what
+    /// it hangs on hears that, or what to do.
+    private func auditLiving(_ request: PasscodeRequest, _ note: String) throws {
+        guard !ProcessHandle.isGone(home.process) else {
+            return complain("the enclave has ended", \.wrongAnswers, request, note)
+        }
+        try auditKeys(request, note)
+        do { _ = try home.door().protectors() } catch let error as KeychainError {
+            guard case .protectorRefused(let why) = error.reason, why.contains("`latchkey lock --stop`") else {
+                return complain("\(error)", \.wrongAnswers, request, note)
+            }
+        }
+    }
+
+    /// Each that is listed opens what there is, and the record goes on.
+    private func auditDevices(_ request: PasscodeRequest, _ note: String) throws {
+        guard !home.tpms.isEmpty else { return }
+        for state in try home.door().testProtectors(pretendingGone: nil) where state.trial != .opens {
+            complain("\(state.kind) at \(state.address?.description ?? ""): \(state.trial)", \.lost, request, note)
+        }
+        try home.record()
     }
 
     private func audit(
@@ -175,13 +238,15 @@ final class PasscodeBook {
             complain("neither the old nor the new opens", \.lost, request, note)
         }
         try auditKeys(request, note)
+        try auditDevices(request, note)
     }
 
     /// What is to be gone once a request is done.
     private func auditLoss(_ request: PasscodeRequest, _ secret: Data?, _ note: String) throws {
         if let old = request.before.passcode, let new = request.after.passcode, old != new {
             let stillOpens = try home.isOpened(
-                by: Credentials(passcode: old, code: request.after.code, login: request.after.login))
+                by: Credentials(
+                    passcode: old, code: request.after.code, login: request.after.login, tpms: request.after.tpms))
             if stillOpens { complain("the old passcode opens beside the new", \.halfThere, request, note) }
             _ = try home.isOpened(by: request.after)
         }

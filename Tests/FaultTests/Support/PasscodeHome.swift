@@ -43,6 +43,8 @@ struct Credentials: Equatable {
     var passcode: String?
     var code: String?
     var login: String?
+    /// What the keychain is bound to beside the software file, by their addresses.
+    var tpms: Set<String> = []
 }
 
 /// An enclave on a folder of its own, started where none runs, as a daemon and a
@@ -51,16 +53,27 @@ final class PasscodeHome {
     /// The same enclave with passcodes that cost next to nothing.
     static let cheap = "enclave-probe"
     static let shipped = "latchkey-enclave"
+    /// As ``cheap``, for calls that strace fails: it makes another call of them, at which
+    /// the kernel ends a process that is held to a list.
+    static let unconfined = "enclave-probe-unconfined"
 
     let folder: TemporaryDirectory
+    let tpms: [SoftwareTPM]
     private let launcher: EnclaveLauncher
     private(set) var enclave: any EnclaveConnection
     private(set) var process: Int32
 
-    init(_ program: String) throws {
+    init(_ program: String, tpms: [SoftwareTPM] = []) throws {
+        self.tpms = tpms
         folder = try TemporaryDirectory("passcode")
+        var executable = "\(FaultHome.programs)/\(program)"
+        if program == Self.unconfined {
+            executable = folder.path(program)
+            try FileManager.default.createSymbolicLink(
+                atPath: executable, withDestinationPath: "\(FaultHome.programs)/\(Self.cheap)")
+        }
         launcher = EnclaveLauncher(
-            executable: "\(FaultHome.programs)/\(program)", dataDirectory: folder.path("data"),
+            executable: executable, dataDirectory: folder.path("data"),
             runDirectory: folder.path("run"), expecting: .anyOrNew, clock: SystemClock())
         enclave = try launcher.connect()
         process = try enclave.describe().processID
@@ -70,6 +83,12 @@ final class PasscodeHome {
 
     func door() throws -> RemotePersonDoor {
         try RemotePersonDoor(runDirectory: folder.path("run"), process: process, clock: SystemClock())
+    }
+
+    /// Has a block of the audit record made that is on the disk, as far as the enclave knows.
+    func record() throws {
+        let block = try #require(try enclave.sealAudit([1], fromFile: 0))
+        #expect(try enclave.confirmAudit(block) == block.place.at(block.place.index + 1))
     }
 
     /// Waits for the end of an enclave that was killed, and starts another.
@@ -90,6 +109,9 @@ final class PasscodeHome {
         }
         if let code = credentials.code {
             guard try door.accepts(.recoveryCode(.text(code))) else { return false }
+        }
+        if !tpms.isEmpty, Set(try door.protectors().compactMap { $0.address?.description }) != credentials.tpms {
+            return false
         }
         let hasLogin = try door.slots().contains { $0.kind == "login" }
         guard hasLogin == (credentials.login != nil) else { return false }

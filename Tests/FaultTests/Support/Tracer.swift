@@ -18,12 +18,12 @@ final class Tracer {
     private let process = Process()
     private let place: String
 
-    /// Returns once all threads of the process are traced.
-    init(of traced: Int32, _ options: [String], in folder: String) throws {
+    /// Returns once all threads of the process are traced, or the first one.
+    init(of traced: Int32, _ options: [String], firstThreadAlone: Bool = false, in folder: String) throws {
         place = "\(folder)/trace-\(UUID().uuidString)"
         _ = FileManager.default.createFile(atPath: "\(place).err", contents: nil)
         process.executableURL = URL(fileURLWithPath: Self.path)
-        process.arguments = ["-f", "-o", place, "-p", "\(traced)"] + options
+        process.arguments = (firstThreadAlone ? [] : ["-f"]) + ["-o", place, "-p", "\(traced)"] + options
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(place).err"))

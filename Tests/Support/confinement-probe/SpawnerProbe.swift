@@ -32,6 +32,7 @@ struct SpawnerProbe {
         case "ended": try ended("exec tail -f /dev/null", grace: .seconds(40))
         case "killed": try ended("trap '' TERM; exec tail -f /dev/null", grace: .milliseconds(300))
         case "gone": try gone()
+        case "replaced": try replaced()
         case "late": try late()
         case "refused": try refused()
         case "peer": try peer()
@@ -166,6 +167,46 @@ struct SpawnerProbe {
 
     // MARK: The spawner itself
 
+    /// The spare of a spawner, once it has another than `former`; nil: it has none.
+    private func spare(of process: Int32, after former: Int32? = nil) -> Int32? {
+        let end = deadline()
+        while !end.hasPassed {
+            let children = text("/proc/\(process)/task/\(process)/children").split(separator: " ")
+            let spare = children.compactMap { Int32($0) }.first { text("/proc/\($0)/comm") == "latchkey-spawne\n" }
+            if let spare, spare != former { return spare }
+        }
+        return nil
+    }
+
+    /// Empty where there is no such file any more.
+    private func text(_ path: String) -> String {
+        do throws(SystemCallError) {
+            return String(decoding: try PrivateFile.readAll(path, atMost: 4096), as: UTF8.self)
+        } catch { return "" }
+    }
+
+    /// Who serves, once it does: one that takes another's place may be late.
+    private func server() throws -> Int32? {
+        let end = deadline()
+        while true {
+            do {
+                return try spawnerProcess()
+            } catch let error as SystemCallError where error.errno == ETIMEDOUT && !end.hasPassed { continue }
+        }
+    }
+
+    /// Whichever of the two is killed, over and over, there is one that serves, and a spare.
+    private func replaced() throws -> Int32 {
+        for round in 0..<10 {
+            guard let process = try server(), let spare = spare(of: process) else { return 1 }
+            let isServer = round % 2 == 0
+            guard kill(isServer ? process : spare, SIGKILL) == 0 else { return 2 }
+            guard let next = try server(), next == (isServer ? spare : process) else { return 3 }
+            guard self.spare(of: next, after: spare) != nil else { return 4 }
+        }
+        return try wait(for: spawner.end.raw, to: .receive, until: deadline(.zero)) == .timedOut ? 0 : 5
+    }
+
     /// The answer to a question that was given up is not the next one's.
     private func late() throws -> Int32 {
         guard let process = try spawnerProcess() else { return 1 }
@@ -196,9 +237,12 @@ struct SpawnerProbe {
     }
 
     private func gone() throws -> Int32 {
-        guard let process = try spawnerProcess(), let end = spawner.end else { return 1 }
+        guard let process = try spawnerProcess(), let spare = spare(of: process) else { return 1 }
+        let end = spawner.end
         guard try wait(for: end.raw, to: .receive, until: deadline(.zero)) == .timedOut else { return 2 }
-        try ProcessHandle.askToEnd(process)
+        // Stopped, neither sees the other's end.
+        for process in [process, spare] { guard kill(process, SIGSTOP) == 0 else { return 6 } }
+        for process in [process, spare] { guard kill(process, SIGKILL) == 0 else { return 7 } }
         guard try wait(for: end.raw, to: .receive, until: deadline()) == .ready else { return 3 }
         do throws(SystemCallError) {
             _ = try spawner.startChild(Self.shell, arguments: [])
