@@ -101,11 +101,10 @@ static struct answer answer_to(char *bytes, size_t length, const struct lk_start
 // may be is bounded, so that one that cannot live is not started for ever.
 static pid_t make_spare(int fd, const sigset_t *none) {
     static int left = most_spares;
-    if (left-- <= 0) {
-        left = 0;
-        return -1;
-    }
+    if (left <= 0) return -1;
     pid_t server = getpid(), spare = fork();
+    if (spare < 0) return -1;
+    left--;
     if (spare != 0) return spare;
     // Told by the signal that is held back but while it waits.
     prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);

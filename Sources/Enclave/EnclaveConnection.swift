@@ -200,7 +200,9 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     /// - Returns: where the next block goes: behind this one, if it was the next.
     func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace?
     /// Where the next block of the audit record goes; nil: none was begun.
-    func auditHead() throws(KeychainError) -> AuditPlace?
+    ///
+    /// - Parameter settled: `busy` while one is being confirmed; else what counts so far.
+    func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace?
     /// Opens blocks that follow each other in one file, while the keychain is unlocked.
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening
     /// What the enclave says of itself once its state has another number; nil where

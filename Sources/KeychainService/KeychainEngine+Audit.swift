@@ -16,8 +16,8 @@ extension KeychainEngine {
         try enclave.waitForDisk { enclave throws(KeychainError) in try enclave.confirmAudit(block) }
     }
 
-    package func auditHead() throws(KeychainError) -> AuditPlace? {
-        try enclave.use { enclave throws(KeychainError) in try enclave.auditHead() }
+    package func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? {
+        try enclave.use { enclave throws(KeychainError) in try enclave.auditHead(settled: settled) }
     }
 
     package func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {

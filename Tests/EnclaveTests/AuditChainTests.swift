@@ -41,7 +41,7 @@ import Testing
         var blocks = try append(["one", "two"], to: enclave)
         enclave.close()
         enclave = try home.cheap()
-        #expect(enclave.auditHead() == blocks[0].place.at(2))
+        #expect(enclave.auditHead(settled: true) == blocks[0].place.at(2))
         blocks += try append(["three"], to: enclave)
         #expect(try texts(blocks, in: enclave) == ["one", "two", "three"])
         // From the middle, from behind, and again from the start.
@@ -52,9 +52,9 @@ import Testing
     @Test func bothHopsTellTheSame() throws {
         let server = try RunningServer()
         let daemon = try server.connect()
-        #expect(try daemon.auditHead() == nil)
+        #expect(try daemon.auditHead(settled: true) == nil)
         let blocks = try append(["one", "two"], to: daemon)
-        #expect(try daemon.auditHead() == blocks[1].place.at(2))
+        #expect(try daemon.auditHead(settled: true) == blocks[1].place.at(2))
         #expect(try texts(blocks, in: daemon) == ["one", "two"])
         let other = try #require(
             AuditPlace(chain: [UInt8](repeating: 7, count: 16), file: 1, ordinal: 0, index: 0))
@@ -81,7 +81,7 @@ import Testing
         let block = try #require(try enclave.sealAudit(Array("one".utf8), fromFile: 0))
         enclave.close()
         let next = try home.cheap()
-        #expect(next.auditHead() == block.place)
+        #expect(next.auditHead(settled: true) == block.place)
         #expect(try next.confirmAudit(block) == block.place.at(1))
     }
 
@@ -275,7 +275,7 @@ import Testing
         enclave.close()
         try home.remove("audit")
         enclave = try home.cheap()
-        #expect(enclave.auditHead() == nil)
+        #expect(enclave.auditHead(settled: true) == nil)
         let after = try append(["three"], to: enclave, fromFile: 9)
         #expect(after[0].place.file == 9)
         guard case .blocks(let opened) = enclave.openAudit([after[0].box], from: after[0].place) else {
@@ -299,7 +299,7 @@ import Testing
         for index in 0..<AuditHead.recordCount { file[place * AuditHead.placeSize + index] ^= 0xff }
         try home.write("audit", file)
         enclave = try home.cheap()
-        #expect(enclave.auditHead() == blocks[0].place.at(UInt32(count - 1)))
+        #expect(enclave.auditHead(settled: true) == blocks[0].place.at(UInt32(count - 1)))
         #expect(try enclave.confirmAudit(try #require(blocks.last)) == blocks[0].place.at(UInt32(count)))
     }
 
@@ -332,7 +332,7 @@ import Testing
         #expect(after[0].place.chain != blocks[1].place.chain)
         enclave.close()
         enclave = try home.cheap()
-        #expect(enclave.auditHead() == after[0].place.at(1))
+        #expect(enclave.auditHead(settled: true) == after[0].place.at(1))
         try enclave.unlock(with: .passcode(.text("1234")))
         #expect(try texts(after, in: enclave) == ["three"])
         for block in blocks { #expect(try texts([block], in: enclave).first != .some(nil)) }
@@ -357,7 +357,7 @@ import Testing
         #expect(after[0].place == before[0].place.at(1))
         enclave.close()
         let again = try home.cheap()
-        #expect(again.auditHead() == after[0].place.at(2))
+        #expect(again.auditHead(settled: true) == after[0].place.at(2))
         #expect(try texts(before + after, in: again) == ["one", "two"])
     }
 

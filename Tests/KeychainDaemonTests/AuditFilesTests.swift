@@ -224,7 +224,7 @@ import Testing
     private func filled(_ home: Home, files: UInt64) throws {
         var record = AuditRecord(.read, at: 1000)
         record.program = String(repeating: "p", count: 4096)
-        while try home.engine.auditHead()?.file != files {
+        while try home.engine.auditHead(settled: true)?.file != files {
             var lines = [AuditRecord](repeating: record, count: AuditWriter.batch)
             try home.writer.write(&lines, saysOwn: false)
         }
@@ -332,8 +332,8 @@ import Testing
         try home.restart()
         #expect(try home.look().findings == [])
         try home.write(["b"])
-        #expect(try home.engine.auditHead()?.file == 2)
-        #expect(try home.engine.auditHead()?.index == 2)
+        #expect(try home.engine.auditHead(settled: true)?.file == 2)
+        #expect(try home.engine.auditHead(settled: true)?.index == 2)
         #expect(try home.look().findings == [])
     }
 

@@ -165,7 +165,7 @@ private final class GatedConnection: EnclaveConnection {
         return try below.confirmAudit(block)
     }
 
-    func auditHead() throws(KeychainError) -> AuditPlace? { try below.auditHead() }
+    func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? { try below.auditHead(settled: settled) }
 
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {
         try below.openAudit(boxes, from: first)

@@ -337,7 +337,7 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
         try below.confirmAudit(block)
     }
 
-    func auditHead() throws(KeychainError) -> AuditPlace? { below.auditHead() }
+    func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? { below.auditHead(settled: settled) }
 
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {
         below.openAudit(boxes, from: first)

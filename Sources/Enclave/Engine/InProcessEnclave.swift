@@ -202,12 +202,12 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     package func confirmAudit(_ block: SealedAuditBlock) throws(KeychainError) -> AuditPlace? {
         let begun = try resulting { core throws(KeychainError) in try core.beginConfirming(block) }
-        guard let begun else { return auditHead() }
+        guard let begun else { return auditHead(settled: true) }
         begun.perform()
         return try resulting { core throws(KeychainError) in try core.finish(begun) }
     }
 
-    package func auditHead() -> AuditPlace? {
+    package func auditHead(settled: Bool) -> AuditPlace? {
         core.withLock { core in
             core.settleConfirmation()
             return core.auditHead

@@ -87,9 +87,9 @@ extension EnclaveSession {
                 first.index + UInt32(open.boxes.count) <= AuditPlace.mostBlocks
             else { throw .malformed }
             reply.auditOpened = .init(core.openAudit(open.boxes.map { Array($0) }, from: first))
-        case .auditHead:
+        case .auditHead(let settled):
             do throws(KeychainError) {
-                if let head = try core.settledAuditHead() { reply.auditHead = Latchkey_AuditPlace(head) }
+                if let head = settled ? try core.settledAuditHead() : core.auditHead { reply.auditHead = Latchkey_AuditPlace(head) }
             } catch { return .done(error, to: number) }
         default: throw .outOfTurn
         }
@@ -126,8 +126,8 @@ extension RemoteEnclaveConnection {
             exchange.ask(request, endsOnRefusal: false, patience: EnclaveProtocol.diskLimit).header)
     }
 
-    func auditHead() throws(KeychainError) -> AuditPlace? {
-        try head(exchange.ask(.auditHead(true), endsOnRefusal: false).header)
+    func auditHead(settled: Bool) throws(KeychainError) -> AuditPlace? {
+        try head(exchange.ask(.auditHead(settled), endsOnRefusal: false).header)
     }
 
     func openAudit(_ boxes: [[UInt8]], from first: AuditPlace) throws(KeychainError) -> AuditOpening {

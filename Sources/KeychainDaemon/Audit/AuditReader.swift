@@ -24,7 +24,7 @@ struct AuditReader {
 
     /// - Throws: `errSecInteractionNotAllowed` while the keychain is locked.
     func page(_ query: AuditQuery) throws(KeychainError) -> AuditPage {
-        let head = try engine.auditHead()
+        let head = try engine.auditHead(settled: false)
         let numbers = folder.numbers
         let from = query.from ?? AuditCursor(file: Self.oldest(head, numbers), block: 0)
         var page = AuditPage(next: from)
@@ -85,7 +85,7 @@ struct AuditReader {
     }
 
     private func read(_ file: AuditFile, _ part: inout Part, _ page: inout AuditPage) throws(KeychainError) {
-        let after = try engine.auditHead()
+        let after = try engine.auditHead(settled: false)
         var expected = part.from.block
         var run: [AuditFile.Block] = []
         var bytes = 0

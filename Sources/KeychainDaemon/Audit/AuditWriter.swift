@@ -110,7 +110,7 @@ struct AuditWriter {
     }
 
     private func head() throws(Failure) -> AuditPlace? {
-        do throws(KeychainError) { return try engine.auditHead() } catch { throw .keychain(error) }
+        do throws(KeychainError) { return try engine.auditHead(settled: true) } catch { throw .keychain(error) }
     }
 
     /// - Returns: where the next block goes.

@@ -172,7 +172,9 @@ struct ExplainCommand: Verb {
         _ query: QueryDictionary, _ session: SessionInformation, _ keychain: any KeychainTransport
     ) throws(KeychainError) {
         let parsed = try QueryParser.parse(query, for: .add, entitlements: Entitlements())
-        if case .string(let group) = query["agrp"], !AccessGroup(group).isNamed(by: session.groups + session.nameableGroups) {
+        if case .string(let group) = query["agrp"],
+            !AccessGroup(group).isNamed(by: session.groups + session.nameableGroups)
+        {
             throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: group))
         }
         try parsed.checkKeys(for: .add)
