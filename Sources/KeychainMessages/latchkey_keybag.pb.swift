@@ -100,7 +100,46 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
   package mutating func clearLockPolicy() {self._lockPolicy = nil}
 
+  /// from version 4
+  package var tpmEffacement: Latchkey_KeybagBody.TPMEffacement {
+    get {_tpmEffacement ?? Latchkey_KeybagBody.TPMEffacement()}
+    set {_tpmEffacement = newValue}
+  }
+  /// Returns true if `tpmEffacement` has been explicitly set.
+  package var hasTpmEffacement: Bool {self._tpmEffacement != nil}
+  /// Clears the value of `tpmEffacement`. Subsequent reads from it will return its default value.
+  package mutating func clearTpmEffacement() {self._tpmEffacement = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// What a TPM has, or may still have, of effacement secrets.
+  package nonisolated struct TPMEffacement: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// where it lies; missing: in the file
+    package var index: Latchkey_TPMIndex {
+      get {_index ?? Latchkey_TPMIndex()}
+      set {_index = newValue}
+    }
+    /// Returns true if `index` has been explicitly set.
+    package var hasIndex: Bool {self._index != nil}
+    /// Clears the value of `index`. Subsequent reads from it will return its default value.
+    package mutating func clearIndex() {self._index = nil}
+
+    /// of that index, under the person key
+    package var wrappedPassword: Data = Data()
+
+    /// what is to be destroyed
+    package var undefining: [Latchkey_TPMIndex] = []
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _index: Latchkey_TPMIndex? = nil
+  }
 
   /// Keys of a part of the audit record.
   package nonisolated struct AuditChain: Sendable {
@@ -170,6 +209,7 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
   package init() {}
 
   fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
+  fileprivate var _tpmEffacement: Latchkey_KeybagBody.TPMEffacement? = nil
 }
 
 /// `attempts`: how often in a row somebody failed to open the keybag.
@@ -278,7 +318,7 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0\u{4}\u{2}tpm_effacement\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -294,6 +334,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       case 6: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.audit) }()
       case 8: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
+      case 10: try { try decoder.decodeSingularMessageField(value: &self._tpmEffacement) }()
       default: break
       }
     }
@@ -328,6 +369,9 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     try { if let v = self._lockPolicy {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     } }()
+    try { if let v = self._tpmEffacement {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -340,6 +384,51 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.effacedBelow != rhs.effacedBelow {return false}
     if lhs.audit != rhs.audit {return false}
     if lhs._lockPolicy != rhs._lockPolicy {return false}
+    if lhs._tpmEffacement != rhs._tpmEffacement {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_KeybagBody.TPMEffacement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".TPMEffacement"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{3}wrapped_password\0\u{1}undefining\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._index) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.wrappedPassword) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.undefining) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._index {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.wrappedPassword.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedPassword, fieldNumber: 2)
+    }
+    if !self.undefining.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.undefining, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_KeybagBody.TPMEffacement, rhs: Latchkey_KeybagBody.TPMEffacement) -> Bool {
+    if lhs._index != rhs._index {return false}
+    if lhs.wrappedPassword != rhs.wrappedPassword {return false}
+    if lhs.undefining != rhs.undefining {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

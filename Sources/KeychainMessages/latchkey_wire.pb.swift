@@ -915,6 +915,15 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
   package mutating func clearLockPolicy() {self._lockPolicy = nil}
 
+  /// the TPM that has the effacement secret; empty: the file has it, if there is one
+  package var effacementTpm: String = String()
+
+  /// why it did not come at the last unlock
+  package var effacementFault: String = String()
+
+  /// secrets in TPMs that are still to be destroyed
+  package var effacementsLeft: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Lock: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -1072,6 +1081,9 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// answered once there is news of it
     case awaitQuestion // = 60
+
+    /// in the TPM at `protector_address`, or in the file; `new` is the recovery code
+    case keepEffacement // = 90
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1109,6 +1121,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 40: self = .changeLogin
       case 41: self = .addLoginSlot
       case 60: self = .awaitQuestion
+      case 90: self = .keepEffacement
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1144,6 +1157,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .changeLogin: return 40
       case .addLoginSlot: return 41
       case .awaitQuestion: return 60
+      case .keepEffacement: return 90
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1179,6 +1193,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .changeLogin,
       .addLoginSlot,
       .awaitQuestion,
+      .keepEffacement,
     ]
 
   }
@@ -3044,7 +3059,7 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0\u{4}P\u{1}effacement_tpm\0\u{3}effacement_fault\0\u{3}effacements_left\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3062,6 +3077,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       case 8: try { try decoder.decodeSingularBoolField(value: &self.closing) }()
       case 9: try { try decoder.decodeSingularBoolField(value: &self.opensByItself) }()
       case 10: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
+      case 90: try { try decoder.decodeSingularStringField(value: &self.effacementTpm) }()
+      case 91: try { try decoder.decodeSingularStringField(value: &self.effacementFault) }()
+      case 92: try { try decoder.decodeSingularUInt32Field(value: &self.effacementsLeft) }()
       default: break
       }
     }
@@ -3102,6 +3120,15 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     try { if let v = self._lockPolicy {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
     } }()
+    if !self.effacementTpm.isEmpty {
+      try visitor.visitSingularStringField(value: self.effacementTpm, fieldNumber: 90)
+    }
+    if !self.effacementFault.isEmpty {
+      try visitor.visitSingularStringField(value: self.effacementFault, fieldNumber: 91)
+    }
+    if self.effacementsLeft != 0 {
+      try visitor.visitSingularUInt32Field(value: self.effacementsLeft, fieldNumber: 92)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3116,6 +3143,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.closing != rhs.closing {return false}
     if lhs.opensByItself != rhs.opensByItself {return false}
     if lhs._lockPolicy != rhs._lockPolicy {return false}
+    if lhs.effacementTpm != rhs.effacementTpm {return false}
+    if lhs.effacementFault != rhs.effacementFault {return false}
+    if lhs.effacementsLeft != rhs.effacementsLeft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3210,7 +3240,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0\u{2}\u{1e}OPERATION_KEEP_EFFACEMENT\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {

@@ -34,6 +34,8 @@ package struct DeviceState: Hashable, Sendable {
     package var opensByItself: Bool
     /// When it locks without anybody asking for it.
     package var lockPolicy: LockPolicy
+    /// Of what is kept as long as the passcode is set.
+    package var effacement = EffacementState()
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
@@ -50,6 +52,22 @@ package struct DeviceState: Hashable, Sendable {
         self.isClosing = isClosing
         self.opensByItself = opensByItself
         self.lockPolicy = lockPolicy
+    }
+}
+
+/// Where the effacement secret lies, and what is wrong with it.
+package struct EffacementState: Hashable, Sendable {
+    /// The TPM that has it; nil: the file, where there is a passcode.
+    package var tpm: TPMAddress?
+    /// Why it did not come at the last unlock; nil: it did, or there was none.
+    package var fault: String?
+    /// Secrets in TPMs that are still to be destroyed: their TPM did not answer.
+    package var left: Int
+
+    package init(tpm: TPMAddress? = nil, fault: String? = nil, left: Int = 0) {
+        self.tpm = tpm
+        self.fault = fault
+        self.left = left
     }
 }
 

@@ -148,6 +148,39 @@ extension HardwareDoor {
         return tpm
     }
 
+    /// A new index with the record in it, read back: what does not come back is none.
+    ///
+    /// - Returns: the index with its storage key.
+    func defined(
+        _ index: TPMIndex, password: SharedSecret, record: SharedSecret, patience: Duration
+    ) throws(HardwareError) -> TPMIndex {
+        let request = HardwareRequest.define(index, password: password, record: record)
+        guard case .defined(let defined) = try asking(request, patience), defined.isSame(as: index) else { throw .odd }
+        guard let back = try self.record(in: defined, password: password, patience: patience),
+            back.bytes.isEqual(to: record.bytes)
+        else { throw .failed("it gives back another secret than it was given") }
+        return defined
+    }
+
+    /// nil where it is gone.
+    func record(
+        in index: TPMIndex, password: SharedSecret, patience: Duration
+    ) throws(HardwareError) -> SharedSecret? {
+        switch try asking(.read(index, password: password), patience) {
+        case .record(let record): return record
+        case .gone: return nil
+        default: throw .odd
+        }
+    }
+
+    /// Returns where nothing of ours is there any more.
+    func undefine(_ index: TPMIndex, patience: Duration) throws(HardwareError) {
+        switch try asking(.undefine(index), patience) {
+        case .undefined, .gone: return
+        default: throw .odd
+        }
+    }
+
     func makeCredential(
         at address: FIDO2Address, pin: SharedSecret?, patience: Duration
     ) throws(HardwareError) -> FIDO2Credential {

@@ -70,7 +70,11 @@ struct KeybagBody: Hashable, Sendable {
     var audit: [AuditChain] = []
     /// When it locks by itself; only where there is a passcode.
     var lockPolicy = LockPolicy.never
+    /// Effacement secrets in TPMs.
+    var tpm = TPMEffacement()
 
+    /// Names what the file `effacement` has; empty: nothing.
+    var fileEffacement: [UInt8] { tpm.place == nil ? effacement : [] }
     var hasPasscode: Bool { slot(.passcode) != nil }
     /// Whether something opens it without a person, although there is a passcode.
     var opensByItself: Bool { slots.contains { $0.kind.isAutomatic } }
@@ -83,8 +87,11 @@ struct KeybagBody: Hashable, Sendable {
     }
 
     /// The version of the file that says all of it. An older program would take a passcode
-    /// that a TPM guards for damage.
-    var leastVersion: UInt32 { slot(.passcode)?.passcode?.guardian == nil ? 2 : 3 }
+    /// that a TPM guards for damage, and an effacement secret in a TPM for one that is lost.
+    var leastVersion: UInt32 {
+        guard tpm.isEmpty else { return 4 }
+        return slot(.passcode)?.passcode?.guardian == nil ? 2 : 3
+    }
 
     static let mostSlots = 16
     static let mostClassKeys = 1024
@@ -92,7 +99,8 @@ struct KeybagBody: Hashable, Sendable {
 
     init(
         store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
-        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never
+        effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never,
+        tpm: TPMEffacement = TPMEffacement()
     ) {
         self.store = store
         self.slots = slots
@@ -102,6 +110,7 @@ struct KeybagBody: Hashable, Sendable {
         self.effacedBelow = effacedBelow
         self.audit = audit
         self.lockPolicy = lockPolicy
+        self.tpm = tpm
     }
 }
 
@@ -114,7 +123,7 @@ extension KeybagBody {
             let store = StoreID(Array(message.storeID)),
             message.slots.count <= Self.mostSlots, message.classKeys.count <= Self.mostClassKeys,
             message.wrappedIndexKey.count == WrappedKey.boxByteCount, message.audit.count <= AuditChain.most,
-            let policy = LockPolicy(message.lockPolicy)
+            let policy = LockPolicy(message.lockPolicy), let tpm = TPMEffacement(message.tpmEffacement)
         else { return nil }
         let slots = message.slots.compactMap(Slot.init)
         let classKeys = message.classKeys.compactMap(WrappedClassKey.init)
@@ -129,7 +138,7 @@ extension KeybagBody {
             store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
             // Version 1 said nothing of either.
             effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit,
-            lockPolicy: policy)
+            lockPolicy: policy, tpm: tpm)
         guard isConsistent else { return nil }
     }
 
@@ -140,6 +149,7 @@ extension KeybagBody {
         return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
             && (hasPasscode || !(kinds.contains(.recovery) || kinds.contains(.login) || opensByItself))
             && (hasPasscode ? !person.isEmpty : person.isEmpty && lockPolicy == .never)
+            && (hasPasscode || tpm.place == nil)
             && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
             && person.allSatisfy { $0.generation >= effacedBelow }
     }
@@ -161,6 +171,7 @@ extension KeybagBody {
         message.effacedBelow = effacedBelow
         message.audit = audit.map(\.message)
         if lockPolicy != .never { message.lockPolicy = lockPolicy.message }
+        if !tpm.isEmpty { message.tpmEffacement = tpm.message }
         return MessageCoding.encode(message)
     }
 }

@@ -26,7 +26,8 @@ struct LockCommand: Verb {
               latchkey lock --stop
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Then end the keychain's programs: what stays open after the first unlock closes too.")
@@ -119,7 +120,8 @@ struct UnlockCommand: Verb {
               systemd-ask-password -n | latchkey unlock
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode, or of hardware that is gone.")

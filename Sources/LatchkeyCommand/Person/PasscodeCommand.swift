@@ -18,7 +18,7 @@ struct PasscodeCommand: ParsableCommand {
             """,
         subcommands: [
             PasscodeSetCommand.self, PasscodeChangeCommand.self, PasscodeResetCommand.self,
-            PasscodeRemoveCommand.self, PasscodeGuardCommand.self,
+            PasscodeRemoveCommand.self, PasscodeGuardCommand.self, PasscodeEffacementCommand.self,
         ])
 }
 
@@ -40,7 +40,8 @@ struct PasscodeSetCommand: Verb {
               printf '%s\\n' "$words" | latchkey passcode set
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -78,7 +79,8 @@ struct PasscodeChangeCommand: Verb {
               latchkey passcode change
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
@@ -102,14 +104,16 @@ struct PasscodeResetCommand: Verb {
         discussion: """
             Destroys every item that is kept only as long as the passcode is set \
             (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly): whoever has the recovery code alone does not get \
-            those. No TPM guards the new passcode (`latchkey passcode guard`). All others stay, and the code opens as before. It asks on a terminal, and needs --yes \
+            those. No TPM guards the new passcode (`latchkey passcode guard`) or keeps what goes with it (`latchkey passcode \
+            effacement`). All others stay, and the code opens as before. It asks on a terminal, and needs --yes \
             elsewhere, where the code is the first line and the new passcode the second.
 
             EXAMPLE
               latchkey passcode reset
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Destroy those items without asking.")
@@ -151,7 +155,8 @@ struct PasscodeRemoveCommand: Verb {
               latchkey passcode remove --recovery
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Take the recovery code instead of the passcode.")
@@ -198,7 +203,8 @@ struct PasscodeGuardCommand: Verb {
               latchkey passcode guard none
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Argument(help: ArgumentHelp("tpm or none.", valueName: "WHO"))

@@ -23,7 +23,8 @@ struct RecoveryMakeCommand: Verb {
               latchkey recovery make
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @Flag(help: "Write how the keychain is afterwards as JSON.")
@@ -110,7 +111,8 @@ struct RecoveryRemoveCommand: Verb {
               latchkey recovery remove
 
             --json writes {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "lockAfterSeconds", "openClasses"}: how the keychain is afterwards.
+            "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", "effacementFault", \
+            "effacementsLeft", "openClasses"}: how the keychain is afterwards.
             """)
 
     @OptionGroup var arguments: PersonArguments
