@@ -362,8 +362,9 @@ static uint32_t define(
     if ((code = begin_session(tpm, step))) return code;
     if ((code = define_space(tpm, index, password, &object, step))) return code;
     if (!(code = write_record(tpm, object, password, record, step))) return 0;
-    Esys_NV_UndefineSpace(tpm->esys, ESYS_TR_RH_OWNER, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE);
-    return code;
+    // What is left there is defined, and says at the first reading that it is not whole.
+    return Esys_NV_UndefineSpace(
+        tpm->esys, ESYS_TR_RH_OWNER, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE) ? 0 : code;
 }
 
 uint32_t lk_tpm_define(

@@ -89,7 +89,8 @@ struct TPM {
 
     // MARK: A record in an NV index
 
-    /// Defines the index and writes the record; where it fails there is no such index.
+    /// Defines the index and writes the record; where it fails there is no such index, and
+    /// only reading it shows that it is whole.
     ///
     /// - Returns: the index with its storage key.
     /// - Precondition: 32 and 92 bytes.

@@ -44,7 +44,9 @@ import Testing
         case login(SharedSecret)
     }
 
-    @Test(arguments: ["keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-4"])
+    @Test(arguments: [
+        "keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-4",
+    ])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
     }

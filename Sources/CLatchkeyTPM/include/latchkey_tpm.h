@@ -65,7 +65,7 @@ uint32_t lk_tpm_unseal(
     lk_tpm *tpm, const lk_tpm_sealed *sealed, const uint8_t *password, uint8_t secret[LK_TPM_SECRET],
     const char **step);
 // Defines the index and writes the record; `storage_key` is what reading it will want to
-// find. Where it fails there is no such index.
+// find. Where it fails there is no such index; only reading it shows that it is whole.
 uint32_t lk_tpm_define(
     lk_tpm *tpm, const lk_tpm_index *index, const uint8_t password[LK_TPM_PASSWORD],
     const uint8_t record[LK_TPM_RECORD], lk_tpm_area *storage_key, const char **step);

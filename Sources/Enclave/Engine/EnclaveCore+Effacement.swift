@@ -70,7 +70,10 @@ extension EnclaveCore {
     func refuse(keepingIn address: TPMAddress?, code: SharedSecret?) throws(KeychainError) {
         let tpm = keybag.body.tpm
         guard tpm.place?.index.address != address else {
-            throw .slot(address == nil ? "the file has it already" : "that TPM has it already")
+            throw .slot(
+                address == nil
+                    ? "the file has it already"
+                    : "that TPM has it already; where it was cleared, have the file keep it first")
         }
         guard address != nil else { return }
         guard code != nil || keybag.body.slot(.recovery) == nil else {
@@ -111,7 +114,11 @@ extension EnclaveCore {
         try open(derived.credential)
         guard address != nil else { return try replaceSlot(derived.credential, effacement: .file) }
         let outcome = derived.devices?.effacement
-        guard let new = outcome?.defined else { throw .device(outcome?.refusal ?? .failed("it was not asked")) }
+        guard let new = outcome?.defined else {
+            // The next keybag says nothing of a place that never was.
+            forget(outcome?.undefined ?? [])
+            throw .device(outcome?.refusal ?? .failed("it was not asked"))
+        }
         // Copies of the file have the secret from before: what comes later has another key.
         try change(
             .rolled, [derived.credential, derived.code],
@@ -140,10 +147,12 @@ extension EnclaveCore {
         }
     }
 
-    /// At a start nobody else asks anything yet.
-    mutating func undefineAtStart() {
-        guard let work = undefining?.effacement else { return }
-        forget(work.done(by: hardware, patience: ProtectorKeys.patience).undefined)
+    /// At a start nobody else asks anything yet, and somebody waits for it.
+    ///
+    /// - Parameter patience: what devices have not taken of an opening's.
+    mutating func undefineAtStart(within patience: Duration) {
+        guard patience > .zero, let work = undefining?.effacement else { return }
+        forget(work.done(by: hardware, patience: patience).undefined)
     }
 
     private mutating func write(_ next: KeybagBody) throws(KeybagError) {

@@ -150,16 +150,22 @@ extension HardwareDoor {
 
     /// A new index with the record in it, read back: what does not come back is none.
     ///
-    /// - Returns: the index with its storage key.
-    func defined(
+    /// - Returns: the index with its storage key; or why there is no such index, in the
+    ///   device's words.
+    /// - Throws: where nobody knows whether there is one.
+    func define(
         _ index: TPMIndex, password: SharedSecret, record: SharedSecret, patience: Duration
-    ) throws(HardwareError) -> TPMIndex {
-        let request = HardwareRequest.define(index, password: password, record: record)
-        guard case .defined(let defined) = try asking(request, patience), defined.isSame(as: index) else { throw .odd }
+    ) throws(HardwareError) -> Result<TPMIndex, HardwareError> {
+        let defined: TPMIndex
+        switch try ask(.define(index, password: password, record: record), patience: patience) {
+        case .defined(let answer) where answer.isSame(as: index): defined = answer
+        case .failed(let why): return .failure(.failed(why))
+        default: throw .odd
+        }
         guard let back = try self.record(in: defined, password: password, patience: patience),
             back.bytes.isEqual(to: record.bytes)
         else { throw .failed("it gives back another secret than it was given") }
-        return defined
+        return .success(defined)
     }
 
     /// nil where it is gone.

@@ -88,7 +88,7 @@ extension EnclaveDirectory {
         }
         core.protectors = held
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
-        core.undefineAtStart()
+        core.undefineAtStart(within: keys.left)
         return core
     }
 

@@ -29,23 +29,30 @@ struct EffacementWork: Sendable {
         var undefined: [TPMIndex] = []
     }
 
-    /// - Parameter patience: for each of them.
+    /// - Parameter patience: for reading, for each step of defining, and for all that is to be
+    ///   destroyed together.
     func done(by hardware: any HardwareDoor, patience: Duration) -> Outcome {
         var outcome = Outcome()
         if let reading { outcome.reading = read(reading.index, reading.password, reading.name, hardware, patience) }
         if let defining {
-            do throws(HardwareError) { outcome.defined = try define(defining, hardware, patience) } catch {
+            do throws(HardwareError) { try define(defining, hardware, patience, &outcome) } catch {
                 outcome.refusal = error
+                if error == .notInstalled { outcome.undefined.append(defining.index) }
             }
         }
+        destroy(hardware, patience, &outcome)
+        return outcome
+    }
+
+    private func destroy(_ hardware: any HardwareDoor, _ patience: Duration, _ outcome: inout Outcome) {
+        let deadline = Deadline(after: patience, on: SystemClock())
         var silent: Set<TPMAddress> = []
-        for index in undefining where !silent.contains(index.address) {
+        for index in undefining where !silent.contains(index.address) && !deadline.hasPassed {
             do throws(HardwareError) {
-                try hardware.undefine(index, patience: patience)
+                try hardware.undefine(index, patience: deadline.remaining)
                 outcome.undefined.append(index)
             } catch { silent.insert(index.address) }
         }
-        return outcome
     }
 
     private func read(
@@ -62,11 +69,16 @@ struct EffacementWork: Sendable {
     }
 
     private func define(
-        _ new: New, _ hardware: any HardwareDoor, _ patience: Duration
-    ) throws(HardwareError) -> New {
+        _ new: New, _ hardware: any HardwareDoor, _ patience: Duration, _ outcome: inout Outcome
+    ) throws(HardwareError) {
         let record = new.secret.withRecord { SharedSecret(SecretBytes(copying: $0)) }
-        let index = try hardware.defined(new.index, password: new.password, record: record, patience: patience)
-        return New(index: index, password: new.password, secret: new.secret)
+        switch try hardware.define(new.index, password: new.password, record: record, patience: patience) {
+        case .success(let index):
+            outcome.defined = New(index: index, password: new.password, secret: new.secret)
+        case .failure(let why):
+            outcome.refusal = why
+            outcome.undefined.append(new.index)
+        }
     }
 }
 

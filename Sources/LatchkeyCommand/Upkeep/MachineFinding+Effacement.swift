@@ -23,8 +23,8 @@ extension MachineFinding {
         if state.left > 0 {
             findings.append(
                 MachineFinding(
-                    what: "a TPM that does not answer still has \(state.left) of the secrets that went with a passcode: "
-                        + "a copy of the folder from before opens with it",
+                    what: "a TPM that does not answer still has \(state.left) of the secrets that went with a "
+                        + "passcode: a copy of the folder from before opens with it",
                     command: device.hasPasscode
                         ? "latchkey unlock   # tries again to destroy them"
                         : "kill \(status.enclaveProcess)   # the next start tries again to destroy them",
