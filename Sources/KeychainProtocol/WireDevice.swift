@@ -16,6 +16,9 @@ extension Latchkey_DeviceState {
         if state.lockPolicy != .never { lockPolicy = state.lockPolicy.message }
         fingerUnlocks = state.fingerUnlocks
         fingerOpens = state.fingerOpens
+        effacementTpm = state.effacement.tpm?.description ?? ""
+        effacementFault = state.effacement.fault ?? ""
+        effacementsLeft = UInt32(clamping: state.effacement.left)
     }
 }
 
@@ -28,12 +31,17 @@ extension DeviceState {
             guard let known = UInt8(exactly: number).flatMap(ProtectionClass.init(number:)) else { return nil }
             classes.insert(known)
         }
-        guard let policy = LockPolicy(message.lockPolicy) else { return nil }
+        let tpm = TPMAddress(message.effacementTpm)
+        guard let policy = LockPolicy(message.lockPolicy), message.effacementTpm.isEmpty || tpm != nil
+        else { return nil }
         self.init(
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
             hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
             failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt),
             isClosing: message.closing, opensByItself: message.opensByItself, lockPolicy: policy,
             fingerUnlocks: message.fingerUnlocks, fingerOpens: message.fingerOpens)
+        effacement = EffacementState(
+            tpm: tpm, fault: message.effacementFault.isEmpty ? nil : message.effacementFault,
+            left: Int(message.effacementsLeft))
     }
 }

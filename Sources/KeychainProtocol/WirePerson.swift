@@ -412,6 +412,19 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(message)
     }
 
+    /// Has a TPM keep the half without which items of a set passcode do not open; nil: the
+    /// file does.
+    ///
+    /// - Parameter code: the recovery code, where there is one and a TPM is named.
+    /// - Throws: as ``addSlot(of:passcode:)``.
+    package func keepEffacement(
+        in tpm: TPMAddress?, passcode: SharedSecret, code: SharedSecret?
+    ) throws(KeychainError) {
+        var message = PersonMessage(.keepEffacement, credential: .passcode(passcode), new: code)
+        message.protectorAddress = tpm?.description ?? ""
+        _ = try ask(message)
+    }
+
     // MARK: Locking by itself
 
     /// When the enclave locks without anybody asking for it, from now on.

@@ -57,6 +57,16 @@ package struct HardwareHands {
                 return .sealed(sealed)
             }
         case .unseal(let sealed, let password): unseal(sealed, password)
+        case .define(let index, let password, let record): define(index, password, record)
+        case .read(let index, let password):
+            answerOfIndex { () throws(TPM.Failure) in
+                .record(try TPM(address: index.address).read(index, password: password))
+            }
+        case .undefine(let index):
+            answerOfIndex { () throws(TPM.Failure) in
+                try TPM(address: index.address).undefine(index)
+                return .undefined
+            }
         case .makeCredential(let address, let pin, let patience):
             answer { () throws(SecurityKey.Failure) in
                 .made(try SecurityKeys(patience).makeCredential(at: address, pin: pin))
@@ -75,6 +85,22 @@ package struct HardwareHands {
             if error.isWrongPassword { return .refused }
             guard error.isLockout else { return .failed(error.description) }
             return .lockedOut("\(error); \(tpm.endOfLockout)")
+        }
+    }
+
+    private static func define(
+        _ index: TPMIndex, _ password: SharedSecret, _ record: SharedSecret
+    ) -> HardwareAnswer {
+        answer { () throws(TPM.Failure) in
+            let defined = try TPM(address: index.address).define(index, password: password, record: record)
+            return defined.map { .defined($0) } ?? .failed("the TPM answered what no TPM answers")
+        }
+    }
+
+    /// What is gone is no failure.
+    private static func answerOfIndex(_ body: () throws(TPM.Failure) -> HardwareAnswer) -> HardwareAnswer {
+        do throws(TPM.Failure) { return try body() } catch {
+            return error.isGone ? .gone(error.description) : .failed(error.description)
         }
     }
 

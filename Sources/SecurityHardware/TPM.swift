@@ -21,6 +21,8 @@ struct TPM {
         /// It was sealed with another password.
         var isWrongPassword: Bool { code == LK_TPM_WRONG }
         var isLockout: Bool { code == LK_TPM_LOCKED_OUT }
+        /// What was written there is no more.
+        var isGone: Bool { code == LK_TPM_GONE || code == LK_TPM_OTHER_PARENT }
 
         fileprivate init(_ code: UInt32, _ step: UnsafePointer<CChar>?) {
             self.code = code
@@ -83,6 +85,60 @@ struct TPM {
             }
         }
         return SharedSecret(secret)
+    }
+
+    // MARK: A record in an NV index
+
+    /// Defines the index and writes the record; where it fails there is no such index, and
+    /// only reading it shows that it is whole.
+    ///
+    /// - Returns: the index with its storage key.
+    /// - Precondition: 32 and 92 bytes.
+    func define(
+        _ index: TPMIndex, password: SharedSecret, record: SharedSecret
+    ) throws(Failure) -> TPMIndex? {
+        precondition(record.bytes.count == HardwareProtocol.recordByteCount)
+        var named = Self.named(index)
+        var storageKey = lk_tpm_area()
+        try unsafe withTPM { tpm, step in
+            unsafe record.bytes.withUnsafeBytes { bytes in
+                unsafe Self.lending(password) { password in
+                    unsafe lk_tpm_define(
+                        tpm, &named, password, bytes.bindMemory(to: UInt8.self).baseAddress, &storageKey, &step)
+                }
+            }
+        }
+        return TPMIndex(
+            address: address, handle: index.handle, label: index.label, storageKey: Self.bytes(storageKey))
+    }
+
+    /// - Throws: also where it is gone (``Failure/isGone``).
+    func read(_ index: TPMIndex, password: SharedSecret) throws(Failure) -> SharedSecret {
+        var named = Self.named(index)
+        var storageKey = Self.area(index.storageKey)
+        var record = SecretBytes(count: HardwareProtocol.recordByteCount)
+        try unsafe withTPM { tpm, step in
+            unsafe record.withUnsafeMutableBytes { bytes in
+                unsafe Self.lending(password) { password in
+                    unsafe lk_tpm_read(
+                        tpm, &named, &storageKey, password, bytes.bindMemory(to: UInt8.self).baseAddress, &step)
+                }
+            }
+        }
+        return SharedSecret(record)
+    }
+
+    /// - Throws: also where it is gone (``Failure/isGone``).
+    func undefine(_ index: TPMIndex) throws(Failure) {
+        var named = Self.named(index)
+        try unsafe withTPM { tpm, step in unsafe lk_tpm_undefine(tpm, &named, &step) }
+    }
+
+    private static func named(_ index: TPMIndex) -> lk_tpm_index {
+        var named = lk_tpm_index()
+        named.handle = index.handle
+        unsafe withUnsafeMutableBytes(of: &named.label) { place in unsafe place.copyBytes(from: index.label) }
+        return named
     }
 
     private func withTPM(

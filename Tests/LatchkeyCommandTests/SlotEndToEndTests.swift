@@ -80,6 +80,42 @@ struct SlotEndToEndTests {
         #expect(try latchkey("unlock", typed: "words words").status == 0)
     }
 
+    @Test func aTPMKeepsWhatGoesWithThePasscode() throws {
+        let relative = "swtpm:relative"
+        #expect(try latchkey("passcode", "effacement", "tpm", "--at", relative, typed: "words words").status == 2)
+        #expect(try latchkey("passcode", "effacement", "file", "--at", tpm.address, typed: "words words").status == 2)
+        #expect(try latchkey("passcode", "effacement", "tpm", "--at", tpm.address, typed: "wrong").status == 3)
+        let lasting = "when-passcode-set-this-device-only"
+        #expect(try latchkey("set", "bank", "alice", typed: "CANARY 2").status == 0)
+        #expect(try latchkey("edit", "bank", "alice", "--accessible", lasting).status == 0)
+        try forms.check(
+            "passcode effacement", ["passcode", "effacement", "tpm", "--at", tpm.address], input: "words words")
+        #expect(try programs.status()["effacement"] as? String == tpm.address)
+        #expect(try latchkey("doctor").text.contains("where it is cleared or breaks they are lost"))
+
+        killAll()
+        tpm.stop()
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        #expect(try latchkey("get", "bank", "alice").status == 3)
+        #expect(try latchkey("status").text.contains("closed: there is no such TPM"))
+        try tpm.start()
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "bank", "alice").text == "CANARY 2")
+
+        tpm.stop()
+        let removed = try latchkey("passcode", "remove", "--yes", typed: "words words")
+        #expect(removed.status == 0 && removed.errors.contains("A TPM still has a secret that was to be destroyed"))
+        #expect(try latchkey("get", "bank", "alice").status == 1)
+        #expect(try programs.status()["effacementsLeft"] as? Int == 1)
+        try tpm.start()
+        let asked = try latchkey("doctor").text
+        #expect(asked.contains("a TPM that does not answer still has 1") && asked.contains("kill "))
+        killAll()
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        #expect(try programs.status()["effacementsLeft"] as? Int == 0)
+    }
+
     /// As a unit with LoadCredential= has it.
     @Test func aServiceOpensItWithACredential() throws {
         let made = try latchkey("slot", "add", "credential", typed: "words words")

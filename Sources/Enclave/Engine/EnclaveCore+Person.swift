@@ -22,6 +22,7 @@ extension EnclaveCore {
     func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
         try refuse(request, at: moment)
         if case .slot(let request) = request { try refuse(request) }
+        if case .keepEffacement(let address, _, let code) = request { try refuse(keepingIn: address, code: code) }
         var typed: (kind: SlotKind, secret: SharedSecret, PasscodeSlotParameters)?
         var recovery: SharedSecret?
         switch request.credential {
@@ -42,7 +43,8 @@ extension EnclaveCore {
         }
         switch request {
         case .protector(.remove(_, _, .brought(let code))): derivation.code = code
-        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code): derivation.code = code
+        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code), .keepEffacement(_, _, let code):
+            derivation.code = code
         default: break
         }
         return derivation
@@ -94,6 +96,8 @@ extension EnclaveCore {
         _ request: PersonRequest, with derived: DerivedSecrets, at moment: Duration
     ) throws(KeychainError) -> PersonOutcome {
         if request.credential != nil { try check(derived.credential, at: moment) }
+        reading = derived.devices?.effacement.reading
+        defer { reading = nil }
         if case .protector(let request) = request { return try perform(request, with: derived, at: moment) }
         if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
         do throws(KeybagError) {
@@ -119,6 +123,7 @@ extension EnclaveCore {
             case .unlockBySlot(let typed): try unlockBySlot(typed)
             case .setLockPolicy(let policy, _): try set(policy)
             case .guardPasscode(let address, _, _): try guardPasscode(by: address, derived)
+            case .keepEffacement(let address, _, _): try keepEffacement(in: address, derived)
             case .protector, .slot: break
             }
         } catch {
@@ -158,19 +163,30 @@ extension EnclaveCore {
 
     mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
         guard let credential else { throw .unreadable(.slotRefuses) }
-        let effacement = try presentEffacement()
+        let found = try effacement()
+        // What is open stays open, whether or not its TPM is still there.
+        if found.isUnreachable, ring.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
+            guard keybag.accepts(credential.slotSecret) else { throw .unreadable(.slotRefuses) }
+            return
+        }
         let before = (keybag.lock, ring.openClasses)
-        try keybag.unlock(with: credential.slotSecret, effacement: effacement)
+        try keybag.unlock(with: credential.slotSecret, effacement: found.secret, isAwaited: found.isUnreachable)
         kept = nil
         // Told also where what it was opened for then fails.
         if before != (keybag.lock, ring.openClasses) { stateNumber += 1 }
-        note(effacement)
+        note(found)
     }
 
     /// Whether what was to open akpu was there.
-    mutating func note(_ effacement: EffacementSecret?) {
+    mutating func note(_ found: EffacementReading) {
         unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
-        if effacement == nil, keybag.body.hasPasscode {
+        effacementFault = nil
+        guard keybag.body.hasPasscode else { return }
+        switch found {
+        case .there: break
+        case .unreachable(let why): effacementFault = "\(why)"
+        case .gone where keybag.body.tpm.place != nil: effacementFault = KeybagError.Cause.effacementMissing.rawValue
+        case .gone:
             unrepaired.append(
                 RepairFailure(fileName: EffacementFile.fileName, error: .unreadable(.effacementMissing)))
         }
@@ -218,11 +234,6 @@ extension EnclaveCore {
     /// Whoever was shown the code is gone.
     mutating func forgetPendingCode() { pendingCode = nil }
 
-    func presentEffacement() throws(KeybagError) -> EffacementSecret? {
-        let name = keybag.body.effacement
-        return name.isEmpty ? nil : try storage.effacement(named: name)
-    }
-
     private mutating func changePasscode(_ derived: DerivedSecrets) throws(KeybagError) {
         guard derived.new != nil else { throw Self.failure(of: derived.devices) }
         try open(derived.credential)
@@ -247,10 +258,10 @@ extension EnclaveCore {
     }
 
     /// One slot anew, the others as they are: nothing below the slots changes.
-    private mutating func replaceSlot(_ secret: DerivedSecret?) throws(KeybagError) {
+    mutating func replaceSlot(_ secret: DerivedSecret?, effacement: NewEffacement? = nil) throws(KeybagError) {
         guard let secret else { throw .unreadable(.slotRefuses) }
         let kept = keybag.body.slots.filter { $0.kind != secret.kind }
-        try change(.kept, [secret], keeping: kept)
+        try change(.kept, [secret], keeping: kept, effacement: effacement)
     }
 
     /// Makes, writes and adopts the next keybag: first the new effacement secret,
@@ -258,14 +269,15 @@ extension EnclaveCore {
     /// the old or the new credential opens, and the next opening goes on with the rest.
     mutating func change(
         _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = [],
-        dropping dropped: [UInt8]? = nil, movingTo newRoot: NewRoot? = nil
+        dropping dropped: [UInt8]? = nil, effacement new: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil
     ) throws(KeybagError) {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
-        let present = try presentEffacement()
+        // What is to be effaced need not be there.
+        let present = keys == .effaced ? nil : try presentEffacement()
         let change = try KeybagChange(
             of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
-            movingTo: newRoot, recording: audit.held != nil)
+            replacedBy: new, movingTo: newRoot, recording: audit.held != nil)
         // nil where its head cannot be written: another chain begins then. What a person
         // takes away does not wait for the record.
         var record: AuditLedger.Held?
@@ -273,7 +285,7 @@ extension EnclaveCore {
         if let chain = change.audit {
             do throws(KeybagError) { record = try prepareAudit(chain) } catch { record = nil }
         }
-        if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
+        if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.fileEffacement) }
         let failures: [RepairFailure]
         if let newRoot {
             failures = try storage.write(change.body, generation: change.generation, root: newRoot.key)
@@ -290,12 +302,13 @@ extension EnclaveCore {
         book.forgetAgreements()
         kept = nil
         unrepaired += failures
+        effacementFault = nil
         settleEffacement()
         pendingCode = nil
     }
 
     private mutating func settleEffacement() {
-        do throws(KeybagError) { try storage.settle(on: keybag.body.effacement) } catch {
+        do throws(KeybagError) { try storage.settle(on: keybag.body.fileEffacement) } catch {
             unrepaired.append(RepairFailure(fileName: EffacementFile.fileName, error: error))
         }
     }

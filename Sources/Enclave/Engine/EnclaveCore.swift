@@ -31,6 +31,10 @@ struct EnclaveCore: ~Copyable, Sendable {
     var lastUse: Duration = .zero
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     var startRefusal: String?
+    /// Of the effacement secret in a TPM, for the request that is being done alone.
+    var reading: EffacementReading?
+    /// Why that did not come at the last unlock; nil: it did, or there is none.
+    var effacementFault: String?
     var audit: AuditLedger
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
@@ -89,12 +93,16 @@ struct EnclaveCore: ~Copyable, Sendable {
     }
 
     func state(at moment: Duration) -> DeviceState {
-        DeviceState(
+        var state = DeviceState(
             number: stateNumber, lock: keybag.lock, hasPasscode: keybag.body.hasPasscode,
             hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
             failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment),
             isClosing: isClosing, opensByItself: keybag.body.opensByItself,
             lockPolicy: keybag.body.lockPolicy, fingerUnlocks: keybag.body.fingerUnlocks,
             fingerOpens: kept != nil && trust.isGiven(at: moment))
+        let tpm = keybag.body.tpm
+        state.effacement = EffacementState(
+            tpm: tpm.place?.index.address, fault: tpm.place == nil ? nil : effacementFault, left: tpm.undefining.count)
+        return state
     }
 }

@@ -133,6 +133,8 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
         try derive { core throws(KeychainError) in
             try core.derivation(agreeingTo: name, with: credential, at: clock.sinceBoot)
+        } asking: { _, work, _ in
+            work
         } then: { core, derived throws(KeychainError) in
             try core.agree(to: name, with: derived, at: clock.sinceBoot)
         }
@@ -142,18 +144,33 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     /// done, and a wrong attempt counts before the next is looked at.
     private func derive<R: Sendable>(
         _ begin: @Sendable (inout EnclaveCore) throws(KeychainError) -> PersonDerivation,
+        asking devices: @Sendable (inout EnclaveCore, DeviceWork?, DerivedSecrets) throws(KeychainError) -> DeviceWork?,
         then finish: @Sendable (inout EnclaveCore, DerivedSecrets) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
         let outcome = person.withLock { _ -> Result<R, KeychainError> in
             do throws(KeychainError) {
                 let derivation = try resulting(begin)
                 var derived = try derivation.derive()
-                // There are none here, and a device that is asked says so at once.
-                if let work = derivation.work { derived = work.done(for: derived) }
-                return .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
+                let work = try resulting { core throws(KeychainError) in
+                    try devices(&core, derivation.work, derived)
+                }
+                if let work { derived = work.done(for: derived) }
+                let done: Result<R, KeychainError>
+                do throws(KeychainError) {
+                    done = .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
+                } catch { done = .failure(error) }
+                if case .success = done { destroyWhatWent() } else if work != nil { destroyWhatWent() }
+                return done
             } catch { return .failure(error) }
         }
         return try outcome.get()
+    }
+
+    /// As the enclave's process does it before a person hears that something is gone.
+    private func destroyWhatWent() {
+        guard let left = core.withLock({ $0.undefining }) else { return }
+        let undefined = left.done().effacement.undefined
+        core.withLock { $0.forget(undefined) }
     }
 
     /// What the source of biometry says that it saw.
@@ -320,6 +337,10 @@ extension InProcessEnclave: PersonDoor {
         defer { changed.signal() }
         return try derive { core throws(KeychainError) in
             try core.derivation(for: request, at: clock.sinceBoot)
+        } asking: { core, work, derived throws(KeychainError) in
+            guard work != nil || core.asksTPM(for: request) else { return nil }
+            if request.credential != nil { try core.check(derived.credential, at: clock.sinceBoot) }
+            return try core.devices(for: request, work, derived)
         } then: { core, derived throws(KeychainError) in
             try core.perform(request, with: derived, at: clock.sinceBoot)
         }

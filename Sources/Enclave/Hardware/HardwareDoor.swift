@@ -148,6 +148,45 @@ extension HardwareDoor {
         return tpm
     }
 
+    /// A new index with the record in it, read back: what does not come back is none.
+    ///
+    /// - Returns: the index with its storage key; or why there is no such index, in the
+    ///   device's words.
+    /// - Throws: where nobody knows whether there is one.
+    func define(
+        _ index: TPMIndex, password: SharedSecret, record: SharedSecret, patience: Duration
+    ) throws(HardwareError) -> Result<TPMIndex, HardwareError> {
+        let defined: TPMIndex
+        switch try ask(.define(index, password: password, record: record), patience: patience) {
+        case .defined(let answer) where answer.isSame(as: index): defined = answer
+        case .failed(let why): return .failure(.failed(why))
+        default: throw .odd
+        }
+        guard let back = try self.record(in: defined, password: password, patience: patience),
+            back.bytes.isEqual(to: record.bytes)
+        else { throw .failed("it gives back another secret than it was given") }
+        return .success(defined)
+    }
+
+    /// nil where it is gone.
+    func record(
+        in index: TPMIndex, password: SharedSecret, patience: Duration
+    ) throws(HardwareError) -> SharedSecret? {
+        switch try asking(.read(index, password: password), patience) {
+        case .record(let record): return record
+        case .gone: return nil
+        default: throw .odd
+        }
+    }
+
+    /// Returns where nothing of ours is there any more.
+    func undefine(_ index: TPMIndex, patience: Duration) throws(HardwareError) {
+        switch try asking(.undefine(index), patience) {
+        case .undefined, .gone: return
+        default: throw .odd
+        }
+    }
+
     func makeCredential(
         at address: FIDO2Address, pin: SharedSecret?, patience: Duration
     ) throws(HardwareError) -> FIDO2Credential {

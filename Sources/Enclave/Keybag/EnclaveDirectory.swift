@@ -88,6 +88,7 @@ extension EnclaveDirectory {
         }
         core.protectors = held
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
+        core.undefineAtStart(within: keys.left)
         return core
     }
 
@@ -183,7 +184,7 @@ extension EnclaveDirectory {
     /// What a change that was cut short left undone: to efface, or to write twice.
     private func settleEffacement(of body: KeybagBody) -> [RepairFailure] {
         do throws(KeybagError) {
-            try settle(on: body.effacement)
+            try settle(on: body.fileEffacement)
             return []
         } catch {
             return [RepairFailure(fileName: EffacementFile.fileName, error: error)]

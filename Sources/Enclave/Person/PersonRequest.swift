@@ -24,6 +24,11 @@ enum PersonRequest: Sendable {
     /// - Parameter code: the recovery code, needed where there is one: the keys below get a
     ///   new generation, because the passcode that nothing guarded lies on a disk.
     case guardPasscode(TPMAddress?, passcode: SharedSecret, code: SharedSecret?)
+    /// A TPM is to keep the effacement secret, or the file again.
+    ///
+    /// - Parameter code: the recovery code, needed where there is one and a TPM is named: the
+    ///   keys below get a new generation, because the secret that the file had lies on a disk.
+    case keepEffacement(TPMAddress?, passcode: SharedSecret, code: SharedSecret?)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
     /// With the login password, which takes nothing but this and the next.
@@ -39,7 +44,8 @@ enum PersonRequest: Sendable {
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
         case .slot(let request): request.passcode.map { .passcode($0) }
-        case .setLockPolicy(_, let passcode), .guardPasscode(_, let passcode, _): .passcode(passcode)
+        case .setLockPolicy(_, let passcode), .guardPasscode(_, let passcode, _), .keepEffacement(_, let passcode, _):
+            .passcode(passcode)
         case .unlockByLogin(let password), .changeLogin(let password, _): .login(password)
         case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }

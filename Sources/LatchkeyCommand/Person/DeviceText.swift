@@ -39,7 +39,24 @@ struct DeviceText: Sendable, Hashable {
         return fields.joined(separator: forPerson ? ", " : "\t")
     }
 
+    /// What goes with the passcode; nil where there is nothing to be said of it.
+    var effacement: String? {
+        let state = state.effacement
+        let left = state.left == 0 ? nil : "\(state.left) old in a TPM that does not answer, still to be destroyed"
+        let place = state.tpm.map { tpm in "in the TPM at \(tpm)" + (state.fault.map { "; closed: \($0)" } ?? "") }
+        let parts = [place, left].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
     // MARK: For programs
+
+    private var effacementMembers: [(String, JSONValue)] {
+        let place = state.effacement.tpm?.description ?? (state.hasPasscode ? "file" : "none")
+        return [
+            ("effacement", .string(place)), ("effacementFault", JSONValue(state.effacement.fault)),
+            ("effacementsLeft", .integer(Int64(state.effacement.left))),
+        ]
+    }
 
     private var lockName: String { state.lock == .beforeFirstUnlock ? "before-first-unlock" : lock }
 
@@ -55,13 +72,14 @@ struct DeviceText: Sendable, Hashable {
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
             ("opensByItself", .bool(state.opensByItself)), ("fingerUnlocks", .bool(state.fingerUnlocks)),
             ("fingerOpensNow", .bool(state.fingerOpens)),
-        ] + state.lockPolicy.members
+        ] + state.lockPolicy.members + effacementMembers
     }
 
     /// The members of ``json``, as helps name them.
     static let jsonForm = """
         {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "openClasses"}
+        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", \
+        "effacementFault", "effacementsLeft", "openClasses"}
         """
 
     var json: JSONValue {

@@ -67,6 +67,9 @@ struct PersonArguments: ParsableArguments {
             throw ValidationError("nothing is typed here: leave out --passcode-fd and --passcode-credential")
         }
     }
+    private static let leftInTPM =
+        "A TPM still has a secret that was to be destroyed, because it does not answer: a copy of the folder from before "
+        + "opens with it. It is tried again with each unlock and at each start; `latchkey doctor` says whether it is gone."
 
     /// Says what was done: to a person in words, to a program as the new state.
     func report(_ words: String..., of reach: PersonReach, on console: any Console) throws(CommandFailure) {
@@ -74,6 +77,8 @@ struct PersonArguments: ParsableArguments {
             let line = DeviceText(try reach.presentState()).json.text
             try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
         }
+        let left = try reach.presentState().effacement.left
+        if left > 0 { console.note(Self.leftInTPM) }
         guard console.errorIsTerminal else { return }
         for line in words { console.note(line) }
     }

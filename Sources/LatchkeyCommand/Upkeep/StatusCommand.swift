@@ -20,7 +20,10 @@ struct StatusCommand: Verb {
               latchkey status --follow --json | jq --unbuffered -r .lock
 
             --json writes {"protection", "temporary", "dataDirectory", "storeID", "storeFormat", \
-            "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "protectors", "slots", "startRefusal", "loginsFault", "openClasses", "memoryLocked", "items": {"generic", \
+            "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
+            "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", \
+            "effacement", "effacementFault", "effacementsLeft", "protectors", "slots", "startRefusal", "loginsFault", \
+            "openClasses", "memoryLocked", "items": {"generic", \
             "internet", "certificate", "key"}, "damaged", "program": {"identity", "strength", "groups", \
             "nameableGroups"}, "missingKernelFeatures", "daemon": {"pid", "version"}, "enclave": {"pid"}, \
             "version"}. Strength is "none", "user" or "program"; lock is "unlocked", "locked" or \

@@ -43,7 +43,8 @@
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
             .awaitQuestion, .setLockPolicy,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
-            .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot,
+            .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot, .guardPasscode,
+            .keepEffacement,
         ]
 
         /// Every operation with no credential and with each sort, with and without
@@ -66,7 +67,9 @@
             if [.removeProtector, .resealProtector, .removeSlot].contains(operation) {
                 request.protector = Data(0..<16)
             }
-            if operation == .addProtector || operation == .addSlot { request.protectorAddress = "device:/dev/tpmrm0" }
+            if [.addProtector, .addSlot, .guardPasscode, .keepEffacement].contains(operation) {
+                request.protectorAddress = "device:/dev/tpmrm0"
+            }
             if operation == .decline {
                 request.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: .userCanceled))
             }

@@ -1,0 +1,175 @@
+internal import KeychainCrypto
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// The effacement secret, where a TPM has it.
+///
+/// The keybag names an index that is to be made before it is made, and one that is to go
+/// until it is gone: what a crash leaves is destroyed at the next start, or with the next
+/// request of a person.
+extension EnclaveCore {
+    // MARK: Before devices are asked
+
+    /// Whether a TPM has a part in a request, whatever else has.
+    func asksTPM(for request: PersonRequest) -> Bool {
+        if case .keepEffacement = request { return true }
+        return keybag.body.tpm.place != nil && request.usesEffacement
+    }
+
+    /// What devices have to do for a request whose credential is right; nil: nothing.
+    ///
+    /// - Parameter work: what the request takes besides.
+    /// - Throws: `errSecAuthFailed` for a recovery code that is not right; where a new index
+    ///   cannot be announced.
+    mutating func devices(
+        for request: PersonRequest, _ work: DeviceWork?, _ derived: DerivedSecrets
+    ) throws(KeychainError) -> DeviceWork? {
+        var effacement = EffacementWork()
+        do throws(KeybagError) {
+            if request.usesEffacement { effacement.reading = try reading(for: derived.credential ?? pending(request)) }
+            if case .keepEffacement(let address?, _, _) = request {
+                if let code = derived.code { try require(code) }
+                effacement.defining = try announceIndex(in: address)
+            }
+        } catch { throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError }
+        guard !effacement.isEmpty else { return work }
+        var work = work ?? DeviceWork(jobs: [], hardware: hardware)
+        work.effacement = effacement
+        return work
+    }
+
+    /// The passcode that was brought when the code was made that is confirmed now.
+    private func pending(_ request: PersonRequest) -> DerivedSecret? {
+        if case .confirmRecoveryCode = request { pendingCode?.passcode } else { nil }
+    }
+
+    private func reading(
+        for credential: DerivedSecret?
+    ) throws(KeybagError) -> (index: TPMIndex, password: SharedSecret, name: [UInt8])? {
+        guard let credential, let place = keybag.body.tpm.place,
+            let password = try keybag.effacementPassword(with: credential.slotSecret)
+        else { return nil }
+        return (place.index, password, keybag.body.effacement)
+    }
+
+    /// A new index, which the keybag says is to go as long as it does not name it.
+    private mutating func announceIndex(in address: TPMAddress) throws(KeybagError) -> EffacementWork.New {
+        let number = Random.bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
+        let handle = TPMIndex.handles.lowerBound + number % UInt32(TPMIndex.handles.count)
+        guard let index = TPMIndex(address: address, handle: handle, label: Random.bytes(TPMIndex.labelByteCount))
+        else { throw .wouldNotOpen }
+        var next = keybag.body
+        next.tpm.undefining.append(index)
+        try write(next)
+        return EffacementWork.New(
+            index: index, password: SharedSecret(.random(count: HardwareProtocol.secretByteCount)), secret: .random())
+    }
+
+    /// What needs no passcode and no device to be refused.
+    func refuse(keepingIn address: TPMAddress?, code: SharedSecret?) throws(KeychainError) {
+        let tpm = keybag.body.tpm
+        guard tpm.place?.index.address != address else {
+            throw .slot(
+                address == nil
+                    ? "the file has it already"
+                    : "that TPM has it already; where it was cleared, have the file keep it first")
+        }
+        guard address != nil else { return }
+        guard code != nil || keybag.body.slot(.recovery) == nil else {
+            throw .slot("the recovery code is needed as well")
+        }
+        guard tpm.undefining.count < TPMEffacement.mostBegun else {
+            throw .slot("TPMs that do not answer have \(tpm.undefining.count) secrets that are still to be destroyed")
+        }
+    }
+
+    // MARK: After it
+
+    /// What became of the present secret.
+    ///
+    /// - Throws: what says nothing about the file (no memory, no permission).
+    func effacement() throws(KeybagError) -> EffacementReading {
+        guard keybag.body.tpm.place == nil else { return reading ?? .unreachable(.failed("it is asked when the passcode is typed")) }
+        let name = keybag.body.effacement
+        guard !name.isEmpty, let secret = try storage.effacement(named: name) else { return .gone }
+        return .there(secret)
+    }
+
+    /// For a change of the keybag, which would give up what it cannot read.
+    ///
+    /// - Returns: nil where nobody has it any more.
+    func presentEffacement() throws(KeybagError) -> EffacementSecret? {
+        switch try effacement() {
+        case .there(let secret): return secret
+        case .gone: return nil
+        case .unreachable(let why): throw .device(.failed("\(why). \(Self.keptBack)"))
+        }
+    }
+
+    private static let keptBack =
+        "The TPM has what opens items that last as long as the passcode, so nothing was changed"
+
+    mutating func keepEffacement(in address: TPMAddress?, _ derived: DerivedSecrets) throws(KeybagError) {
+        try open(derived.credential)
+        guard address != nil else { return try replaceSlot(derived.credential, effacement: .file) }
+        let outcome = derived.devices?.effacement
+        guard let new = outcome?.defined else {
+            // The next keybag says nothing of a place that never was.
+            forget(outcome?.undefined ?? [])
+            throw .device(outcome?.refusal ?? .failed("it was not asked"))
+        }
+        // Copies of the file have the secret from before: what comes later has another key.
+        try change(
+            .rolled, [derived.credential, derived.code],
+            effacement: .tpm(new.secret, new.index, password: new.password))
+    }
+
+    // MARK: What is to be destroyed
+
+    /// nil: nothing.
+    var undefining: DeviceWork? {
+        let left = keybag.body.tpm.undefining
+        guard !left.isEmpty else { return nil }
+        var work = DeviceWork(jobs: [], hardware: hardware)
+        work.effacement = EffacementWork(undefining: left)
+        return work
+    }
+
+    /// Forgets what is gone. Where that cannot be written it is looked for once more.
+    mutating func forget(_ undefined: [TPMIndex]) {
+        var next = keybag.body
+        next.tpm.undefining.removeAll { index in undefined.contains { $0.isSame(as: index) } }
+        guard next.tpm != keybag.body.tpm else { return }
+        stateNumber += 1
+        do throws(KeybagError) { try write(next) } catch {
+            unrepaired.append(RepairFailure(fileName: AuthenticatedFile.Kind.keybag.fileName, error: error))
+        }
+    }
+
+    /// At a start nobody else asks anything yet, and somebody waits for it.
+    ///
+    /// - Parameter patience: what devices have not taken of an opening's.
+    mutating func undefineAtStart(within patience: Duration) {
+        guard patience > .zero, let work = undefining?.effacement else { return }
+        forget(work.done(by: hardware, patience: patience).undefined)
+    }
+
+    private mutating func write(_ next: KeybagBody) throws(KeybagError) {
+        guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
+        let generation = keybag.generation + 1
+        unrepaired += try storage.write(next, generation: generation, root: keybag.root)
+        keybag.adopt(next, generation: generation)
+    }
+}
+
+extension PersonRequest {
+    /// Whether it opens the class akpu or wraps its keys anew. What destroys them needs no
+    /// TPM that answers.
+    fileprivate var usesEffacement: Bool {
+        switch self {
+        case .resetPasscode, .removePasscode, .setLockPolicy, .changeLogin, .makeRecoveryCode: false
+        default: true
+        }
+    }
+}
