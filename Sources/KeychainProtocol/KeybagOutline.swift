@@ -13,6 +13,14 @@ package enum KeybagOutline {
     ///
     /// True as well where that cannot be seen: whoever opens the keychain says why.
     package static func names(slot kind: String, inData path: String) -> Bool {
+        some(inData: path) { $0.slots.contains { $0.kind == kind } }
+    }
+
+    /// Whether some copy says that a TPM has, or may have, an effacement secret; true as well
+    /// where that cannot be seen.
+    package static func namesTPM(inData path: String) -> Bool { some(inData: path, \.hasTpmEffacement) }
+
+    private static func some(inData path: String, _ isMeant: (Latchkey_KeybagBody) -> Bool) -> Bool {
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) {
             folder = try PrivateDirectory("\(path)/\(EnclaveRendezvous.folderName)", creating: false)
@@ -23,18 +31,18 @@ package enum KeybagOutline {
         return (0..<2).contains { copy in
             do throws(SystemCallError) {
                 guard let bytes = try folder.read("keybag.\(copy)", atMost: largestFile) else { return false }
-                return kinds(in: bytes)?.contains(kind) ?? true
+                return body(in: bytes).map(isMeant) ?? true
             } catch { return true }
         }
     }
 
     /// Of the slots in a file; nil where it is none.
-    package static func kinds(in file: [UInt8]) -> [String]? {
+    package static func kinds(in file: [UInt8]) -> [String]? { body(in: file)?.slots.map(\.kind) }
+
+    private static func body(in file: [UInt8]) -> Latchkey_KeybagBody? {
         guard file.count > header, file.starts(with: "LKKEYBAG".utf8) else { return nil }
         let count = file[20..<header].reduce(0) { $0 << 8 | Int($1) }
-        guard count <= file.count - header,
-            let body = decoded(Latchkey_KeybagBody.self, Array(file[header..<header + count]))
-        else { return nil }
-        return body.slots.map(\.kind)
+        guard count <= file.count - header else { return nil }
+        return decoded(Latchkey_KeybagBody.self, Array(file[header..<header + count]))
     }
 }

@@ -116,6 +116,15 @@ struct SlotEndToEndTests {
         #expect(try programs.status()["effacementsLeft"] as? Int == 0)
     }
 
+    @Test func anErasureSaysWhatATPMMayStillHave() throws {
+        func erasure() throws -> String { try latchkey("erase", "--yes").errors }
+        #expect(
+            try latchkey("passcode", "effacement", "tpm", "--at", tpm.address, typed: "words words").status == 0)
+        #expect(try erasure().contains("A TPM may still have what went with the passcode"))
+        #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
+        #expect(try !erasure().contains("TPM"))
+    }
+
     /// As a unit with LoadCredential= has it.
     @Test func aServiceOpensItWithACredential() throws {
         let made = try latchkey("slot", "add", "credential", typed: "words words")
