@@ -154,13 +154,6 @@ extension EnclaveCore {
         guard patience > .zero, let work = undefining?.effacement else { return }
         forget(work.done(by: hardware, patience: patience).undefined)
     }
-
-    private mutating func write(_ next: KeybagBody) throws(KeybagError) {
-        guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
-        let generation = keybag.generation + 1
-        unrepaired += try storage.write(next, generation: generation, root: keybag.root)
-        keybag.adopt(next, generation: generation)
-    }
 }
 
 extension PersonRequest {
