@@ -155,9 +155,11 @@ package protocol EnclaveConnection: AnyObject, Sendable {
     func means() throws(KeychainError) -> AuthenticationMeans
     /// Whether everything is met already that would be asked.
     ///
+    /// - Parameter age: how old an unlock by a finger may be to meet it, in this session
+    ///   from then on (``EnclaveCore/oldestFinger`` at the most); zero: none does.
     /// - Throws: as ``ask(_:in:)``.
     func isMet(
-        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, reusing age: Duration
     ) throws(KeychainError) -> Bool
     /// Puts a question that a person answers at the enclave's own door.
     ///

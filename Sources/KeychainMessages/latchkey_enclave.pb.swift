@@ -447,6 +447,12 @@ package nonisolated struct Latchkey_EnclaveRequest: Sendable {
       set {_uniqueStorage()._looksOnly = newValue}
     }
 
+    /// of looks_only: an unlock by finger that is no older meets it
+    package var reuseSeconds: UInt32 {
+      get {_storage._reuseSeconds}
+      set {_uniqueStorage()._reuseSeconds = newValue}
+    }
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package nonisolated enum OneOf_Subject: Equatable, Sendable {
@@ -1539,13 +1545,14 @@ nonisolated extension Latchkey_EnclaveRequest.ApplicationKey: SwiftProtobuf.Mess
 
 nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveRequest.protoMessageName + ".Ask"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}rows\0\u{3}access_control\0\u{1}policy\0\u{1}question\0\u{3}looks_only\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}session\0\u{1}rows\0\u{3}access_control\0\u{1}policy\0\u{1}question\0\u{3}looks_only\0\u{4}J\u{1}reuse_seconds\0")
 
   fileprivate class _StorageClass {
     var _session: Data = Data()
     var _subject: Latchkey_EnclaveRequest.Ask.OneOf_Subject?
     var _question: Latchkey_PersonQuestion? = nil
     var _looksOnly: Bool = false
+    var _reuseSeconds: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1560,6 +1567,7 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
       _subject = source._subject
       _question = source._question
       _looksOnly = source._looksOnly
+      _reuseSeconds = source._reuseSeconds
     }
   }
 
@@ -1615,6 +1623,7 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
         }()
         case 5: try { try decoder.decodeSingularMessageField(value: &_storage._question) }()
         case 6: try { try decoder.decodeSingularBoolField(value: &_storage._looksOnly) }()
+        case 80: try { try decoder.decodeSingularUInt32Field(value: &_storage._reuseSeconds) }()
         default: break
         }
       }
@@ -1651,6 +1660,9 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
       if _storage._looksOnly != false {
         try visitor.visitSingularBoolField(value: _storage._looksOnly, fieldNumber: 6)
       }
+      if _storage._reuseSeconds != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._reuseSeconds, fieldNumber: 80)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1664,6 +1676,7 @@ nonisolated extension Latchkey_EnclaveRequest.Ask: SwiftProtobuf.Message, SwiftP
         if _storage._subject != rhs_storage._subject {return false}
         if _storage._question != rhs_storage._question {return false}
         if _storage._looksOnly != rhs_storage._looksOnly {return false}
+        if _storage._reuseSeconds != rhs_storage._reuseSeconds {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -184,16 +184,18 @@ extension KeychainEngine {
         }
         try require(
             NeededAgreement(subject: subject, purpose: .agree, reason: demand.reason), mayAsk: demand.mayAsk,
-            in: context)
+            reusing: demand.reuse, in: context)
     }
 
     /// Makes sure that a person has agreed in a context.
+    ///
+    /// - Parameter age: how old an unlock by a finger may be to be as good as that.
     func require(
-        _ agreement: NeededAgreement, mayAsk: Bool, in context: CallContext
+        _ agreement: NeededAgreement, mayAsk: Bool, reusing age: Duration = .zero, in context: CallContext
     ) throws(KeychainError) {
         let session = try session(of: context)
         let isMet = try enclave.use { enclave throws(KeychainError) in
-            try enclave.isMet(agreement.subject, in: session)
+            try enclave.isMet(agreement.subject, in: session, reusing: age)
         }
         guard !isMet else { return }
         guard mayAsk else { throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden) }

@@ -125,6 +125,13 @@ extension EnclaveCore {
 }
 
 extension EnclaveConnection {
+    /// Where no unlock before counts.
+    func isMet(
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+    ) throws(KeychainError) -> Bool {
+        try isMet(subject, in: session, reusing: .zero)
+    }
+
     /// Where nobody has agreed to anything.
     func makeRowKeys(for rows: [RowBinding]) throws(KeychainError) -> [KeyOutcome] {
         try makeRowKeys(for: rows, in: nil)

@@ -181,6 +181,64 @@ import Testing
         #expect(try scene.door().unlockByFinger() == nil)
     }
 
+    // MARK: What else such a finger counts for
+
+    private func isMet(_ age: Int, _ policy: AuthenticationPolicy = .biometry) throws -> Bool {
+        try scene.daemon.isMet(.policy(policy), in: try scene.daemon.openSession(), reusing: .seconds(age))
+    }
+
+    private func openByFinger() throws {
+        try scene.door().lock()
+        let waiter = try Waiter(scene)
+        try touch("right")
+        #expect(try waiter.outcome() == nil)
+    }
+
+    /// LAContext.touchIDAuthenticationAllowableReuseDuration.
+    @Test func anUnlockByAFingerCountsForWhoSaysHowOldItMayBe() throws {
+        try choose()
+        #expect(try !isMet(300))
+        try openByFinger()
+        scene.clock.advance(by: .seconds(10))
+        #expect(try isMet(10) && isMet(10, .deviceOwner))
+        #expect(try !isMet(0) && !isMet(9))
+        scene.clock.advance(by: .seconds(290))
+        #expect(try isMet(300) && isMet(100_000))
+        scene.clock.advance(by: .seconds(1))
+        #expect(try !isMet(301) && !isMet(100_000))
+    }
+
+    @Test func whatItCountsForIsBiometryInThatContextAlone() throws {
+        try choose()
+        func key(_ flags: AccessControlFlags) throws -> MadeKey {
+            try MadeKey(
+                in: scene.daemon, .row(accessControl: HonestScene.encoding(flags), shown: HonestScene.shown))
+        }
+        let (biometry, passcode) = (try key(.biometryAny), try key(.devicePasscode))
+        try openByFinger()
+        let session = try scene.daemon.openSession()
+        #expect(try scene.fate(biometry, in: session) == .needsAuthentication)
+        #expect(try scene.daemon.isMet(.policy(.biometry), in: session, reusing: .seconds(60)))
+        #expect(try scene.fate(biometry, in: session) == .key)
+        #expect(try scene.fate(passcode, in: session) == .needsAuthentication)
+        #expect(try scene.fate(biometry, in: try scene.daemon.openSession()) == .needsAuthentication)
+        // A question about rows is asked.
+        let rows = AuthenticationCase.Subject.rows([(biometry.binding, biometry.wrapped)], operation: "od")
+        #expect(try !scene.daemon.isMet(rows, in: try scene.daemon.openSession(), reusing: .seconds(60)))
+    }
+
+    @Test func aLockOrAnotherPasscodeEndsThat() throws {
+        try choose()
+        try openByFinger()
+        #expect(try isMet(300))
+        try scene.door().lock()
+        try scene.unlock()
+        #expect(try !isMet(300))
+        try openByFinger()
+        try scene.door().changePasscode(from: Self.passcode, to: .text("another"))
+        #expect(try !isMet(300))
+    }
+
     // MARK: A finger does not open
 
     @Test func whereNobodyChoseItNothingIsKept() throws {

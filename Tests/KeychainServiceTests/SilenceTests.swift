@@ -304,8 +304,8 @@ private final class MutableEnclave: EnclaveConnector, EnclaveConnection {
     func means() throws(KeychainError) -> AuthenticationMeans { below.means() }
 
     func isMet(
-        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
-    ) throws(KeychainError) -> Bool { try below.isMet(subject, in: session) }
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, reusing age: Duration
+    ) throws(KeychainError) -> Bool { try below.isMet(subject, in: session, reusing: age) }
 
     func ask(
         _ question: AuthenticationCase, in session: AuthenticationSessionID

@@ -224,10 +224,15 @@ struct AuthenticationBook: Sendable {
 
     mutating func agree(to name: [UInt8], by proved: ProvedFactors, at now: Duration) {
         guard let question = questions[name], question.outcome == nil else { return }
-        sessions[question.session]?.agreements.append(
-            Agreement(
-                proved: proved, scope: question.scope, notAfter: now + question.scope.life, usesLeft: Self.uses))
+        agree(in: question.session, by: proved, for: question.scope, at: now)
         questions[name]?.outcome = .agreed
+    }
+
+    mutating func agree(
+        in session: AuthenticationSessionID, by proved: ProvedFactors, for scope: AgreementScope, at now: Duration
+    ) {
+        sessions[session]?.agreements.append(
+            Agreement(proved: proved, scope: scope, notAfter: now + scope.life, usesLeft: Self.uses))
     }
 
     mutating func decline(_ name: [UInt8], _ reason: Reason) {

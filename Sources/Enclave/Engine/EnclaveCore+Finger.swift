@@ -30,6 +30,7 @@ extension EnclaveCore {
 
     /// Wipes what is open, but for what a finger opens it again with, where one may.
     mutating func closeBag(at moment: Duration) {
+        fingerOpenedAt = nil
         guard keybag.body.fingerUnlocks, trust.isGiven(at: moment) else {
             kept = nil
             return keybag.close()
@@ -74,8 +75,22 @@ extension EnclaveCore {
             note(found)
         } catch { throw error.asKeychainError }
         trust.recognize()
+        fingerOpenedAt = moment
         audit.witness.note(.unlockedByFinger, at: moment)
         lastUse = moment
         stateNumber += 1
+    }
+
+    /// How old an unlock by a finger may be at the most, to count for something else
+    /// (LATouchIDAuthenticationMaximumAllowableReuseDuration).
+    static let oldestFinger: Duration = .seconds(300)
+
+    /// What a finger proved that opened what is open now, no longer ago than that; nil:
+    /// none did, or none would count now.
+    func finger(within age: Duration, at moment: Duration) -> ProvedFactors? {
+        guard age > .zero, let opened = fingerOpenedAt, moment - opened <= min(age, Self.oldestFinger),
+            let enrolment = means(at: moment).provable.biometry
+        else { return nil }
+        return ProvedFactors(biometry: enrolment)
     }
 }

@@ -21,6 +21,7 @@ extension EnclaveCore {
             from: old.slotSecret, to: LoginSlot.place(for: new.slotSecret, derivation))
         try write(next)
         kept = nil
+        fingerOpenedAt = nil
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
     }

@@ -223,6 +223,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         kept = nil
+        fingerOpenedAt = nil
         keybag.forgetFirstUnlock()
         trust = BiometryTrust()
         audit.cursor = nil
@@ -301,6 +302,7 @@ extension EnclaveCore {
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
         kept = nil
+        fingerOpenedAt = nil
         unrepaired += failures
         effacementFault = nil
         settleEffacement()

@@ -26,9 +26,17 @@ extension EnclaveCore {
     }
 
     mutating func isMet(
-        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, at moment: Duration
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, reusing age: Duration,
+        at moment: Duration
     ) throws(KeychainError) -> Bool {
-        try open(subject, in: session, at: moment).0.isEmpty
+        let (open, scope) = try open(subject, in: session, at: moment)
+        if open.isEmpty { return true }
+        guard case .context = scope, let proved = finger(within: age, at: moment),
+            open.allSatisfy({ $0.isMet(by: proved) })
+        else { return false }
+        book.agree(in: session, by: proved, for: scope, at: moment)
+        audit.witness.note(.agreed, at: moment)
+        return true
     }
 
     /// - Returns: the question's name; nil where it is met already.

@@ -17,6 +17,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var trust = BiometryTrust()
     /// What a finger opens the locked keychain with; nil: nothing is kept for one.
     var kept: KeptBag?
+    /// When a finger opened what is open now; nil: something else did.
+    var fingerOpenedAt: Duration?
     /// A recovery code that nobody has typed back yet.
     var pendingCode: PendingCode?
     /// Goes up with each change of what ``state(at:)`` tells.

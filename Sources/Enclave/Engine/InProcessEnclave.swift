@@ -109,9 +109,11 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func means() -> AuthenticationMeans { core.withLock { $0.means(at: clock.sinceBoot) } }
 
     package func isMet(
-        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, reusing age: Duration
     ) throws(KeychainError) -> Bool {
-        try resulting { core throws(KeychainError) in try core.isMet(subject, in: session, at: clock.sinceBoot) }
+        try resulting { core throws(KeychainError) in
+            try core.isMet(subject, in: session, reusing: age, at: clock.sinceBoot)
+        }
     }
 
     package func ask(

@@ -167,7 +167,8 @@ extension EnclaveSession {
             }
             do throws(KeychainError) {
                 guard !ask.looksOnly else {
-                    reply.isMet = try core.isMet(question.subject, in: session, at: moment)
+                    reply.isMet = try core.isMet(
+                        question.subject, in: session, reusing: .seconds(Int(ask.reuseSeconds)), at: moment)
                     break
                 }
                 reply.question = Data(try core.ask(question, in: session, at: moment) ?? [])

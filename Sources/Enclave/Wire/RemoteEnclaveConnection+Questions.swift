@@ -28,10 +28,11 @@ extension RemoteEnclaveConnection {
     }
 
     func isMet(
-        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID
+        _ subject: AuthenticationCase.Subject, in session: AuthenticationSessionID, reusing age: Duration
     ) throws(KeychainError) -> Bool {
         var request = AuthenticationCase(subject, question: PersonQuestion(purpose: .agree)).message(in: session)
         request.looksOnly = true
+        request.reuseSeconds = UInt32(clamping: age.components.seconds)
         return try exchange.ask(.ask(request), endsOnRefusal: false).header.isMet
     }
 
