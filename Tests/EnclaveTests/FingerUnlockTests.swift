@@ -66,6 +66,43 @@ import Testing
         }
     }
 
+    /// What was locked before the machine sleeps is not opened behind that.
+    @Test func sleepEndsTheWait() throws {
+        try bus.tell("play-logind")
+        try choose()
+        var policy = LockPolicy.never
+        policy.locksOnSleep = true
+        try scene.door().setLockPolicy(policy, passcode: Self.passcode)
+        #expect(try Waiting.eventually { try bus.tell("inhibitors") == "sleep delay" })
+        try scene.door().lock()
+        let waiter = try Waiter(scene)
+        #expect(try bus.tell("await-finger") == "needed")
+        try bus.tell("sleep begins")
+        expectRefusal(.promptTimedOut) { _ = try waiter.outcome() }
+        #expect(try bus.tell("await-release") == "released")
+        #expect(try bus.tell("await-no-finger") == "not needed")
+        // Nor by a wait that begins before the machine is awake.
+        let late = try Waiter(scene)
+        expectRefusal(.promptTimedOut) { _ = try late.outcome() }
+        #expect(try state().lock == .locked)
+    }
+
+    @Test func aLockedScreenEndsTheWait() throws {
+        try bus.tell("play-logind")
+        try choose()
+        var policy = LockPolicy.never
+        policy.locksOnScreenLock = true
+        try scene.door().setLockPolicy(policy, passcode: Self.passcode)
+        #expect(try Waiting.eventually { try bus.tell("inhibitors") == "sleep delay" })
+        try scene.door().lock()
+        let waiter = try Waiter(scene)
+        #expect(try bus.tell("await-finger") == "needed")
+        try bus.tell("lock ours")
+        expectRefusal(.promptTimedOut) { _ = try waiter.outcome() }
+        #expect(try bus.tell("await-no-finger") == "not needed")
+        #expect(try state().lock == .locked)
+    }
+
     private func events() throws -> [AuditEvent.Kind] {
         let block = try #require(try scene.daemon.sealAudit([], fromFile: 0))
         _ = try scene.daemon.confirmAudit(block)

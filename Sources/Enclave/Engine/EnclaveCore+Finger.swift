@@ -20,10 +20,14 @@ extension EnclaveCore {
 
     /// What is locked stays locked, and what was kept for a finger goes where none is to come.
     mutating func letFingerUnlock(_ isWanted: Bool) throws(KeybagError) {
+        if !isWanted {
+            // Also where the keybag cannot be written.
+            forgetKept()
+            fingerOpenedAt = nil
+        }
         var next = keybag.body
         next.fingerUnlocks = isWanted
         try write(next)
-        if !isWanted { kept = nil }
     }
 
     // MARK: A lock

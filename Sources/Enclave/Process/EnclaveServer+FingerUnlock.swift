@@ -20,8 +20,9 @@ struct FingerWait {
 /// wait for it are answered together, and whoever comes by the passcode answers them as well.
 extension EnclaveServer {
     func waitForFinger(_ request: UInt64, _ person: PersonConnection, _ number: UInt64) {
-        var wait =
-            person.finger ?? FingerWait(known: finger?.news.number ?? 0, due: clock.monotonic + limits.fingerWait)
+        var told: UInt64 = 0
+        if let finger, case .unlock = finger.purpose { told = finger.news.number }
+        var wait = person.finger ?? FingerWait(known: told, due: clock.monotonic + limits.fingerWait)
         wait.request = request
         person.finger = wait
         if let outcome = wait.outcome { endFingerWait(of: person, number, outcome) }
@@ -41,6 +42,7 @@ extension EnclaveServer {
         }
         // What it is after a lock that is about to come is looked at then.
         guard announced == nil, let device = keeper.device else { return }
+        if logins?.isSleeping == true { return endFingerWaitsUnopened() }
         if device.lock == .unlocked { return endFingerWaits(.success(.done)) }
         if let obstacle = perform(orElse: nil, { $0.obstacleToFinger(at: keeper.moment) }) {
             return endFingerWaits(.failure(obstacle))
@@ -81,6 +83,8 @@ extension EnclaveServer {
             endFingerWait(of: person, number, outcome, holding: holding)
         }
     }
+
+    func endFingerWaitsUnopened() { endFingerWaits(.failure(Self.noFingerCame)) }
 
     private func endFingerWait(
         of person: PersonConnection, _ number: UInt64, _ outcome: Result<PersonOutcome, KeychainError>,

@@ -32,5 +32,6 @@ extension EnclaveServer {
             try keeper.withCore { core throws(SessionError) in core.lockByItself(at: keeper.moment) }
         } catch { return }
         if before != keeper.device?.number { tellOfState() }
+        endFingerWaitsUnopened()
     }
 }

@@ -6,6 +6,9 @@ struct LoginTurn {
     let turn: BusTurn
     /// What comes is told, from then on.
     var isFollowing = false
+    /// From when the machine is about to sleep until it is awake again, where the person
+    /// wants the keychain closed then: no finger opens it meanwhile.
+    var isSleeping = false
 }
 
 extension EnclaveServer {
@@ -26,15 +29,22 @@ extension EnclaveServer {
         switch event {
         case .word(.following(let delaysSleep)):
             logins?.isFollowing = true
+            logins?.isSleeping = false
             // Once it goes, another may be there soon.
             loginsRetry = .seconds(1)
             keeper.loginsFault = delaysSleep ? nil : "logind does not let the keychain delay sleep"
         case .word(.sleeping):
-            if keeper.device?.lockPolicy.locksOnSleep == true { lockByItself() }
+            if keeper.device?.lockPolicy.locksOnSleep == true {
+                logins?.isSleeping = true
+                lockByItself()
+            }
             sleepsAfterLock = true
             letSleepOnceLocked()
         case .word(.screenLocked):
-            if keeper.device?.lockPolicy.locksOnScreenLock == true { lockByItself() }
+            guard keeper.device?.lockPolicy.locksOnScreenLock == true else { return }
+            lockByItself()
+            // The next touch is for whoever locked the screen.
+            endFingerWaitsUnopened()
         case .word: return
         case .ended(let why):
             logins = nil

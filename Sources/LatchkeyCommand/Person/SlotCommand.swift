@@ -107,7 +107,8 @@ struct SlotAddCommand: Verb {
             --finger`), for two days from the last time the passcode was typed, until five fingers in a row were not \
             recognized, and never before the passcode was typed since the keychain's programs started. For that a \
             lock leaves what opens the keychain in the enclave's memory, where it was wiped before; nothing more \
-            lies on the disk. Whoever has fprintd take a finger for yours opens it, as whoever enrolls one.
+            lies on the disk. Whoever has fprintd take a finger for yours opens it, as whoever enrolls one; any \
+            program of yours may wait for the next touch. To delete the fingers is not enough to take it back.
 
             EXAMPLES
               latchkey slot add tpm
