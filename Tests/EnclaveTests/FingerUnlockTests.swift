@@ -441,7 +441,7 @@ import Testing
             .changePasscode(from: passcode, to: .text("another")), .removePasscode(.passcode(passcode)),
             .changeLogin(from: .text("login words"), to: .text("other words")),
             .slot(.add(.credential, passcode: passcode)), .slot(.add(.login(.text("words")), passcode: passcode)),
-            .slot(.remove(SlotState.fingerprintName, passcode: passcode, code: nil)),
+            .slot(.removeFingerprint(passcode: passcode)),
         ]
         for request in requests {
             var core = try Self.locked()

@@ -1,5 +1,3 @@
-internal import KeychainProtocol
-
 extension PersonRequest {
     /// What the audit record calls it once it was done; nil: it changes nothing.
     var auditKind: AuditEvent.Kind? {
@@ -29,7 +27,7 @@ extension SlotRequest {
         case .list: nil
         case .add(.fingerprint, _): .fingerAdded
         case .add: .slotAdded
-        case .remove(SlotState.fingerprintName, _, _): .fingerRemoved
+        case .removeFingerprint: .fingerRemoved
         case .remove: .slotRemoved
         }
     }

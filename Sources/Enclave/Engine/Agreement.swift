@@ -240,6 +240,8 @@ struct AuthenticationBook: Sendable {
         questions[name]?.outcome = .refused(reason)
     }
 
-    /// When the next question's time is over.
-    var nextDeadline: Duration? { questions.values.filter { $0.outcome == nil }.map(\.notAfter).min() }
+    /// When the next question's time is over that still has some.
+    func nextDeadline(after now: Duration) -> Duration? {
+        questions.values.filter { $0.outcome == nil && $0.notAfter > now }.map(\.notAfter).min()
+    }
 }

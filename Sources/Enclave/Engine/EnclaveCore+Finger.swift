@@ -45,6 +45,12 @@ extension EnclaveCore {
     /// When what is kept for a finger goes, by the time since boot; nil: nothing is kept.
     var keptUntil: Duration? { kept == nil ? nil : trust.end ?? .zero }
 
+    /// What a finger may open and what one has opened, as it was before.
+    mutating func forgetFinger() {
+        kept = nil
+        fingerOpenedAt = nil
+    }
+
     mutating func forgetKept() {
         guard kept != nil else { return }
         kept = nil

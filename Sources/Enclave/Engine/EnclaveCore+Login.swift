@@ -20,8 +20,7 @@ extension EnclaveCore {
         let next = try keybag.rewrappingLogin(
             from: old.slotSecret, to: LoginSlot.place(for: new.slotSecret, derivation))
         try write(next)
-        kept = nil
-        fingerOpenedAt = nil
+        forgetFinger()
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
     }

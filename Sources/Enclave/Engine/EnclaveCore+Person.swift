@@ -222,8 +222,7 @@ extension EnclaveCore {
     mutating func forgetFirstUnlock() {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
-        kept = nil
-        fingerOpenedAt = nil
+        forgetFinger()
         keybag.forgetFirstUnlock()
         trust = BiometryTrust()
         audit.cursor = nil
@@ -301,8 +300,7 @@ extension EnclaveCore {
         }
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
-        kept = nil
-        fingerOpenedAt = nil
+        forgetFinger()
         unrepaired += failures
         effacementFault = nil
         settleEffacement()

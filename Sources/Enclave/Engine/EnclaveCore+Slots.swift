@@ -63,7 +63,8 @@ extension EnclaveCore {
             if case .tpm2 = new, present.contains(where: { $0.kind == .tpm2 }) {
                 throw .slot("a TPM opens it already; remove that first")
             }
-        case .remove(SlotState.fingerprintName, _, _) where keybag.body.fingerUnlocks: return
+        case .removeFingerprint:
+            guard keybag.body.fingerUnlocks else { throw .slot("there is none of that name") }
         case .remove(let name, _, let code):
             guard let slot = keybag.body.slots.first(where: { $0.identifier == name }) else {
                 throw .slot("there is none of that name")
@@ -87,7 +88,7 @@ extension EnclaveCore {
             switch request {
             case .list: return .slots(slotStates)
             case .add(let new, _): outcome = try add(new, derived)
-            case .remove(SlotState.fingerprintName, _, _):
+            case .removeFingerprint:
                 try letFingerUnlock(false)
                 outcome = .slots(slotStates)
             case .remove(let name, _, _):

@@ -12,11 +12,13 @@ enum SlotRequest: Sendable {
     ///
     /// - Parameter code: the recovery code, needed where there is one.
     case remove([UInt8], passcode: SharedSecret, code: SharedSecret?)
+    /// No finger opens anything from then on. Nothing on the disk did, so no key is new.
+    case removeFingerprint(passcode: SharedSecret)
 
     var passcode: SharedSecret? {
         switch self {
         case .list: nil
-        case .add(_, let passcode), .remove(_, let passcode, _): passcode
+        case .add(_, let passcode), .remove(_, let passcode, _), .removeFingerprint(let passcode): passcode
         }
     }
 }

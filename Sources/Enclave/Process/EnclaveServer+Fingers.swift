@@ -198,6 +198,14 @@ extension EnclaveServer {
         tellOfQuestions()
     }
 
+    /// What is left until the next may have the reader, whoever answers; nil: nobody waits
+    /// for it. Looked at again after a minute, as ``timeToIdleLock``.
+    var timeToFreeReader: Duration? {
+        guard !fingersToCome.isEmpty else { return nil }
+        let due = perform(orElse: nil) { $0.book.nextDeadline(after: keeper.moment) }
+        return due.map { min($0 - keeper.moment, limits.idleLook) }
+    }
+
     func endFinger(of person: UInt64) {
         if case .question(_, person: person) = finger?.purpose { finger = nil }
         fingersToCome.removeAll { $0.person == person }

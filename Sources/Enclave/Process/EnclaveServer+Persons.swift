@@ -340,10 +340,12 @@ extension EnclaveServer {
 
     /// That it is done, once the daemon has heard of the state as it is now.
     func hold(answerTo request: UInt64, of connection: UInt64) {
+        // Where no keybag is open any more there is nothing to let go of.
+        guard let state = keeper.device?.number else {
+            return send(PersonAnswer(to: request, .success(.done)), to: connection)
+        }
         held.append(
-            HeldAnswer(
-                connection: connection, number: request, state: keeper.device?.number ?? 0,
-                due: clock.monotonic + limits.lettingGo))
+            HeldAnswer(connection: connection, number: request, state: state, due: clock.monotonic + limits.lettingGo))
     }
 
     func withCore<R>(_ body: (inout EnclaveCore) throws(KeychainError) -> R) throws(KeychainError) -> R {

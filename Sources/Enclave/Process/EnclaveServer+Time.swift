@@ -14,6 +14,7 @@ extension EnclaveServer {
         if let announced { moments.append(announced.due) }
         if let pausedUntil { moments.append(pausedUntil) }
         moments += persons.values.compactMap { $0.finger?.moment }
+        if let timeToFreeReader { moments.append(clock.monotonic + timeToFreeReader) }
         if let timeToForgetKept { moments.append(clock.monotonic + timeToForgetKept) }
         if let timeToIdleLock { moments.append(clock.monotonic + timeToIdleLock) }
         if connections.isEmpty {

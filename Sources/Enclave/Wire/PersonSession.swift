@@ -154,6 +154,9 @@ extension SlotRequest {
         case (.addFingerSlot, let passcode?)
         where name.isEmpty && message.protectorAddress.isEmpty && message.new == nil:
             self = .add(.fingerprint, passcode: passcode)
+        case (.removeSlot, let passcode?) where name == SlotState.fingerprintName:
+            guard message.new == nil else { return nil }
+            self = .removeFingerprint(passcode: passcode)
         case (.removeSlot, let passcode?) where name.count == KeybagBody.slotIdentifierCount:
             self = .remove(name, passcode: passcode, code: message.new)
         default: return nil

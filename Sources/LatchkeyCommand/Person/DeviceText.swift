@@ -75,12 +75,14 @@ struct DeviceText: Sendable, Hashable {
         ] + state.lockPolicy.members + effacementMembers
     }
 
-    /// The members of ``json``, as helps name them.
-    static let jsonForm = """
-        {"passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
+    /// "passcode" and ``statusMembers``, as helps name them.
+    static let statusForm = """
+        "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
         "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", \
-        "effacementFault", "effacementsLeft", "openClasses"}
+        "effacementFault", "effacementsLeft"
         """
+    /// The same of ``json``.
+    static let jsonForm = "{\(statusForm), \"openClasses\"}"
 
     var json: JSONValue {
         .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])

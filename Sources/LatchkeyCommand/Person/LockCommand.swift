@@ -8,8 +8,8 @@ struct LockCommand: Verb {
         commandName: "lock", abstract: "Lock the keychain until the passcode is given.",
         discussion: """
             Its keys are wiped from memory; with a fingerprint slot (`latchkey slot`) what a finger opens it again \
-            with stays there, as long as a finger counts, and --stop wipes that too. Items that programs may use in the background after the first unlock \
-            (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
+            with stays there, as long as a finger counts, and --stop wipes that too. Items that \
+            programs may use in the background after the first unlock (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
             Takes no passcode; without one set there is nothing to lock, and the status is 3. Where a slot opens \
             the keychain without a person (`latchkey slot`), the lock holds until its programs start anew, or until \
             somebody brings the credential.

@@ -10,8 +10,8 @@ struct SlotCommand: ParsableCommand {
             A slot opens a keychain that has a passcode. "passcode" and "recovery" take a person; "tpm2" opens it \
             when its programs start, by this machine's TPM; "credential" opens it for whoever brings what was \
             handed out once, for a service manager to keep. "login" takes a person too: the password that they log \
-            in with. "fingerprint" is no key of its own: after a lock a finger opens the keychain again. What is stored for as long as a passcode is set \
-            (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly) opens for a person alone, and nothing but a person \
+            in with. "fingerprint" is no key of its own: after a lock a finger opens the keychain again. \
+            What is stored for as long as a passcode is set (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly) opens for a person alone, and nothing but a person \
             agrees to anything.
 
             A keychain that opens by itself is as safe as the machine: `latchkey status` says so. To what it is \

@@ -20,11 +20,8 @@ struct StatusCommand: Verb {
               latchkey status --follow --json | jq --unbuffered -r .lock
 
             --json writes {"protection", "temporary", "dataDirectory", "storeID", "storeFormat", \
-            "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-            "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", \
-            "effacement", "effacementFault", "effacementsLeft", "protectors", "slots", "startRefusal", "loginsFault", \
-            "openClasses", "memoryLocked", "items": {"generic", \
-            "internet", "certificate", "key"}, "damaged", "program": {"identity", "strength", "groups", \
+            \(DeviceText.statusForm), "protectors", "slots", "startRefusal", "loginsFault", "openClasses", \
+            "memoryLocked", "items": {"generic", "internet", "certificate", "key"}, "damaged", "program": {"identity", "strength", "groups", \
             "nameableGroups"}, "missingKernelFeatures", "daemon": {"pid", "version"}, "enclave": {"pid"}, \
             "version"}. Strength is "none", "user" or "program"; lock is "unlocked", "locked" or \
             "before-first-unlock". With --follow it writes \(DeviceText.jsonForm), one object a line.

@@ -78,7 +78,7 @@ struct StatusReport: Sendable {
     private var locks: String {
         guard status.hasPasscode else { return "not without a passcode" }
         guard device.lockPolicy != .never else { return "when it is told to" }
-        let fault = status.loginsFault.map { "; nobody tells of sleep and locked screens: \($0)" }
+        let fault = status.loginsFault.map { "; sleep and locked screens: \($0)" }
         return "by itself, " + device.lockPolicy.words + (fault ?? "")
     }
 
