@@ -238,6 +238,25 @@ struct TPMEffacementTests {
         #expect(try fate(of: key) == .key && fate(of: lasting) == .effaced)
     }
 
+    /// The code as a protector is written before the keybag.
+    @Test func aCodeThatTheTPMKeepsFromBeingMadeIsNoProtectorEither() throws {
+        let door = try scene.door()
+        try door.removeRecoveryCode(passcode: Self.passcode)
+        try door.keepEffacement(in: address, passcode: Self.passcode, code: nil)
+        let code = try door.makeRecoveryCode(passcode: Self.passcode)
+        let before = try scene.kinds
+        scene.tpm.stop()
+        #expect { try door.confirmRecoveryCode(code) } throws: { ($0 as? KeychainError)?.status == .notAvailable }
+        #expect(try scene.kinds == before && !scene.kinds.contains("recovery-code"))
+        #expect(try !door.state().hasRecoveryCode)
+        try scene.tpm.start()
+        try door.confirmRecoveryCode(code)
+        #expect(try scene.kinds == before + ["recovery-code"] && door.state().hasRecoveryCode)
+        try startAgain()
+        try scene.door().unlock(with: .recoveryCode(code))
+        #expect(try fate(of: lasting) == .key)
+    }
+
     // MARK: Others in the TPM
 
     /// Two keychains have an index each, and one does not touch the other's.

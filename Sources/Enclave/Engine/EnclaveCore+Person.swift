@@ -330,7 +330,12 @@ extension EnclaveCore {
         guard let pending = pendingCode, pending.code.secret.bytes.isEqual(to: typed),
             (pending.passcode == nil) == !keybag.body.hasPasscode
         else { throw .unreadable(.slotRefuses) }
-        if pending.passcode != nil { try open(pending.passcode) }
+        if pending.passcode != nil {
+            try open(pending.passcode)
+            // Before anything is written that a TPM which does not answer would keep from
+            // being finished.
+            _ = try presentEffacement()
+        }
         let hasOne = keybag.body.slot(.recovery) != nil || protectors?.body.contains(.recoveryCode) == true
         guard !hasOne else {
             return try replaceRoot(
