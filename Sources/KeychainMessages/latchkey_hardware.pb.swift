@@ -109,7 +109,7 @@ package nonisolated struct Latchkey_TPMIndex: Sendable {
   /// 32 random bytes, where an index has its policy
   package var label: Data = Data()
 
-  /// TPM2B_PUBLIC, as of SealedByTPM; empty as long as nothing was written
+  /// TPM2B_PUBLIC, as of SealedByTPM: by it the TPM is known again
   package var storageKey: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -196,6 +196,15 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     set {request = .undefineIndex(newValue)}
   }
 
+  /// its address
+  package var storageKeyOfTpm: String {
+    get {
+      if case .storageKeyOfTpm(let v)? = request {return v}
+      return String()
+    }
+    set {request = .storageKeyOfTpm(newValue)}
+  }
+
   package var makeFido2: Latchkey_HardwareRequest.MakeFIDO2 {
     get {
       if case .makeFido2(let v)? = request {return v}
@@ -229,6 +238,8 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     /// the tail has the password
     case readIndex(Latchkey_TPMIndex)
     case undefineIndex(Latchkey_TPMIndex)
+    /// its address
+    case storageKeyOfTpm(String)
     case makeFido2(Latchkey_HardwareRequest.MakeFIDO2)
     case askFido2(Latchkey_HardwareRequest.AskFIDO2)
 
@@ -375,6 +386,15 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     set {reply = .undefined(newValue)}
   }
 
+  /// TPM2B_PUBLIC
+  package var storageKey: Data {
+    get {
+      if case .storageKey(let v)? = reply {return v}
+      return Data()
+    }
+    set {reply = .storageKey(newValue)}
+  }
+
   package var made: Latchkey_FIDO2Credential {
     get {
       if case .made(let v)? = reply {return v}
@@ -411,6 +431,8 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     /// nothing of ours is there any more: in words
     case gone(String)
     case undefined(Bool)
+    /// TPM2B_PUBLIC
+    case storageKey(Data)
     case made(Latchkey_FIDO2Credential)
     /// so many in the tail, 32 bytes each
     case secrets(UInt32)
@@ -619,7 +641,7 @@ nonisolated extension Latchkey_TPMIndex: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{9}define_index\0\u{3}read_index\0\u{3}undefine_index\0\u{4}\u{8}make_fido2\0\u{3}ask_fido2\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{9}define_index\0\u{3}read_index\0\u{3}undefine_index\0\u{3}storage_key_of_tpm\0\u{4}\u{7}make_fido2\0\u{3}ask_fido2\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -717,6 +739,14 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
           self.request = .undefineIndex(v)
         }
       }()
+      case 23: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .storageKeyOfTpm(v)
+        }
+      }()
       case 30: try {
         var v: Latchkey_HardwareRequest.MakeFIDO2?
         var hadOneofValue = false
@@ -788,6 +818,10 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
     case .undefineIndex?: try {
       guard case .undefineIndex(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .storageKeyOfTpm?: try {
+      guard case .storageKeyOfTpm(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 23)
     }()
     case .makeFido2?: try {
       guard case .makeFido2(let v)? = self.request else { preconditionFailure() }
@@ -891,7 +925,7 @@ nonisolated extension Latchkey_HardwareRequest.AskFIDO2: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{9}defined\0\u{1}record\0\u{1}gone\0\u{1}undefined\0\u{2}\u{7}made\0\u{1}secrets\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{9}defined\0\u{1}record\0\u{1}gone\0\u{1}undefined\0\u{3}storage_key\0\u{2}\u{6}made\0\u{1}secrets\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -995,6 +1029,14 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
           self.reply = .undefined(v)
         }
       }()
+      case 24: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .storageKey(v)
+        }
+      }()
       case 30: try {
         var v: Latchkey_FIDO2Credential?
         var hadOneofValue = false
@@ -1069,6 +1111,10 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
     case .undefined?: try {
       guard case .undefined(let v)? = self.reply else { preconditionFailure() }
       try visitor.visitSingularBoolField(value: v, fieldNumber: 23)
+    }()
+    case .storageKey?: try {
+      guard case .storageKey(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 24)
     }()
     case .made?: try {
       guard case .made(let v)? = self.reply else { preconditionFailure() }

@@ -119,7 +119,10 @@ package enum HardwareRequest: Sendable {
     /// With a password, 32 bytes, it is given back for that alone, and a wrong one counts.
     case seal(SharedSecret, TPMAddress, password: SharedSecret? = nil)
     case unseal(SealedByTPM, password: SharedSecret? = nil)
-    /// Writes the record, 92 bytes, into an index that is not there yet.
+    /// By which the TPM is known again.
+    case storageKey(TPMAddress)
+    /// Writes the record, 92 bytes, into an index that is not there yet, in the TPM that has
+    /// its storage key.
     case define(TPMIndex, password: SharedSecret, record: SharedSecret)
     case read(TPMIndex, password: SharedSecret)
     case undefine(TPMIndex)
@@ -138,12 +141,13 @@ package enum HardwareAnswer: Sendable {
     case refused
     /// Too many passwords were wrong, of ours or of others: none is looked at for now.
     case lockedOut(String)
-    /// As it was asked for, with its storage key.
+    /// As it was asked for.
     case defined(TPMIndex)
     case record(SharedSecret)
-    /// Nothing of ours is there any more: it was undefined, or the TPM was cleared.
+    /// Nothing of ours is there any more: the TPM that has the storage key says so.
     case gone(String)
     case undefined
+    case storageKey([UInt8])
     case made(FIDO2Credential)
     case secrets(SharedSecret, next: SharedSecret?)
     /// In the words of the device or of its library; no secret.
@@ -190,6 +194,7 @@ package enum HardwareProtocol {
             message.readIndex = index.message
             tail = password.bytes.copy()
         case .undefine(let index): message.undefineIndex = index.message
+        case .storageKey(let address): message.storageKeyOfTpm = address.description
         case .makeCredential(let address, let pin, let patience):
             message.makeFido2.address = address.description
             message.makeFido2.milliseconds = milliseconds(patience)
@@ -226,17 +231,19 @@ package enum HardwareProtocol {
             guard let sealed = SealedByTPM(sealed), tail.count == secretByteCount else { return nil }
             return (message.number, .unseal(sealed, password: SharedSecret(tail.copy())))
         case .defineIndex(let index):
-            guard let index = TPMIndex(index), !index.isWritten, tail.count == secretByteCount + recordByteCount
-            else { return nil }
+            guard let index = TPMIndex(index), tail.count == secretByteCount + recordByteCount else { return nil }
             let password = SharedSecret(tail.copy(0..<secretByteCount))
             let record = SharedSecret(tail.copy(secretByteCount..<tail.count))
             return (message.number, .define(index, password: password, record: record))
         case .readIndex(let index):
-            guard let index = TPMIndex(index), index.isWritten, tail.count == secretByteCount else { return nil }
+            guard let index = TPMIndex(index), tail.count == secretByteCount else { return nil }
             return (message.number, .read(index, password: SharedSecret(tail.copy())))
         case .undefineIndex(let index):
             guard let index = TPMIndex(index), tail.count == 0 else { return nil }
             return (message.number, .undefine(index))
+        case .storageKeyOfTpm(let text):
+            guard let address = TPMAddress(text), tail.count == 0 else { return nil }
+            return (message.number, .storageKey(address))
         case .makeFido2(let make):
             // libfido2 takes the PIN as a C string.
             guard let address = FIDO2Address(make.address), let patience = patience(make.milliseconds),
@@ -282,6 +289,7 @@ package enum HardwareProtocol {
             tail = record.bytes.copy()
         case .gone(let text): message.gone = cut(text)
         case .undefined: message.undefined = true
+        case .storageKey(let key): message.storageKey = Data(key)
         case .made(let credential): message.made = credential.message
         case .secrets(let secret, let next):
             message.secrets = next == nil ? 1 : 2
@@ -318,7 +326,7 @@ package enum HardwareProtocol {
             guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
             return (message.number, .lockedOut(text))
         case .defined(let index):
-            guard tail.count == 0, let index = TPMIndex(index), index.isWritten else { return nil }
+            guard tail.count == 0, let index = TPMIndex(index) else { return nil }
             return (message.number, .defined(index))
         case .record(true):
             guard tail.count == recordByteCount else { return nil }
@@ -327,6 +335,9 @@ package enum HardwareProtocol {
             guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
             return (message.number, .gone(text))
         case .undefined(true) where tail.count == 0: return (message.number, .undefined)
+        case .storageKey(let key):
+            guard tail.count == 0, (1...SealedByTPM.longestArea).contains(key.count) else { return nil }
+            return (message.number, .storageKey(Array(key)))
         case .made(let credential):
             guard tail.count == 0, let credential = FIDO2Credential(credential) else { return nil }
             return (message.number, .made(credential))

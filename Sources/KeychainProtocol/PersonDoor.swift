@@ -69,10 +69,11 @@ package struct EffacementState: Hashable, Sendable {
     package var tpm: TPMAddress?
     /// Why it did not come at the last unlock; nil: it did, or there was none.
     package var fault: String?
-    /// Secrets in TPMs that are still to be destroyed: their TPM did not answer.
-    package var left: Int
+    /// Where TPMs have secrets that are still to be destroyed: they did not answer, or others
+    /// did.
+    package var left: [TPMPlace]
 
-    package init(tpm: TPMAddress? = nil, fault: String? = nil, left: Int = 0) {
+    package init(tpm: TPMAddress? = nil, fault: String? = nil, left: [TPMPlace] = []) {
         self.tpm = tpm
         self.fault = fault
         self.left = left

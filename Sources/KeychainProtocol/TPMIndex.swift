@@ -9,9 +9,9 @@ package struct TPMIndex: Hashable, Sendable {
     package let address: TPMAddress
     package let handle: UInt32
     package let label: [UInt8]
-    /// The public area of the key that what was written was encrypted to on its way: a TPM
-    /// that was cleared, or another, has another. Empty as long as nothing was written.
-    package private(set) var storageKey: [UInt8]
+    /// The public area of the TPM's storage key: one that was cleared, or another, has another,
+    /// and what that says of an index counts for nothing.
+    package let storageKey: [UInt8]
 
     /// What a TPM keeps for its owner: TCG "Registry of Reserved TPM 2.0 Handles and
     /// Localities", 2.2.2, NV indices of the owner.
@@ -19,9 +19,9 @@ package struct TPMIndex: Hashable, Sendable {
     package static let labelByteCount = 32
 
     /// nil for a handle that is not an owner's, and for a label or a key of another length.
-    package init?(address: TPMAddress, handle: UInt32, label: [UInt8], storageKey: [UInt8] = []) {
+    package init?(address: TPMAddress, handle: UInt32, label: [UInt8], storageKey: [UInt8]) {
         guard Self.handles.contains(handle), label.count == Self.labelByteCount,
-            storageKey.count <= SealedByTPM.longestArea
+            (1...SealedByTPM.longestArea).contains(storageKey.count)
         else { return nil }
         self.address = address
         self.handle = handle
@@ -36,7 +36,7 @@ package struct TPMIndex: Hashable, Sendable {
             storageKey: Array(message.storageKey))
     }
 
-    package var isWritten: Bool { !storageKey.isEmpty }
+    package var place: TPMPlace { TPMPlace(address: address, handle: handle) }
 
     /// Whether both speak of one index.
     package func isSame(as other: TPMIndex) -> Bool {

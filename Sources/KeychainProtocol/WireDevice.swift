@@ -18,12 +18,27 @@ extension Latchkey_DeviceState {
         fingerOpens = state.fingerOpens
         effacementTpm = state.effacement.tpm?.description ?? ""
         effacementFault = state.effacement.fault ?? ""
-        effacementsLeft = UInt32(clamping: state.effacement.left)
+        effacementsLeft = state.effacement.left.map(TPMPlace.init)
+    }
+}
+
+extension Latchkey_DeviceState.TPMPlace {
+    fileprivate init(_ place: TPMPlace) {
+        self.init()
+        address = place.address.description
+        handle = place.handle
+    }
+}
+
+extension TPMPlace {
+    fileprivate init?(_ message: Latchkey_DeviceState.TPMPlace) {
+        guard let address = TPMAddress(message.address) else { return nil }
+        self.init(address: address, handle: message.handle)
     }
 }
 
 extension DeviceState {
-    /// nil for a lock, a class or a policy that this program does not know.
+    /// nil for a lock, a class, a policy or a TPM's address that this program does not know.
     package init?(_ message: Latchkey_DeviceState) {
         guard let number = UInt8(exactly: message.lock.rawValue), let lock = Lock(rawValue: number) else { return nil }
         var classes: Set<ProtectionClass> = []
@@ -32,7 +47,9 @@ extension DeviceState {
             classes.insert(known)
         }
         let tpm = TPMAddress(message.effacementTpm)
-        guard let policy = LockPolicy(message.lockPolicy), message.effacementTpm.isEmpty || tpm != nil
+        let left = message.effacementsLeft.compactMap { TPMPlace($0) }
+        guard let policy = LockPolicy(message.lockPolicy), message.effacementTpm.isEmpty || tpm != nil,
+            left.count == message.effacementsLeft.count
         else { return nil }
         self.init(
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
@@ -42,6 +59,6 @@ extension DeviceState {
             fingerUnlocks: message.fingerUnlocks, fingerOpens: message.fingerOpens)
         effacement = EffacementState(
             tpm: tpm, fault: message.effacementFault.isEmpty ? nil : message.effacementFault,
-            left: Int(message.effacementsLeft))
+            left: left)
     }
 }

@@ -30,7 +30,7 @@ package struct HardwareHands {
             guard let (number, request) = HardwareProtocol.decodeRequest(header: frame.header, tail: frame.tail)
             else { throw .malformed }
             ProcessAlarm.end(after: HardwareProtocol.longestOperation)
-            let answer = HardwareProtocol.encode(Self.perform(request), number: number)
+            let answer = HardwareProtocol.encode(Self.perform(request, for: channel.socket.descriptor), number: number)
             ProcessAlarm.cancel()
             try channel.send(
                 answer.header, answer.tail, until: Deadline(after: HardwareProtocol.longestOperation, on: clock))
@@ -45,7 +45,7 @@ package struct HardwareHands {
         return try channel.receive(until: Deadline(after: HardwareProtocol.longestOperation, on: clock))
     }
 
-    private static func perform(_ request: HardwareRequest) -> HardwareAnswer {
+    private static func perform(_ request: HardwareRequest, for asker: Descriptor) -> HardwareAnswer {
         switch request {
         case .describe(let address):
             answer { () throws(TPM.Failure) in .described(try TPM(address: address).describe()) }
@@ -57,7 +57,13 @@ package struct HardwareHands {
                 return .sealed(sealed)
             }
         case .unseal(let sealed, let password): unseal(sealed, password)
-        case .define(let index, let password, let record): define(index, password, record)
+        case .storageKey(let address):
+            answer { () throws(TPM.Failure) in .storageKey(try TPM(address: address).storageKey()) }
+        case .define(let index, let password, let record):
+            answer { () throws(TPM.Failure) in
+                try TPM(address: index.address).define(index, password: password, record: record, for: asker)
+                return .defined(index)
+            }
         case .read(let index, let password):
             answerOfIndex { () throws(TPM.Failure) in
                 .record(try TPM(address: index.address).read(index, password: password))
@@ -85,15 +91,6 @@ package struct HardwareHands {
             if error.isWrongPassword { return .refused }
             guard error.isLockout else { return .failed(error.description) }
             return .lockedOut("\(error); \(tpm.endOfLockout)")
-        }
-    }
-
-    private static func define(
-        _ index: TPMIndex, _ password: SharedSecret, _ record: SharedSecret
-    ) -> HardwareAnswer {
-        answer { () throws(TPM.Failure) in
-            let defined = try TPM(address: index.address).define(index, password: password, record: record)
-            return defined.map { .defined($0) } ?? .failed("the TPM answered what no TPM answers")
         }
     }
 

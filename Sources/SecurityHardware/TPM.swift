@@ -21,8 +21,8 @@ struct TPM {
         /// It was sealed with another password.
         var isWrongPassword: Bool { code == LK_TPM_WRONG }
         var isLockout: Bool { code == LK_TPM_LOCKED_OUT }
-        /// What was written there is no more.
-        var isGone: Bool { code == LK_TPM_GONE || code == LK_TPM_OTHER_PARENT }
+        /// What was written there is no more: the right TPM says so.
+        var isGone: Bool { code == LK_TPM_GONE }
 
         fileprivate init(_ code: UInt32, _ step: UnsafePointer<CChar>?) {
             self.code = code
@@ -89,27 +89,34 @@ struct TPM {
 
     // MARK: A record in an NV index
 
-    /// Defines the index and writes the record; where it fails there is no such index, and
-    /// only reading it shows that it is whole.
+    /// By which it is known again.
+    func storageKey() throws(Failure) -> [UInt8] {
+        var area = lk_tpm_area()
+        try unsafe withTPM { tpm, step in unsafe lk_tpm_storage_key(tpm, &area, &step) }
+        return Self.bytes(area)
+    }
+
+    /// Defines the index and writes the record, in the TPM that has its storage key, for as
+    /// long as somebody waits for it. Only reading it shows that it is whole, and only
+    /// ``undefine(_:)`` after a failure that there is none.
     ///
-    /// - Returns: the index with its storage key.
+    /// - Parameter asker: a socket whose other end whoever waits holds open.
     /// - Precondition: 32 and 92 bytes.
     func define(
-        _ index: TPMIndex, password: SharedSecret, record: SharedSecret
-    ) throws(Failure) -> TPMIndex? {
+        _ index: TPMIndex, password: SharedSecret, record: SharedSecret, for asker: Descriptor
+    ) throws(Failure) {
         precondition(record.bytes.count == HardwareProtocol.recordByteCount)
         var named = Self.named(index)
-        var storageKey = lk_tpm_area()
+        var storageKey = Self.area(index.storageKey)
         try unsafe withTPM { tpm, step in
             unsafe record.bytes.withUnsafeBytes { bytes in
                 unsafe Self.lending(password) { password in
                     unsafe lk_tpm_define(
-                        tpm, &named, password, bytes.bindMemory(to: UInt8.self).baseAddress, &storageKey, &step)
+                        tpm, &named, &storageKey, password, bytes.bindMemory(to: UInt8.self).baseAddress, asker.raw,
+                        &step)
                 }
             }
         }
-        return TPMIndex(
-            address: address, handle: index.handle, label: index.label, storageKey: Self.bytes(storageKey))
     }
 
     /// - Throws: also where it is gone (``Failure/isGone``).
@@ -131,7 +138,8 @@ struct TPM {
     /// - Throws: also where it is gone (``Failure/isGone``).
     func undefine(_ index: TPMIndex) throws(Failure) {
         var named = Self.named(index)
-        try unsafe withTPM { tpm, step in unsafe lk_tpm_undefine(tpm, &named, &step) }
+        var storageKey = Self.area(index.storageKey)
+        try unsafe withTPM { tpm, step in unsafe lk_tpm_undefine(tpm, &named, &storageKey, &step) }
     }
 
     private static func named(_ index: TPMIndex) -> lk_tpm_index {

@@ -52,6 +52,13 @@ struct TPMEffacementTests {
 
     private func effacement() throws -> EffacementState { try scene.door().state().effacement }
 
+    /// The places that the TPM has indices at.
+    private func places() throws -> [TPMPlace] {
+        try scene.tpm.indices().map { text in
+            TPMPlace(address: address, handle: try #require(UInt32(text.dropFirst(2), radix: 16)))
+        }
+    }
+
     /// Where the keybag's file says which version it is (FORMATS.md).
     private func fileVersion() throws -> UInt8 { try #require(try scene.home.contents()["keybag.0"])[11] }
 
@@ -153,12 +160,13 @@ struct TPMEffacementTests {
     /// The person is told, and it is made good at the next start.
     @Test func whatATPMKeepsForWantOfAnAnswerIsDestroyedLater() throws {
         try keepInTPM()
+        let places = try places()
         scene.tpm.stop()
         try scene.door().removePasscode(with: .passcode(Self.passcode))
-        #expect(try effacement() == EffacementState(left: 1))
+        #expect(try effacement() == EffacementState(left: places))
         #expect(try fileVersion() == 4)
         try startAgain()
-        #expect(try effacement() == EffacementState(left: 1))
+        #expect(try effacement() == EffacementState(left: places))
         try scene.tpm.start()
         #expect(try scene.tpm.indices().count == 1)
         try startAgain()
@@ -170,9 +178,32 @@ struct TPMEffacementTests {
         try keepInTPM()
         scene.tpm.stop()
         try scene.door().resetPasscode(with: code, to: Self.other)
-        #expect(try effacement().left == 1)
+        #expect(try effacement().left.count == 1)
         try scene.tpm.start()
         try unlock(Self.other)
+        #expect(try scene.tpm.indices() == [] && effacement() == EffacementState())
+    }
+
+    /// What another TPM, or one whose owner's hierarchy is off, does not find is not gone.
+    @Test(arguments: ["another", "off"])
+    func nothingIsGoneBeforeTheRightTPMSaysSo(_ how: String) throws {
+        try keepInTPM()
+        let places = try places()
+        #expect(places.count == 1)
+        if how == "another" {
+            try scene.tpm.clear()
+        } else {
+            try scene.tpm.own("hierarchycontrol", "--hierarchy=p", "shEnable", "clear")
+        }
+        try scene.door().removePasscode(with: .passcode(Self.passcode))
+        #expect(try effacement() == EffacementState(left: places))
+        try startAgain()
+        #expect(try effacement() == EffacementState(left: places))
+        // Its hierarchies are on again once it is started anew.
+        if how == "another" { try scene.tpm.undoClearing() } else { scene.tpm.stop() }
+        if how == "off" { try scene.tpm.start() }
+        #expect(try self.places() == places)
+        try startAgain()
         #expect(try scene.tpm.indices() == [] && effacement() == EffacementState())
     }
 
@@ -214,28 +245,61 @@ struct TPMEffacementTests {
         #expect(try fate(of: lasting) == .key)
     }
 
-    @Test func whereTheTPMIsClearedTheRestOpens() throws {
+    /// It cannot be told from another one, which may be exchanged for the first again.
+    @Test func aTPMThatWasClearedIsWaitedFor() throws {
         try keepInTPM()
         try scene.tpm.clear()
         try startAgain()
         for credential in [PersonCredential.passcode(Self.passcode), .recoveryCode(code)] {
             try scene.door().unlock(with: credential)
-            #expect(try fate(of: key) == .key && fate(of: lasting) == .effaced)
-            #expect(try effacement().fault == KeybagError.Cause.effacementMissing.rawValue)
+            #expect(try fate(of: key) == .key && fate(of: lasting) == .locked)
+            #expect(try effacement().fault?.hasPrefix("the TPM was cleared, or it is another one") == true)
             try scene.door().lock()
         }
+        try expectNothingGivesItUp()
+        try scene.tpm.undoClearing()
+        try unlock()
+        #expect(try fate(of: lasting) == .key && effacement() == EffacementState(tpm: address))
     }
 
-    @Test func whereTheRootKeyIsBoundToItAsWellTheCodeOpensTheRest() throws {
-        try scene.addTPM(Self.passcode)
-        try scene.remove("software-file", passcode: Self.passcode, code: code)
+    /// Whatever changes the keybag, but for what is there to give it up.
+    private func expectNothingGivesItUp(_ location: SourceLocation = #_sourceLocation) throws {
+        let door = try scene.door()
+        let second = try SoftwareTPM()
+        let elsewhere = try #require(TPMAddress(second.address))
+        let changes: [() throws -> Void] = [
+            { try door.changePasscode(from: Self.passcode, to: Self.other) },
+            { _ = try door.addLoginSlot(.text("login words"), passcode: Self.passcode) },
+            { _ = try door.addCredentialSlot(passcode: Self.passcode) },
+            { try door.removeRecoveryCode(passcode: Self.passcode) },
+            { try door.keepEffacement(in: nil, passcode: Self.passcode, code: nil) },
+            { try door.keepEffacement(in: elsewhere, passcode: Self.passcode, code: code) },
+            { _ = try scene.makeCode(Self.passcode) },
+        ]
+        for change in changes {
+            #expect(sourceLocation: location) { try change() } throws: { error in
+                guard case .deviceFailed(let why)? = (error as? KeychainError)?.reason else { return false }
+                return why.contains("--give-up")
+            }
+        }
+        #expect(try effacement().tpm == address && effacement().left == [], sourceLocation: location)
+        #expect(try second.indices() == [], sourceLocation: location)
+    }
+
+    /// What another TPM has at the same address does not keep this one from being asked.
+    @Test func ofTwoTPMsThatWereAtAnAddressTheOneThatIsThereIsAsked() throws {
         try keepInTPM()
+        let places = try places()
         try scene.tpm.clear()
-        try scene.startAgain()
-        #expect(scene.refusal() != nil)
-        try scene.door().unlock(with: .recoveryCode(code))
-        _ = try scene.open()
-        #expect(try fate(of: key) == .key && fate(of: lasting) == .effaced)
+        let door = try scene.door()
+        try door.resetPasscode(with: code, to: Self.other)
+        try door.keepEffacement(in: address, passcode: Self.other, code: code)
+        #expect(try scene.tpm.indices().count == 1 && effacement() == EffacementState(tpm: address, left: places))
+        try door.removePasscode(with: .passcode(Self.other))
+        #expect(try scene.tpm.indices() == [] && effacement() == EffacementState(left: places))
+        try scene.tpm.undoClearing()
+        try startAgain()
+        #expect(try scene.tpm.indices() == [] && effacement() == EffacementState())
     }
 
     /// The code as a protector is written before the keybag.
@@ -255,6 +319,18 @@ struct TPMEffacementTests {
         try startAgain()
         try scene.door().unlock(with: .recoveryCode(code))
         #expect(try fate(of: lasting) == .key)
+    }
+
+    @Test func whereTheRootKeyIsBoundToItAsWellTheCodeOpensTheRest() throws {
+        try scene.addTPM(Self.passcode)
+        try scene.remove("software-file", passcode: Self.passcode, code: code)
+        try keepInTPM()
+        try scene.tpm.clear()
+        try scene.startAgain()
+        #expect(scene.refusal() != nil)
+        try scene.door().unlock(with: .recoveryCode(code))
+        _ = try scene.open()
+        #expect(try fate(of: key) == .key && fate(of: lasting) == .locked)
     }
 
     // MARK: Others in the TPM
@@ -283,7 +359,7 @@ struct TPMEffacementTests {
         try unlock()
         #expect(try fate(of: key) == .key && fate(of: lasting) == .effaced)
         try scene.door().removePasscode(with: .passcode(Self.passcode))
-        #expect(try scene.tpm.indices() == [handle] && effacement().left == 0)
+        #expect(try scene.tpm.indices() == [handle] && effacement().left == [])
     }
 
     @Test func nobodyReadsItWithoutThePassword() throws {
@@ -324,20 +400,32 @@ struct TPMEffacementTests {
         let hardware = HardwareScene.hardware
         let secret = SharedSecret(.random(count: 32))
         let record = SharedSecret(.random(count: HardwareProtocol.recordByteCount))
-        func index(_ label: UInt8) throws -> TPMIndex {
+        let storageKey = try hardware.storageKey(of: address, patience: .seconds(5))
+        func index(_ label: UInt8, _ storageKey: [UInt8]) throws -> TPMIndex {
             try #require(
-                TPMIndex(address: address, handle: 0x0180_0007, label: [UInt8](repeating: label, count: 32)))
+                TPMIndex(
+                    address: address, handle: 0x0180_0007, label: [UInt8](repeating: label, count: 32),
+                    storageKey: storageKey))
         }
-        let first = try hardware.define(
-            try index(1), password: secret, record: record, patience: .seconds(5)
-        ).get()
-        #expect {
-            try hardware.define(try index(2), password: secret, record: record, patience: .seconds(5)).get()
-        } throws: { "\($0)".hasPrefix("another program has that place in the TPM") }
-        try hardware.undefine(try index(2), patience: .seconds(5))
+        func refusal(_ index: TPMIndex) -> String? {
+            switch hardware.define(index, password: secret, record: record, patience: .seconds(5)) {
+            case .refused(let why): "\(why)"
+            case .defined, .unknown: nil
+            }
+        }
+        let first = try index(1, storageKey)
+        #expect(refusal(first) == nil)
+        let second = try index(2, storageKey)
+        #expect(refusal(second)?.hasPrefix("another program has that place in the TPM") == true)
+        let elsewhere = try index(1, storageKey.reversed())
+        #expect(refusal(elsewhere)?.hasPrefix("the TPM was cleared, or it is another one") == true)
+        try hardware.undefine(second, patience: .seconds(5))
         let back = try hardware.record(in: first, password: secret, patience: .seconds(5))
         #expect(back?.bytes.isEqual(to: record.bytes) == true)
-        #expect(try hardware.record(in: first, password: .init(.random(count: 32)), patience: .seconds(5)) == nil)
+        // Anybody may say that: it is not gone.
+        #expect {
+            try hardware.record(in: first, password: .init(.random(count: 32)), patience: .seconds(5))
+        } throws: { "\($0)".hasPrefix("somebody put another secret in its place") }
         try hardware.undefine(first, patience: .seconds(5))
         #expect(try hardware.record(in: first, password: secret, patience: .seconds(5)) == nil)
     }

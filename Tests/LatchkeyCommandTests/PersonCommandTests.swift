@@ -41,7 +41,7 @@ import Testing
             run.text == #"{"passcode":true,"lock":"unlocked","recoveryCode":false,"failedAttempts":0,"#
                 + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"effacement":"file","effacementFault":null,"#
-                + #""effacementsLeft":0,"openClasses":["ak","ck","dk"]}"#
+                + #""effacementsLeft":[],"openClasses":["ak","ck","dk"]}"#
                 + "\n")
     }
 

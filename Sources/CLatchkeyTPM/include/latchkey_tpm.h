@@ -49,9 +49,11 @@ typedef struct {
 #define LK_TPM_WRONG 0x00090005u         // not the password of what was sealed
 #define LK_TPM_LOCKED_OUT 0x00090006u    // too many of them; the right one is refused as well
 #define LK_TPM_TAKEN 0x00090007u         // another index has the handle
-#define LK_TPM_GONE 0x00090008u          // there is no such index, or it is another one
+#define LK_TPM_GONE 0x00090008u          // there is no such index, or it is another one: the right TPM says so
 #define LK_TPM_OWNED 0x00090009u         // the owner hierarchy has a password
 #define LK_TPM_FULL 0x0009000au          // no room for another index
+#define LK_TPM_CHANGED 0x0009000bu       // the index does not take the password, or says that it is empty
+#define LK_TPM_UNWANTED 0x0009000cu      // whoever asked is gone: nothing was defined, or it was taken back
 
 // `tcti`: "device" or "swtpm", the name of a module of tpm2-tss; never a path.
 uint32_t lk_tpm_open(const char *tcti, const char *configuration, lk_tpm **out, const char **step);
@@ -64,17 +66,22 @@ uint32_t lk_tpm_seal(
 uint32_t lk_tpm_unseal(
     lk_tpm *tpm, const lk_tpm_sealed *sealed, const uint8_t *password, uint8_t secret[LK_TPM_SECRET],
     const char **step);
-// Defines the index and writes the record; `storage_key` is what reading it will want to
-// find. Where it fails there is no such index; only reading it shows that it is whole.
+// TPM2B_PUBLIC of the storage key, by which this TPM is known again: one that was cleared,
+// and any other, has another.
+uint32_t lk_tpm_storage_key(lk_tpm *tpm, lk_tpm_area *out, const char **step);
+// Defines the index and writes the record, where this is the TPM of that storage key
+// (LK_TPM_OTHER_PARENT) and the other end of the socket `asker` is open. Only reading it
+// shows that it is whole, and only lk_tpm_undefine, after a failure, that there is none.
 uint32_t lk_tpm_define(
-    lk_tpm *tpm, const lk_tpm_index *index, const uint8_t password[LK_TPM_PASSWORD],
-    const uint8_t record[LK_TPM_RECORD], lk_tpm_area *storage_key, const char **step);
-// LK_TPM_GONE, LK_TPM_OTHER_PARENT: what was written there is no more.
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    const uint8_t record[LK_TPM_RECORD], int asker, const char **step);
+// LK_TPM_GONE: what was written there is no more. Nothing else says that.
 uint32_t lk_tpm_read(
     lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
     uint8_t record[LK_TPM_RECORD], const char **step);
 // Takes no password of the index: the owner of the TPM removes it. Another index at its
-// handle stays (LK_TPM_GONE).
-uint32_t lk_tpm_undefine(lk_tpm *tpm, const lk_tpm_index *index, const char **step);
+// handle stays (LK_TPM_GONE). 0 and LK_TPM_GONE alone say that it is not there.
+uint32_t lk_tpm_undefine(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const char **step);
 // Text of a code; static storage.
 const char *lk_tpm_text(uint32_t code);

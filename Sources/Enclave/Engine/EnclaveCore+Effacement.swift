@@ -13,7 +13,7 @@ extension EnclaveCore {
 
     /// Whether a TPM has a part in a request, whatever else has.
     func asksTPM(for request: PersonRequest) -> Bool {
-        if case .keepEffacement = request { return true }
+        if case .keepEffacement(.some, _, _) = request { return true }
         return keybag.body.tpm.place != nil && request.usesEffacement
     }
 
@@ -30,11 +30,29 @@ extension EnclaveCore {
             if request.usesEffacement { effacement.reading = try reading(for: derived.credential ?? pending(request)) }
             if case .keepEffacement(let address?, _, _) = request {
                 if let code = derived.code { try require(code) }
-                effacement.defining = try announceIndex(in: address)
+                effacement.meeting = address
             }
         } catch { throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError }
         guard !effacement.isEmpty else { return work }
         var work = work ?? DeviceWork(jobs: [], hardware: hardware)
+        work.effacement = effacement
+        return work
+    }
+
+    /// What they have to do once they have done that; nil: nothing.
+    ///
+    /// - Throws: where a new index cannot be announced.
+    mutating func devices(
+        for request: PersonRequest, after derived: DerivedSecrets
+    ) throws(KeychainError) -> DeviceWork? {
+        guard case .keepEffacement(let address?, _, _) = request, let outcome = derived.devices?.effacement,
+            let storageKey = outcome.storageKey, outcome.reading?.isUnreachable != true
+        else { return nil }
+        var work = DeviceWork(jobs: [], hardware: hardware)
+        var effacement = EffacementWork()
+        do throws(KeybagError) { effacement.defining = try announceIndex(in: address, storageKey) } catch {
+            throw error.asKeychainError
+        }
         work.effacement = effacement
         return work
     }
@@ -54,14 +72,18 @@ extension EnclaveCore {
     }
 
     /// A new index, which the keybag says is to go as long as it does not name it.
-    private mutating func announceIndex(in address: TPMAddress) throws(KeybagError) -> EffacementWork.New {
+    private mutating func announceIndex(
+        in address: TPMAddress, _ storageKey: [UInt8]
+    ) throws(KeybagError) -> EffacementWork.New {
         let number = Random.bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
         let handle = TPMIndex.handles.lowerBound + number % UInt32(TPMIndex.handles.count)
-        guard let index = TPMIndex(address: address, handle: handle, label: Random.bytes(TPMIndex.labelByteCount))
+        let label = Random.bytes(TPMIndex.labelByteCount)
+        guard let index = TPMIndex(address: address, handle: handle, label: label, storageKey: storageKey)
         else { throw .wouldNotOpen }
         var next = keybag.body
         next.tpm.undefining.append(index)
         try write(next)
+        stateNumber += 1
         return EffacementWork.New(
             index: index, password: SharedSecret(.random(count: HardwareProtocol.secretByteCount)), secret: .random())
     }
@@ -73,7 +95,8 @@ extension EnclaveCore {
             throw .slot(
                 address == nil
                     ? "the file has it already"
-                    : "that TPM has it already; where it was cleared, have the file keep it first")
+                    : "that TPM has it already; where it was cleared, give that up first "
+                        + "(`latchkey passcode effacement file --give-up`)")
         }
         guard address != nil else { return }
         guard code != nil || keybag.body.slot(.recovery) == nil else {
@@ -90,7 +113,9 @@ extension EnclaveCore {
     ///
     /// - Throws: what says nothing about the file (no memory, no permission).
     func effacement() throws(KeybagError) -> EffacementReading {
-        guard keybag.body.tpm.place == nil else { return reading ?? .unreachable(.failed("it is asked when the passcode is typed")) }
+        guard keybag.body.tpm.place == nil else {
+            return reading ?? .unreachable(.failed("it is asked when the passcode is typed"))
+        }
         let name = keybag.body.effacement
         guard !name.isEmpty, let secret = try storage.effacement(named: name) else { return .gone }
         return .there(secret)
@@ -108,15 +133,21 @@ extension EnclaveCore {
     }
 
     private static let keptBack =
-        "The TPM has what opens items that last as long as the passcode, so nothing was changed"
+        "The TPM has what opens items that last as long as the passcode, so nothing was changed; where it does not come "
+        + "back, `latchkey passcode effacement file --give-up` gives them up"
 
-    mutating func keepEffacement(in address: TPMAddress?, _ derived: DerivedSecrets) throws(KeybagError) {
+    mutating func keepEffacement(
+        in address: TPMAddress?, _ derived: DerivedSecrets, at moment: Duration
+    ) throws(KeybagError) {
         try open(derived.credential)
         guard address != nil else { return try replaceSlot(derived.credential, effacement: .file) }
+        if keybag.body.tpm.place != nil { _ = try presentEffacement() }
         let outcome = derived.devices?.effacement
         guard let new = outcome?.defined else {
-            // The next keybag says nothing of a place that never was.
-            forget(outcome?.undefined ?? [])
+            // What was announced last is what was asked for.
+            if outcome?.isInDoubt == true, let announced = keybag.body.tpm.undefining.last {
+                doubtful.append((announced, moment + HardwareProtocol.longestOperation))
+            }
             throw .device(outcome?.refusal ?? .failed("it was not asked"))
         }
         // Copies of the file have the secret from before: what comes later has another key.
@@ -127,9 +158,12 @@ extension EnclaveCore {
 
     // MARK: What is to be destroyed
 
-    /// nil: nothing.
-    var undefining: DeviceWork? {
-        let left = keybag.body.tpm.undefining
+    /// But for what may come to be there yet: not finding that would say nothing.
+    ///
+    /// - Returns: nil: nothing.
+    mutating func undefining(at moment: Duration) -> DeviceWork? {
+        doubtful.removeAll { $0.until <= moment }
+        let left = keybag.body.tpm.undefining.filter { index in !doubtful.contains { $0.index.isSame(as: index) } }
         guard !left.isEmpty else { return nil }
         var work = DeviceWork(jobs: [], hardware: hardware)
         work.effacement = EffacementWork(undefining: left)
@@ -151,7 +185,7 @@ extension EnclaveCore {
     ///
     /// - Parameter patience: what devices have not taken of an opening's.
     mutating func undefineAtStart(within patience: Duration) {
-        guard patience > .zero, let work = undefining?.effacement else { return }
+        guard patience > .zero, let work = undefining(at: .zero)?.effacement else { return }
         forget(work.done(by: hardware, patience: patience).undefined)
     }
 }

@@ -123,7 +123,7 @@ extension EnclaveCore {
             case .unlockBySlot(let typed): try unlockBySlot(typed)
             case .setLockPolicy(let policy, _): try set(policy)
             case .guardPasscode(let address, _, _): try guardPasscode(by: address, derived)
-            case .keepEffacement(let address, _, _): try keepEffacement(in: address, derived)
+            case .keepEffacement(let address, _, _): try keepEffacement(in: address, derived, at: moment)
             case .protector, .slot: break
             }
         } catch {

@@ -37,6 +37,9 @@ struct EnclaveCore: ~Copyable, Sendable {
     var reading: EffacementReading?
     /// Why that did not come at the last unlock; nil: it did, or there is none.
     var effacementFault: String?
+    /// Indices that somebody may still be making who was not waited for, and until when
+    /// (since boot): whoever makes one ends by then.
+    var doubtful: [(index: TPMIndex, until: Duration)] = []
     var audit: AuditLedger
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
@@ -104,7 +107,8 @@ struct EnclaveCore: ~Copyable, Sendable {
             fingerOpens: kept != nil && trust.isGiven(at: moment))
         let tpm = keybag.body.tpm
         state.effacement = EffacementState(
-            tpm: tpm.place?.index.address, fault: tpm.place == nil ? nil : effacementFault, left: tpm.undefining.count)
+            tpm: tpm.place?.index.address, fault: tpm.place == nil ? nil : effacementFault,
+            left: tpm.undefining.map(\.place))
         return state
     }
 }

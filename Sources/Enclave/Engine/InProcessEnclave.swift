@@ -135,8 +135,8 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
         try derive { core throws(KeychainError) in
             try core.derivation(agreeingTo: name, with: credential, at: clock.sinceBoot)
-        } asking: { _, work, _ in
-            work
+        } asking: { _, work, derived in
+            derived.devices == nil ? work : nil
         } then: { core, derived throws(KeychainError) in
             try core.agree(to: name, with: derived, at: clock.sinceBoot)
         }
@@ -153,15 +153,15 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
             do throws(KeychainError) {
                 let derivation = try resulting(begin)
                 var derived = try derivation.derive()
-                let work = try resulting { core throws(KeychainError) in
+                // What they do may be what is to be done next depends on.
+                while let work = try resulting({ core throws(KeychainError) in
                     try devices(&core, derivation.work, derived)
-                }
-                if let work { derived = work.done(for: derived) }
+                }) { derived = work.done(for: derived) }
                 let done: Result<R, KeychainError>
                 do throws(KeychainError) {
                     done = .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
                 } catch { done = .failure(error) }
-                if case .success = done { destroyWhatWent() } else if work != nil { destroyWhatWent() }
+                if case .success = done { destroyWhatWent() } else if derived.devices != nil { destroyWhatWent() }
                 return done
             } catch { return .failure(error) }
         }
@@ -170,7 +170,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     /// As the enclave's process does it before a person hears that something is gone.
     private func destroyWhatWent() {
-        guard let left = core.withLock({ $0.undefining }) else { return }
+        guard let left = core.withLock({ $0.undefining(at: clock.sinceBoot) }) else { return }
         let undefined = left.done().effacement.undefined
         core.withLock { $0.forget(undefined) }
     }
@@ -340,6 +340,7 @@ extension InProcessEnclave: PersonDoor {
         return try derive { core throws(KeychainError) in
             try core.derivation(for: request, at: clock.sinceBoot)
         } asking: { core, work, derived throws(KeychainError) in
+            guard derived.devices == nil else { return try core.devices(for: request, after: derived) }
             guard work != nil || core.asksTPM(for: request) else { return nil }
             if request.credential != nil { try core.check(derived.credential, at: clock.sinceBoot) }
             return try core.devices(for: request, work, derived)

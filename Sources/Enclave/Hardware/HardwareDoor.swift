@@ -110,6 +110,16 @@ package final class HardwareHelper: HardwareDoor {
     }
 }
 
+/// What became of an index that was to be made.
+enum IndexDefinition: Sendable {
+    /// It is there, and gives back what was written.
+    case defined
+    /// It is not to be used. Nobody goes on with it; looking for it says whether it is there.
+    case refused(HardwareError)
+    /// Whoever makes it may still be at it.
+    case unknown(HardwareError)
+}
+
 extension HardwareDoor {
     func seal(
         _ secret: SharedSecret, in address: TPMAddress, password: SharedSecret? = nil, patience: Duration
@@ -148,24 +158,28 @@ extension HardwareDoor {
         return tpm
     }
 
+    func storageKey(of address: TPMAddress, patience: Duration) throws(HardwareError) -> [UInt8] {
+        guard case .storageKey(let key) = try asking(.storageKey(address), patience) else { throw .odd }
+        return key
+    }
+
     /// A new index with the record in it, read back: what does not come back is none.
-    ///
-    /// - Returns: the index with its storage key; or why there is no such index, in the
-    ///   device's words.
-    /// - Throws: where nobody knows whether there is one.
     func define(
         _ index: TPMIndex, password: SharedSecret, record: SharedSecret, patience: Duration
-    ) throws(HardwareError) -> Result<TPMIndex, HardwareError> {
-        let defined: TPMIndex
-        switch try ask(.define(index, password: password, record: record), patience: patience) {
-        case .defined(let answer) where answer.isSame(as: index): defined = answer
-        case .failed(let why): return .failure(.failed(why))
-        default: throw .odd
-        }
-        guard let back = try self.record(in: defined, password: password, patience: patience),
-            back.bytes.isEqual(to: record.bytes)
-        else { throw .failed("it gives back another secret than it was given") }
-        return .success(defined)
+    ) -> IndexDefinition {
+        do throws(HardwareError) {
+            switch try ask(.define(index, password: password, record: record), patience: patience) {
+            case .defined(index): break
+            case .failed(let why): return .refused(.failed(why))
+            default: return .unknown(.odd)
+            }
+        } catch { return .unknown(error) }
+        do throws(HardwareError) {
+            guard let back = try self.record(in: index, password: password, patience: patience),
+                back.bytes.isEqual(to: record.bytes)
+            else { throw .failed("it gives back another secret than it was given") }
+            return .defined
+        } catch { return .refused(error) }
     }
 
     /// nil where it is gone.
@@ -179,7 +193,7 @@ extension HardwareDoor {
         }
     }
 
-    /// Returns where nothing of ours is there any more.
+    /// Returns where nothing of ours is there any more, as the TPM says that had it.
     func undefine(_ index: TPMIndex, patience: Duration) throws(HardwareError) {
         switch try asking(.undefine(index), patience) {
         case .undefined, .gone: return

@@ -42,7 +42,7 @@ struct TPMEffacement: Hashable, Sendable {
             guard message.wrappedPassword.isEmpty else { return nil }
             return
         }
-        guard let index = TPMIndex(message.index), index.isWritten,
+        guard let index = TPMIndex(message.index),
             message.wrappedPassword.count == WrappedKey.boxByteCount,
             !undefining.contains(where: { $0.isSame(as: index) })
         else { return nil }

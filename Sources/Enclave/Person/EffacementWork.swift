@@ -12,34 +12,39 @@ struct EffacementWork: Sendable {
 
     /// The present one, by its name.
     var reading: (index: TPMIndex, password: SharedSecret, name: [UInt8])?
+    /// The TPM that is to get one: asked by what it will be known again.
+    var meeting: TPMAddress?
     var defining: New?
     /// What is to be destroyed.
     var undefining: [TPMIndex] = []
 
-    var isEmpty: Bool { reading == nil && defining == nil && undefining.isEmpty }
+    var isEmpty: Bool { reading == nil && meeting == nil && defining == nil && undefining.isEmpty }
 
     struct Outcome: Sendable {
         /// nil: was not asked for.
         var reading: EffacementReading?
-        /// With what the TPM added to its index.
+        /// Of the TPM that is to get one.
+        var storageKey: [UInt8]?
         var defined: New?
         /// Why there is none.
         var refusal: HardwareError?
-        /// Of which nothing is there any more.
+        /// Nobody said what became of it: it may yet come to be there.
+        var isInDoubt = false
+        /// Of which nothing is there any more, as the TPMs say that had them.
         var undefined: [TPMIndex] = []
     }
 
-    /// - Parameter patience: for reading, for each step of defining, and for all that is to be
-    ///   destroyed together.
+    /// - Parameter patience: for each step but what is to be destroyed, and for all of that
+    ///   together.
     func done(by hardware: any HardwareDoor, patience: Duration) -> Outcome {
         var outcome = Outcome()
         if let reading { outcome.reading = read(reading.index, reading.password, reading.name, hardware, patience) }
-        if let defining {
-            do throws(HardwareError) { try define(defining, hardware, patience, &outcome) } catch {
-                outcome.refusal = error
-                if error == .notInstalled { outcome.undefined.append(defining.index) }
-            }
+        if let meeting {
+            do throws(HardwareError) {
+                outcome.storageKey = try hardware.storageKey(of: meeting, patience: patience)
+            } catch { outcome.refusal = error }
         }
+        if let defining { define(defining, hardware, patience, &outcome) }
         destroy(hardware, patience, &outcome)
         return outcome
     }
@@ -51,7 +56,10 @@ struct EffacementWork: Sendable {
             do throws(HardwareError) {
                 try hardware.undefine(index, patience: deadline.remaining)
                 outcome.undefined.append(index)
-            } catch { silent.insert(index.address) }
+            } catch {
+                // Another TPM than one had may be the one that has the next.
+                if case .silent = error { silent.insert(index.address) }
+            }
         }
     }
 
@@ -70,14 +78,14 @@ struct EffacementWork: Sendable {
 
     private func define(
         _ new: New, _ hardware: any HardwareDoor, _ patience: Duration, _ outcome: inout Outcome
-    ) throws(HardwareError) {
+    ) {
         let record = new.secret.withRecord { SharedSecret(SecretBytes(copying: $0)) }
-        switch try hardware.define(new.index, password: new.password, record: record, patience: patience) {
-        case .success(let index):
-            outcome.defined = New(index: index, password: new.password, secret: new.secret)
-        case .failure(let why):
+        switch hardware.define(new.index, password: new.password, record: record, patience: patience) {
+        case .defined: outcome.defined = new
+        case .refused(let why): outcome.refusal = why
+        case .unknown(let why):
             outcome.refusal = why
-            outcome.undefined.append(new.index)
+            outcome.isInDoubt = true
         }
     }
 }

@@ -225,6 +225,7 @@ extension DeviceWork {
             derived.new = nil
             do throws(HardwareError) { derived.new = try new.guarded(by: guardian, hardware) } catch {
                 outcome.refusals[Array(guardian.description.utf8)] = error
+        outcome.effacement.reading = outcome.effacement.reading ?? derived.devices?.effacement.reading
             }
         }
         derived.devices = outcome

@@ -219,12 +219,12 @@ extension EnclaveServer {
 
     /// Devices are asked for nobody whose credential is not right.
     private func asksDevices(_ done: PersonDesk.Done) -> Bool {
-        guard !done.areDevicesAsked, case .success(let derived) = done.derived,
-            case .change(let request) = done.work.request
+        guard case .success(let derived) = done.derived, case .change(let request) = done.work.request
         else { return false }
         let before = keeper.device?.number
         do throws(KeychainError) {
             let devices = try withCore { core throws(KeychainError) -> DeviceWork? in
+                guard !done.areDevicesAsked else { return try core.devices(for: request, after: derived) }
                 guard done.devices != nil || core.asksTPM(for: request) else { return nil }
                 if request.credential != nil { try core.check(derived.credential, at: keeper.moment) }
                 return try core.devices(for: request, done.devices, derived)
@@ -275,7 +275,7 @@ extension EnclaveServer {
         guard case .change(let request) = done.work.request, request.credential != nil else { return false }
         if case .failure = sweep.outcome, !done.areDevicesAsked { return false }
         do {
-            let left = try withCore { core throws(KeychainError) in core.undefining }
+            let left = try withCore { core throws(KeychainError) in core.undefining(at: keeper.moment) }
             guard let left else { return false }
             try desk.begin(done.work, destroying: left, then: sweep)
         } catch { return false }

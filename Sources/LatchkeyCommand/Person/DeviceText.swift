@@ -42,7 +42,8 @@ struct DeviceText: Sendable, Hashable {
     /// What goes with the passcode; nil where there is nothing to be said of it.
     var effacement: String? {
         let state = state.effacement
-        let left = state.left == 0 ? nil : "\(state.left) old in a TPM that does not answer, still to be destroyed"
+        let places = state.left.map(\.description).joined(separator: ", ")
+        let left = places.isEmpty ? nil : "still to be destroyed: \(places)"
         let place = state.tpm.map { tpm in "in the TPM at \(tpm)" + (state.fault.map { "; closed: \($0)" } ?? "") }
         let parts = [place, left].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
@@ -54,7 +55,7 @@ struct DeviceText: Sendable, Hashable {
         let place = state.effacement.tpm?.description ?? (state.hasPasscode ? "file" : "none")
         return [
             ("effacement", .string(place)), ("effacementFault", JSONValue(state.effacement.fault)),
-            ("effacementsLeft", .integer(Int64(state.effacement.left))),
+            ("effacementsLeft", .array(state.effacement.left.map(\.json))),
         ]
     }
 
@@ -79,12 +80,18 @@ struct DeviceText: Sendable, Hashable {
     static let statusForm = """
         "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
         "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", \
-        "effacementFault", "effacementsLeft"
+        "effacementFault", "effacementsLeft": [{"tpm", "handle"}]
         """
     /// The same of ``json``.
     static let jsonForm = "{\(statusForm), \"openClasses\"}"
 
     var json: JSONValue {
         .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])
+    }
+}
+
+extension TPMPlace {
+    fileprivate var json: JSONValue {
+        .object([("tpm", .string(address.description)), ("handle", .string(handleText))])
     }
 }

@@ -67,9 +67,12 @@ struct PersonArguments: ParsableArguments {
             throw ValidationError("nothing is typed here: leave out --passcode-fd and --passcode-credential")
         }
     }
-    private static let leftInTPM =
-        "A TPM still has a secret that was to be destroyed, because it does not answer: a copy of the folder from before "
-        + "opens with it. It is tried again with each unlock and at each start; `latchkey doctor` says whether it is gone."
+
+    private static func told(_ left: [TPMPlace]) -> String {
+        "A secret that was to be destroyed is still there: \(left.map(\.description).joined(separator: ", ")). That TPM does "
+            + "not answer, or another one does in its place; a copy of the folder from before opens with it. It is tried "
+            + "again with each unlock and at each start; `latchkey doctor` says whether it is gone."
+    }
 
     /// Says what was done: to a person in words, to a program as the new state.
     func report(_ words: String..., of reach: PersonReach, on console: any Console) throws(CommandFailure) {
@@ -78,7 +81,7 @@ struct PersonArguments: ParsableArguments {
             try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
         }
         let left = try reach.presentState().effacement.left
-        if left > 0 { console.note(Self.leftInTPM) }
+        if !left.isEmpty { console.note(Self.told(left)) }
         guard console.errorIsTerminal else { return }
         for line in words { console.note(line) }
     }

@@ -17,14 +17,15 @@ extension MachineFinding {
         if let fault = state.fault {
             findings.append(
                 MachineFinding(
-                    what: "items that last as long as the passcode are closed: \(fault)",
+                    what: "items that last as long as the passcode are closed: \(fault); where that TPM does not come "
+                        + "back, `latchkey passcode effacement file --give-up` gives them up for good",
                     command: "latchkey unlock   # tries again", mend: .byHand))
         }
-        if state.left > 0 {
+        for place in state.left {
             findings.append(
                 MachineFinding(
-                    what: "a TPM that does not answer still has \(state.left) of the secrets that went with a "
-                        + "passcode: a copy of the folder from before opens with it",
+                    what: "\(place) still has a secret that went with a passcode, because it does not answer, or "
+                        + "another one does in its place: a copy of the folder from before opens with it",
                     command: device.hasPasscode
                         ? "latchkey unlock   # tries again to destroy them"
                         : "kill \(status.enclaveProcess)   # the next start tries again to destroy them",

@@ -44,7 +44,7 @@ extension HardwareRequest {
     /// Of the secret that is to be sealed, of the password, and of a PIN.
     fileprivate var secretByteCount: Int {
         switch self {
-        case .describe, .unseal(_, nil), .undefine, .secrets: 0
+        case .describe, .unseal(_, nil), .undefine, .storageKey, .secrets: 0
         case .makeCredential(_, let pin, _): pin?.bytes.count ?? 0
         case .seal(_, _, nil), .unseal, .read: 32
         case .define: 124
@@ -73,12 +73,6 @@ enum HardwareSeeds {
         return index
     }()
 
-    static let newIndex: TPMIndex = {
-        guard let new = TPMIndex(address: index.address, handle: index.handle, label: index.label)
-        else { preconditionFailure("a seed that is none") }
-        return new
-    }()
-
     static let keySealed: SealedByFIDO2 = {
         let name = [UInt8](repeating: 4, count: 64)
         guard
@@ -96,7 +90,8 @@ enum HardwareSeeds {
         let requests: [HardwareRequest] = [
             .describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed),
             .seal(secret, .machines, password: secret), .unseal(sealed, password: secret),
-            .define(newIndex, password: secret, record: record), .read(index, password: secret), .undefine(newIndex),
+            .define(index, password: secret, record: record), .read(index, password: secret), .undefine(index),
+            .storageKey(.machines),
             .makeCredential(.plugged, pin: nil, patience: .seconds(12)),
             .makeCredential(.device("/dev/hidraw3"), pin: pin, patience: .seconds(12)),
             .secrets(keySealed, next: nil, patience: .seconds(3)),
@@ -106,6 +101,7 @@ enum HardwareSeeds {
             .sealed(sealed), .unsealed(secret), .made(keySealed.credential), .secrets(secret, next: nil),
             .secrets(secret, next: secret), .failed("tpm:parameter(1):integrity check failed"), .refused,
             .lockedOut("later"), .defined(index), .record(record), .gone("it is not in the TPM any more"), .undefined,
+            .storageKey(index.storageKey),
             .described(
                 TPMDescription(
                     manufacturer: "IBM ", firmwareMajor: 1, firmwareMinor: 2, isInLockout: true, failedTries: 3,

@@ -1,0 +1,135 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainTestSupport
+import Synchronization
+import Testing
+
+@testable import Enclave
+
+/// What a TPM was asked for, and when nobody knows what became of it.
+@Suite(.enabled(if: SoftwareTPM.isInstalled && SoftwareTPM.canBeOwned, "swtpm or tpm2-tools are not installed"))
+struct TPMEffacementDoubtTests {
+    private static let passcode = SharedSecret.text("words words")
+
+    private let hardware = WatchedHardware(HardwareScene.hardware)
+    private let scene: HardwareScene
+    private let address: TPMAddress
+
+    init() throws {
+        scene = try HardwareScene(hardware)
+        _ = try scene.opened()
+        try scene.door().setPasscode(Self.passcode)
+        address = try #require(TPMAddress(scene.tpm.address))
+    }
+
+    private func unlock() throws -> EffacementState {
+        let door = try scene.door()
+        try door.unlock(with: .passcode(Self.passcode))
+        return try door.state().effacement
+    }
+
+    /// The enclave waits for five seconds; whoever it asked goes on.
+    @Test func anIndexThatComesLateIsDestroyed() throws {
+        hardware.holdsDefinitions = true
+        #expect(throws: KeychainError.self) {
+            try scene.door().keepEffacement(in: address, passcode: Self.passcode, code: nil)
+        }
+        // It is not in the TPM, and may be a moment later.
+        #expect(try scene.tpm.indices() == [] && unlock().left.count == 1)
+        try hardware.finish()
+        #expect(try scene.tpm.indices().count == 1)
+        scene.server.clock.advance(by: HardwareProtocol.longestOperation - .seconds(1))
+        #expect(try unlock().left.count == 1)
+        scene.server.clock.advance(by: .seconds(1))
+        #expect(try unlock() == EffacementState())
+        #expect(try scene.tpm.indices() == [])
+    }
+
+    /// And one that never came is not looked for for ever.
+    @Test func anIndexThatNeverComesIsForgottenInTime() throws {
+        hardware.holdsDefinitions = true
+        #expect(throws: KeychainError.self) {
+            try scene.door().keepEffacement(in: address, passcode: Self.passcode, code: nil)
+        }
+        scene.server.clock.advance(by: HardwareProtocol.longestOperation)
+        #expect(try unlock() == EffacementState())
+        hardware.holdsDefinitions = false
+        try scene.door().keepEffacement(in: address, passcode: Self.passcode, code: nil)
+        #expect(try scene.tpm.indices().count == 1)
+    }
+
+    /// As where the enclave was killed meanwhile, and the next one has found nothing.
+    @Test func nothingIsDefinedForWhoHasGone() throws {
+        let storageKey = try HardwareScene.hardware.storageKey(of: address, patience: .seconds(5))
+        let index = try #require(
+            TPMIndex(
+                address: address, handle: 0x0180_0009, label: Random.bytes(TPMIndex.labelByteCount),
+                storageKey: storageKey))
+        let request = HardwareRequest.define(
+            index, password: .init(.random(count: HardwareProtocol.secretByteCount)),
+            record: .init(.random(count: HardwareProtocol.recordByteCount)))
+        let (ours, theirs) = try PacketSocket.pair()
+        let channel = try MessageChannel(ours)
+        let soon = Deadline(after: .seconds(20), on: SystemClock())
+        let message = HardwareProtocol.encode(request, number: 1)
+        try channel.send(message.header, message.tail, until: soon)
+        // Closed as far as the hands can see, before they begin; the test still hears them.
+        #expect(shutdown(ours.descriptor.raw, Int32(SHUT_WR)) == 0)
+        try DaemonStarter.start(
+            HardwareScene.path(of: HardwareHelper.programName), arguments: [], environment: [],
+            keeping: theirs.descriptor)
+        guard let frame = try channel.receive(until: soon),
+            case .failed(let why)? = HardwareProtocol.decodeAnswer(header: frame.header, tail: frame.tail)?.answer
+        else {
+            Issue.record("they did not refuse it")
+            return
+        }
+        #expect(why.hasPrefix("whoever asked for it waits no longer"))
+        #expect(try scene.tpm.indices() == [])
+    }
+}
+
+/// Hands that count what is read, and may be slower than whoever waits for them.
+private final class WatchedHardware: HardwareDoor {
+    private struct State {
+        var reads = 0
+        var holdsDefinitions = false
+        var held: HardwareRequest?
+    }
+
+    private let door: any HardwareDoor
+    private let state = Mutex(State())
+
+    init(_ door: any HardwareDoor) { self.door = door }
+
+    var reads: Int { state.withLock { $0.reads } }
+
+    var holdsDefinitions: Bool {
+        get { state.withLock { $0.holdsDefinitions } }
+        set { state.withLock { $0.holdsDefinitions = newValue } }
+    }
+
+    func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        let isHeld = state.withLock { state in
+            switch request {
+            case .read:
+                state.reads += 1
+                return false
+            case .define where state.holdsDefinitions:
+                state.held = request
+                return true
+            default: return false
+            }
+        }
+        guard !isHeld else { throw .silent(patience) }
+        return try door.ask(request, patience: patience)
+    }
+
+    /// Does what nobody waits for any more.
+    func finish() throws {
+        let held = try #require(state.withLock { $0.held })
+        _ = try door.ask(held, patience: .seconds(5))
+    }
+}
