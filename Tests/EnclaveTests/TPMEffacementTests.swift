@@ -302,6 +302,52 @@ struct TPMEffacementTests {
         #expect(try scene.tpm.indices() == [] && effacement() == EffacementState())
     }
 
+    // MARK: Given up
+
+    /// And it is destroyed all the same, should the TPM come back.
+    @Test(arguments: [true, false]) func onlyThePersonGivesItUp(whileOpen: Bool) throws {
+        try keepInTPM()
+        let places = try places()
+        let door = try scene.door()
+        try expectRefusal("the TPM gives it out") { try door.giveEffacementUp(passcode: Self.passcode) }
+        if whileOpen { scene.tpm.stop() } else { try scene.tpm.clear() }
+        try expectRefusal("") { try door.changePasscode(from: Self.passcode, to: Self.other) }
+        #expect { try door.giveEffacementUp(passcode: Self.other) } throws: {
+            ($0 as? KeychainError)?.reason == .authenticationFailed
+        }
+        if !whileOpen {
+            try startAgain()
+            try unlock()
+            #expect(try fate(of: lasting) == .locked)
+        }
+        try scene.door().giveEffacementUp(passcode: Self.passcode)
+        #expect(try effacement() == EffacementState(left: places))
+        #expect(try fate(of: key) == .key && fate(of: lasting) == .effaced)
+        let later = try MadeKey(in: try scene.opened(), .row(Self.akpu))
+        for credential in [PersonCredential.passcode(Self.passcode), .recoveryCode(code)] {
+            try startAgain()
+            try scene.door().unlock(with: credential)
+            #expect(try later.opens(in: try scene.opened()) && fate(of: key) == .key)
+        }
+        if whileOpen { try scene.tpm.start() } else { try scene.tpm.undoClearing() }
+        try unlock()
+        #expect(try scene.tpm.indices() == [] && effacement() == EffacementState())
+        #expect(try fate(of: lasting) == .effaced && fileVersion() == 2)
+    }
+
+    @Test func whatIsLeftInATPMThatDoesNotComeBackIsForgottenByWhoSaysSo() throws {
+        try keepInTPM()
+        try scene.tpm.clear()
+        let door = try scene.door()
+        try door.resetPasscode(with: code, to: Self.other)
+        #expect(try effacement().left.count == 1)
+        try door.giveEffacementUp(passcode: Self.other)
+        #expect(try effacement() == EffacementState() && fileVersion() == 2)
+        #expect { try door.giveEffacementUp(passcode: Self.other) } throws: { error in
+            (error as? KeychainError)?.reason == .protectorRefused(why: "no TPM has anything of it")
+        }
+    }
+
     /// The code as a protector is written before the keybag.
     @Test func aCodeThatTheTPMKeepsFromBeingMadeIsNoProtectorEither() throws {
         let door = try scene.door()

@@ -124,6 +124,43 @@ struct SlotEndToEndTests {
         try programs.status()["effacementsLeft"] as? [[String: String]]
     }
 
+    @Test(.enabled(if: SoftwareTPM.canBeOwned, "tpm2-tools are not installed"))
+    func aPersonGivesUpWhatATPMKeeps() throws {
+        func giveUp(_ more: String...) throws -> BuiltPrograms.Outcome {
+            try programs.run(
+                BuiltPrograms.latchkey, ["passcode", "effacement", "file", "--give-up"] + more,
+                input: Data("words words".utf8))
+        }
+        #expect(try latchkey("passcode", "effacement", "tpm", "--give-up", typed: "words words").status == 2)
+        #expect(try latchkey("passcode", "effacement", "file", "--yes", typed: "words words").status == 2)
+        let lasting = "when-passcode-set-this-device-only"
+        #expect(try latchkey("set", "bank", "alice", typed: "CANARY 2").status == 0)
+        #expect(try latchkey("edit", "bank", "alice", "--accessible", lasting).status == 0)
+        #expect(
+            try latchkey("passcode", "effacement", "tpm", "--at", tpm.address, typed: "words words").status == 0)
+        let handle = try #require(try tpm.indices().first)
+        #expect(try giveUp("--yes").errors.contains("the TPM gives it out"))
+
+        killAll()
+        try tpm.clear()
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try latchkey("get", "bank", "alice").status == 3)
+        #expect(try latchkey("status").text.contains("closed: the TPM was cleared, or it is another one"))
+        #expect(try latchkey("doctor").text.contains("passcode effacement file --give-up"))
+        let refused = try latchkey("passcode", "effacement", "file", typed: "words words")
+        #expect(refused.status != 0 && refused.errors.contains("nothing was changed"))
+        let unsaid = try giveUp()
+        #expect(unsaid.status == 2 && unsaid.errors.contains("Add --yes"))
+        #expect(try latchkey("get", "bank", "alice").status == 3)
+        let done = try giveUp("--yes")
+        #expect(done.status == 0 && done.errors.contains("index \(handle) of the TPM at \(tpm.address)"))
+        #expect(try latchkey("get", "bank", "alice").status == 1)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+        #expect(try programs.status()["effacement"] as? String == "file")
+        #expect(try giveUp().status == 0)
+        #expect(try left() == [])
+    }
+
     @Test func anErasureSaysWhatATPMMayStillHave() throws {
         func erasure() throws -> String { try latchkey("erase", "--yes").errors }
         #expect(

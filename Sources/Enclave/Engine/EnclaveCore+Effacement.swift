@@ -156,6 +156,25 @@ extension EnclaveCore {
             effacement: .tpm(new.secret, new.index, password: new.password))
     }
 
+    /// Whoever has the passcode says that nobody is to wait any longer for a TPM that does
+    /// not come back.
+    mutating func giveEffacementUp(_ derived: DerivedSecrets) throws(KeybagError) {
+        try open(derived.credential)
+        guard keybag.body.tpm.place != nil else {
+            var next = keybag.body
+            next.tpm.undefining = []
+            return try write(next)
+        }
+        try replaceSlot(derived.credential, effacement: .fileInPlaceOfLost)
+    }
+
+    /// What it is not needed for.
+    func refuseGivingUp() throws(KeychainError) {
+        let tpm = keybag.body.tpm
+        if case .there? = reading { throw .slot("the TPM gives it out; without --give-up nothing is lost") }
+        guard !tpm.isEmpty else { throw .slot("no TPM has anything of it") }
+    }
+
     // MARK: What is to be destroyed
 
     /// But for what may come to be there yet: not finding that would say nothing.

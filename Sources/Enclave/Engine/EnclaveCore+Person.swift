@@ -100,6 +100,7 @@ extension EnclaveCore {
         defer { reading = nil }
         if case .protector(let request) = request { return try perform(request, with: derived, at: moment) }
         if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
+        if case .giveEffacementUp = request { try refuseGivingUp() }
         do throws(KeybagError) {
             switch request {
             case .unlock, .unlockByLogin: try open(derived.credential)
@@ -124,6 +125,7 @@ extension EnclaveCore {
             case .setLockPolicy(let policy, _): try set(policy)
             case .guardPasscode(let address, _, _): try guardPasscode(by: address, derived)
             case .keepEffacement(let address, _, _): try keepEffacement(in: address, derived, at: moment)
+            case .giveEffacementUp: try giveEffacementUp(derived)
             case .protector, .slot: break
             }
         } catch {
@@ -274,7 +276,7 @@ extension EnclaveCore {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
         // What is to be effaced need not be there.
-        let present = keys == .effaced ? nil : try presentEffacement()
+        let present = keys == .effaced || new?.givesUp == true ? nil : try presentEffacement()
         let change = try KeybagChange(
             of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
             replacedBy: new, movingTo: newRoot, recording: audit.held != nil)

@@ -101,7 +101,8 @@ struct KeybagChange: ~Copyable {
         if isEffaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
         if !needsPerson { (next.lockPolicy, next.fingerUnlocks) = (.never, false) }
         next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
-        let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
+        let maker = KeyMaker(
+            store: old.store, effacement: needsPerson ? (fresh ?? present) : nil, isEffaced: isEffaced)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }
         let inBag = try maker.wrapped(made)
         next.tpm = try Self.tpm(of: keybag, made, keepsSecret: needsPerson && !isFresh, newEffacement)
@@ -285,13 +286,15 @@ extension OpenBag {
 private struct KeyMaker {
     let store: StoreID
     let effacement: EffacementSecret?
+    /// What a person opened begins anew.
+    let isEffaced: Bool
 
     func bag(
         from old: borrowing OpenBag, _ change: KeybagChange.Keys, _ before: KeybagBody, _ next: KeybagBody
     ) throws(KeybagError) -> OpenBag {
         var keys = old.keys.filter { $0.protectionClass != .whenPasscodeSetThisDeviceOnly }
         var effaceable = old.keys.filter { $0.protectionClass == .whenPasscodeSetThisDeviceOnly }
-        if change == .effaced || effacement == nil { effaceable = [] }
+        if isEffaced || effacement == nil { effaceable = [] }
         if change != .kept {
             keys += ProtectionClass.allCases.filter { ClassKeyParent(of: $0) == .bag }.map { Self.fresh($0, before) }
         }

@@ -72,16 +72,21 @@ struct TPMEffacement: Hashable, Sendable {
 /// Where another effacement secret is to lie.
 enum NewEffacement: Sendable {
     case file
+    /// The present one is given up, wherever it is, and what it opened with it.
+    case fileInPlaceOfLost
     /// Written there already.
     case tpm(EffacementSecret, TPMIndex, password: SharedSecret)
 
     /// One that is there already.
     fileprivate var secret: EffacementSecret? {
         switch self {
-        case .file: nil
+        case .file, .fileInPlaceOfLost: nil
         case .tpm(let secret, _, _): secret
         }
     }
+
+    /// Whether the present one need not be there.
+    var givesUp: Bool { if case .fileInPlaceOfLost = self { true } else { false } }
 
     /// The secret that a change brings.
     static func secret(of new: NewEffacement?) -> EffacementSecret { new?.secret ?? .random() }

@@ -23,7 +23,7 @@ struct PasscodeCommand: ParsableCommand {
 }
 
 /// What is destroyed with a passcode that goes without being known.
-private let keptWithThePasscode =
+let keptWithThePasscode =
     "This destroys every item that is kept only as long as the passcode is set "
     + "(kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly), for good"
 

@@ -15,8 +15,11 @@ struct PasscodeEffacementCommand: Verb {
             of the TPM's memory.
 
             The price: where the TPM is cleared or breaks those items are lost, and the recovery code brings back all \
-            others alone. Where it does not answer they stay closed until it does, and until then nothing can be changed \
-            that would give them up but by `latchkey passcode reset` and `remove`. The TPM's owner must not have set a \
+            others alone. Where it does not answer, or another TPM does, they stay closed, and nothing can be changed that \
+            would give them up but by `latchkey passcode reset` and `remove`. Where it does not come back, \
+            `latchkey passcode effacement file --give-up` gives them up for good: nobody can tell a TPM that was cleared \
+            from another one, so you say it. It asks on a terminal, and needs --yes elsewhere; where the file has it \
+            already, nobody tries any more to destroy what is left in TPMs. The TPM's owner must not have set a \
             password; whoever may use the TPM can destroy the secret, and only who has the passcode, the login password \
             or the recovery code can read it. A copy of the folder that is used beside it shares the secret, and destroys \
             it for both. `latchkey erase` asks no TPM: remove the passcode first.
@@ -28,6 +31,7 @@ struct PasscodeEffacementCommand: Verb {
             EXAMPLES
               latchkey passcode effacement tpm
               latchkey passcode effacement file
+              latchkey passcode effacement file --give-up
 
             --json writes \(DeviceText.jsonForm): how the keychain is afterwards.
             """)
@@ -37,6 +41,12 @@ struct PasscodeEffacementCommand: Verb {
 
     @OptionGroup var tpm: TPMOption
 
+    @Flag(help: "Destroy those items, because the TPM that opens them does not come back.")
+    var giveUp = false
+
+    @Flag(help: "Destroy them without asking.")
+    var yes = false
+
     @OptionGroup var arguments: PersonArguments
     @OptionGroup var store: StoreOptions
 
@@ -45,13 +55,18 @@ struct PasscodeEffacementCommand: Verb {
         case file
     }
 
-    func validate() throws { try tpm.belongs(place == .tpm) }
+    func validate() throws {
+        try tpm.belongs(place == .tpm)
+        guard place == .file || !giveUp else { throw ValidationError("--give-up goes with file") }
+        guard giveUp || !yes else { throw ValidationError("--yes goes with --give-up") }
+    }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()
         let door = try reach.remoteDoor()
+        guard !giveUp else { return try perform(givingUpAt: door, of: reach, console) }
         var input = arguments.input(console)
         let passcode = SharedSecret(try input.existing())
         let needsCode = place == .tpm && reach.state.hasRecoveryCode
@@ -65,6 +80,23 @@ struct PasscodeEffacementCommand: Verb {
                 ? "What goes with the passcode lies in the TPM from now on. Where the TPM is cleared or breaks, items "
                     + "that last as long as the passcode are lost."
                 : "What goes with the passcode lies in a file of the keychain's folder from now on.",
+            of: reach, on: console)
+        return .done
+    }
+
+    private func perform(
+        givingUpAt door: RemotePersonDoor, of reach: PersonReach, _ console: any Console
+    ) throws(CommandFailure) -> ExitStatus {
+        let isLost = reach.state.effacement.tpm != nil
+        if isLost { try Confirmation(console: console, isGiven: yes).require(keptWithThePasscode, word: "give up") }
+        var input = arguments.input(console)
+        let passcode = SharedSecret(try input.existing())
+        try PersonReach.asking { () throws(KeychainError) in try door.giveEffacementUp(passcode: passcode) }
+        try arguments.report(
+            isLost
+                ? "Items that were kept as long as the passcode is set are gone. What is stored so from now on opens with a "
+                    + "file of the keychain's folder."
+                : "Nobody tries any more to destroy what TPMs have left.",
             of: reach, on: console)
         return .done
     }
