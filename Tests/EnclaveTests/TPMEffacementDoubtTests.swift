@@ -89,6 +89,21 @@ struct TPMEffacementDoubtTests {
         #expect(why.hasPrefix("whoever asked for it waits no longer"))
         #expect(try scene.tpm.indices() == [])
     }
+
+    /// Nobody waits for it who needs it for nothing.
+    @Test func whatTakesNothingOfItDoesNotAskForIt() throws {
+        let door = try scene.door()
+        try door.keepEffacement(in: address, passcode: Self.passcode, code: nil)
+        let before = hardware.reads
+        _ = try door.addProtector(address, passcode: Self.passcode)
+        _ = try door.resealProtector(try scene.name("tpm2"), passcode: Self.passcode)
+        _ = try door.protectors()
+        _ = try door.slots()
+        try door.setLockPolicy(try #require(LockPolicy(idleSeconds: 900)), passcode: Self.passcode)
+        #expect(hardware.reads == before)
+        _ = try unlock()
+        #expect(hardware.reads == before + 1)
+    }
 }
 
 /// Hands that count what is read, and may be slower than whoever waits for them.

@@ -211,11 +211,17 @@ extension EnclaveCore {
 
 extension PersonRequest {
     /// Whether it opens the class akpu or wraps its keys anew. What destroys them needs no
-    /// TPM that answers.
+    /// TPM that answers, and for what does neither nobody waits for one.
     fileprivate var usesEffacement: Bool {
         switch self {
-        case .resetPasscode, .removePasscode, .setLockPolicy, .changeLogin, .makeRecoveryCode: false
-        default: true
+        case .resetPasscode, .removePasscode, .setLockPolicy, .changeLogin, .makeRecoveryCode, .lock, .setPasscode,
+            .unlockBySlot:
+            false
+        case .protector(.list), .protector(.test), .protector(.add), .protector(.reseal): false
+        case .slot(.list), .slot(.add(.fingerprint, _)), .slot(.removeFingerprint): false
+        case .unlock, .unlockByLogin, .changePasscode, .confirmRecoveryCode, .removeRecoveryCode, .guardPasscode,
+            .keepEffacement, .giveEffacementUp, .protector(.remove), .slot(.add), .slot(.remove):
+            true
         }
     }
 }

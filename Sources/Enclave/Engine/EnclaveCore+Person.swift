@@ -182,7 +182,10 @@ extension EnclaveCore {
     /// Whether what was to open akpu was there.
     mutating func note(_ found: EffacementReading) {
         unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
+        let before = effacementFault
         effacementFault = nil
+        // Told also where what it was looked for then fails.
+        defer { if effacementFault != before { stateNumber += 1 } }
         guard keybag.body.hasPasscode else { return }
         switch found {
         case .there: break
@@ -225,6 +228,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         forgetFinger()
+        effacementFault = nil
         keybag.forgetFirstUnlock()
         trust = BiometryTrust()
         audit.cursor = nil

@@ -284,12 +284,13 @@ extension EnclaveServer {
     }
 
     private func finish(_ work: PersonDesk.Work, _ sweep: PersonDesk.Sweep) {
+        let before = keeper.device?.number
         do throws(KeychainError) {
             try withCore { core throws(KeychainError) in core.forget(sweep.undefined) }
         } catch {
             // No keybag is open any more: the next opening looks for them.
         }
-        tell(sweep.outcome, to: work, hasChanged: sweep.hasChanged)
+        tell(sweep.outcome, to: work, hasChanged: sweep.hasChanged || before != keeper.device?.number)
         lockWhereUnused()
         beginAtDesk()
     }
