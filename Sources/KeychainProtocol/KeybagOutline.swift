@@ -16,24 +16,42 @@ package enum KeybagOutline {
         some(inData: path) { $0.slots.contains { $0.kind == kind } }
     }
 
-    /// Whether some copy says that a TPM has, or may have, an effacement secret; true as well
-    /// where that cannot be seen.
-    package static func namesTPM(inData path: String) -> Bool { some(inData: path, \.hasTpmEffacement) }
+    /// Where TPMs have, or may have, an effacement secret, as some copy says it; nil where that
+    /// cannot be seen.
+    package static func tpmPlaces(inData path: String) -> [TPMPlace]? {
+        guard let copies = copies(inData: path) else { return nil }
+        var places: [TPMPlace] = []
+        for tpm in copies.map(\.tpmEffacement) {
+            for index in (tpm.hasIndex ? [tpm.index] : []) + tpm.undefining {
+                guard let place = TPMIndex(index)?.place else { return nil }
+                if !places.contains(place) { places.append(place) }
+            }
+        }
+        return places
+    }
 
     private static func some(inData path: String, _ isMeant: (Latchkey_KeybagBody) -> Bool) -> Bool {
+        copies(inData: path).map { $0.contains(where: isMeant) } ?? true
+    }
+
+    /// nil where one that is there is none, or cannot be read.
+    private static func copies(inData path: String) -> [Latchkey_KeybagBody]? {
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) {
             folder = try PrivateDirectory("\(path)/\(EnclaveRendezvous.folderName)", creating: false)
         } catch {
-            if case .system(_, let below) = error { return !below.isNoSuchFile }
-            return true
+            if case .system(_, let below) = error, below.isNoSuchFile { return [] }
+            return nil
         }
-        return (0..<2).contains { copy in
+        var copies: [Latchkey_KeybagBody] = []
+        for number in 0..<2 {
             do throws(SystemCallError) {
-                guard let bytes = try folder.read("keybag.\(copy)", atMost: largestFile) else { return false }
-                return body(in: bytes).map(isMeant) ?? true
-            } catch { return true }
+                guard let bytes = try folder.read("keybag.\(number)", atMost: largestFile) else { continue }
+                guard let copy = body(in: bytes) else { return nil }
+                copies.append(copy)
+            } catch { return nil }
         }
+        return copies
     }
 
     /// Of the slots in a file; nil where it is none.

@@ -161,11 +161,42 @@ struct SlotEndToEndTests {
         #expect(try left() == [])
     }
 
+    @Test(.enabled(if: SoftwareTPM.canBeOwned, "tpm2-tools are not installed"))
+    func aRestoreSaysWhatATPMKeeps() throws {
+        let backup = programs.home + "/keychain.backup"
+        #expect(try latchkey("backup", backup).status == 0)
+        #expect(
+            try latchkey("passcode", "effacement", "tpm", "--at", tpm.address, typed: "words words").status == 0)
+        let handle = try #require(try tpm.indices().first)
+        // What the backup names as well stays in use.
+        #expect(try latchkey("backup", backup + ".2").status == 0)
+        let same = try latchkey("restore", "--replace", backup + ".2")
+        #expect(same.status == 0 && !same.errors.contains("TPM"))
+        let other = try latchkey("restore", "--replace", backup)
+        let removal = "tpm2_nvundefine --tcti=swtpm:path=\(tpm.socket) \(handle)"
+        #expect(other.status == 0 && other.errors.contains("stays in index \(handle) of the TPM at \(tpm.address)"))
+        #expect(other.errors.contains(removal))
+        // And so does whoever erases all of them.
+        #expect(try latchkey("erase", "--yes").errors.contains(removal))
+        try run(removal)
+        #expect(try tpm.indices() == [])
+    }
+
+    private func run(_ line: String) throws {
+        let words = line.split(separator: " ").map(String.init)
+        let tool = Process()
+        tool.executableURL = URL(filePath: "/usr/bin/" + words[0])
+        tool.arguments = Array(words.dropFirst())
+        try tool.run()
+        tool.waitUntilExit()
+        #expect(tool.terminationStatus == 0)
+    }
+
     @Test func anErasureSaysWhatATPMMayStillHave() throws {
         func erasure() throws -> String { try latchkey("erase", "--yes").errors }
         #expect(
             try latchkey("passcode", "effacement", "tpm", "--at", tpm.address, typed: "words words").status == 0)
-        #expect(try erasure().contains("A TPM may still have what went with the passcode"))
+        #expect(try erasure().contains("What went with a passcode stays in index 0x"))
         #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
         #expect(try !erasure().contains("TPM"))
     }

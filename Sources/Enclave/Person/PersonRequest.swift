@@ -225,11 +225,11 @@ extension DeviceWork {
     func done(for derived: DerivedSecrets) -> DerivedSecrets {
         var derived = derived
         var outcome = done()
+        outcome.effacement.reading = outcome.effacement.reading ?? derived.devices?.effacement.reading
         if let guardian, let new = derived.new {
             derived.new = nil
             do throws(HardwareError) { derived.new = try new.guarded(by: guardian, hardware) } catch {
                 outcome.refusals[Array(guardian.description.utf8)] = error
-        outcome.effacement.reading = outcome.effacement.reading ?? derived.devices?.effacement.reading
             }
         }
         derived.devices = outcome
