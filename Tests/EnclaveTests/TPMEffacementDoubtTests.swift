@@ -90,6 +90,30 @@ struct TPMEffacementDoubtTests {
         #expect(try scene.tpm.indices() == [])
     }
 
+    /// TPM2_NV_ReadPublic, answered with TPM_RC_HANDLE: there is no such index.
+    @Test(.enabled(if: LyingRelay.isPossible, "there is no python3"))
+    func whatSomebodyOnTheWaySaysIsNotThereIsNotGone() throws {
+        let door = try scene.door()
+        let lasting = try MadeKey(in: try scene.opened(), .row(.whenPasscodeSetThisDeviceOnly))
+        try door.keepEffacement(in: address, passcode: Self.passcode, code: nil)
+        try door.lock()
+        let relay = try LyingRelay(before: scene.tpm, answering: 0x169, with: 0x18B)
+        #expect(try unlock().fault?.hasPrefix("the TPM answered what no TPM answers") == true)
+        #expect(throws: KeychainError.self) { try door.changePasscode(from: Self.passcode, to: .text("other words")) }
+        try relay.end()
+        #expect(try unlock() == EffacementState(tpm: address))
+        #expect(try lasting.opens(in: try scene.opened()))
+
+        let second = try LyingRelay(before: scene.tpm, answering: 0x169, with: 0x18B)
+        try door.removePasscode(with: .passcode(Self.passcode))
+        #expect(try door.state().effacement.left.count == 1)
+        try second.end()
+        #expect(try scene.tpm.indices().count == 1)
+        try scene.startAgain()
+        _ = try scene.open()
+        #expect(try scene.tpm.indices() == [] && scene.door().state().effacement == EffacementState())
+    }
+
     /// Nobody waits for it who needs it for nothing.
     @Test func whatTakesNothingOfItDoesNotAskForIt() throws {
         let door = try scene.door()
