@@ -46,7 +46,7 @@ extension EnclaveCore {
         for request: PersonRequest, after derived: DerivedSecrets
     ) throws(KeychainError) -> DeviceWork? {
         guard case .keepEffacement(let address?, _, _) = request, let outcome = derived.devices?.effacement,
-            let storageKey = outcome.storageKey, outcome.reading?.isUnreachable != true
+            let storageKey = outcome.storageKey, outcome.reading?.isAwaited != true
         else { return nil }
         var work = DeviceWork(jobs: [], hardware: hardware)
         var effacement = EffacementWork()
@@ -114,7 +114,7 @@ extension EnclaveCore {
     /// - Throws: what says nothing about the file (no memory, no permission).
     func effacement() throws(KeybagError) -> EffacementReading {
         guard keybag.body.tpm.place == nil else {
-            return reading ?? .unreachable(.failed("it is asked when the passcode is typed"))
+            return reading ?? .notAsked
         }
         let name = keybag.body.effacement
         guard !name.isEmpty, let secret = try storage.effacement(named: name) else { return .gone }
@@ -129,6 +129,7 @@ extension EnclaveCore {
         case .there(let secret): return secret
         case .gone: return nil
         case .unreachable(let why): throw .device(.failed("\(why). \(Self.keptBack)"))
+        case .notAsked: throw .device(.failed("no TPM was asked. \(Self.keptBack)"))
         }
     }
 

@@ -79,7 +79,7 @@ extension EnclaveCore {
             let found = try effacement()
             switch kept.take() {
             case .some(let kept):
-                try keybag.unlock(with: kept, effacement: found.secret, isAwaited: found.isUnreachable)
+                try keybag.unlock(with: kept, effacement: found.secret, isAwaited: found.isAwaited)
             case .none: return
             }
             note(found)

@@ -167,12 +167,12 @@ extension EnclaveCore {
         guard let credential else { throw .unreadable(.slotRefuses) }
         let found = try effacement()
         // What is open stays open, whether or not its TPM is still there.
-        if found.isUnreachable, ring.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
+        if found.isAwaited, ring.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
             guard keybag.accepts(credential.slotSecret) else { throw .unreadable(.slotRefuses) }
             return
         }
         let before = (keybag.lock, ring.openClasses)
-        try keybag.unlock(with: credential.slotSecret, effacement: found.secret, isAwaited: found.isUnreachable)
+        try keybag.unlock(with: credential.slotSecret, effacement: found.secret, isAwaited: found.isAwaited)
         kept = nil
         // Told also where what it was opened for then fails.
         if before != (keybag.lock, ring.openClasses) { stateNumber += 1 }
@@ -182,13 +182,14 @@ extension EnclaveCore {
     /// Whether what was to open akpu was there.
     mutating func note(_ found: EffacementReading) {
         unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
+        if case .notAsked = found { return }
         let before = effacementFault
         effacementFault = nil
         // Told also where what it was looked for then fails.
         defer { if effacementFault != before { stateNumber += 1 } }
         guard keybag.body.hasPasscode else { return }
         switch found {
-        case .there: break
+        case .there, .notAsked: break
         case .unreachable(let why): effacementFault = "\(why)"
         case .gone where keybag.body.tpm.place != nil: effacementFault = KeybagError.Cause.effacementMissing.rawValue
         case .gone:

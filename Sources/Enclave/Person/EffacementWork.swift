@@ -97,7 +97,15 @@ enum EffacementReading: Sendable {
     case gone
     /// It may come back with the TPM that has it.
     case unreachable(HardwareError)
+    /// Nobody asked the TPM that has it: that takes a passcode.
+    case notAsked
 
     var secret: EffacementSecret? { if case .there(let secret) = self { secret } else { nil } }
-    var isUnreachable: Bool { if case .unreachable = self { true } else { false } }
+    /// Whether it may come yet.
+    var isAwaited: Bool {
+        switch self {
+        case .unreachable, .notAsked: true
+        case .there, .gone: false
+        }
+    }
 }
