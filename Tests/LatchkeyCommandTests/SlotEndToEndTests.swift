@@ -182,6 +182,24 @@ struct SlotEndToEndTests {
         #expect(try tpm.indices() == [])
     }
 
+    /// Whoever looks at a backup may go back to what was there before.
+    @Test(.enabled(if: SoftwareTPM.canBeOwned, "tpm2-tools are not installed"))
+    func aRestoreHasNoTPMDestroyAnything() throws {
+        let backup = programs.home + "/keychain.backup"
+        #expect(
+            try latchkey("passcode", "effacement", "tpm", "--at", tpm.address, typed: "words words").status == 0)
+        tpm.stop()
+        let removed = try latchkey("passcode", "remove", "--yes", typed: "words words")
+        #expect(removed.status == 0 && removed.errors.contains("may open with it"))
+        #expect(try latchkey("backup", backup).status == 0)
+        try tpm.start()
+        #expect(try latchkey("restore", "--replace", backup).status == 0)
+        #expect(try tpm.indices().count == 1)
+        // The next start of the keychain does.
+        #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
+        #expect(try tpm.indices() == [])
+    }
+
     private func run(_ line: String) throws {
         let words = line.split(separator: " ").map(String.init)
         let tool = Process()

@@ -23,14 +23,17 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     /// Opens the keybag in `enclave` under the data folder, making it where
     /// `expected` allows.
     ///
-    /// - Parameter recoveryCode: as a person typed it, for a keybag that nothing else
-    ///   opens; none is made then.
+    /// - Parameters:
+    ///   - purpose: what it is opened for.
+    ///   - recoveryCode: as a person typed it, for a keybag that nothing else opens; none
+    ///     is made then.
     /// - Throws: `errSecNotAvailable` with reason `keybagUnreadable`,
     ///   `storeMismatch`, `storeNewer`, `storeInUse`, `diskFull` or `inputOutput`;
     ///   `errSecAuthFailed` where the code does not open it either.
     package convenience init(
-        dataDirectory: String, expecting expected: ExpectedStore, clock: any KeychainClock = SystemClock(),
-        passcodeCost: PasscodeCost = .calibrated, hardware: any HardwareDoor = NoHardware(),
+        dataDirectory: String, expecting expected: ExpectedStore, for purpose: KeybagPurpose = .use,
+        clock: any KeychainClock = SystemClock(), passcodeCost: PasscodeCost = .calibrated,
+        hardware: any HardwareDoor = NoHardware(),
         recoveryCode: SharedSecret? = nil, biometry: (any BiometrySource)? = nil
     ) throws(KeychainError) {
         let daemon = KeybagOpener.daemon(expected)
@@ -38,7 +41,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let core = try directory.open(
-                for: opener ?? daemon, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware,
+                for: opener ?? daemon, purpose, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware,
                 biometry: biometry)
             guard daemon.accepts(core.store) else { throw .mismatch }
             try self.init(core, directory, clock)

@@ -46,10 +46,11 @@ extension EnclaveDirectory {
     /// older copy is written again from the good one.
     ///
     /// - Parameters:
+    ///   - purpose: whether what went is destroyed in TPMs too.
     ///   - moment: now, by the clock whose time counts for attempts.
     func open(
-        for opener: KeybagOpener, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware(),
-        biometry: (any BiometrySource)? = nil
+        for opener: KeybagOpener, _ purpose: KeybagPurpose = .use, at moment: Duration, cost: PasscodeCost,
+        hardware: any HardwareDoor = NoHardware(), biometry: (any BiometrySource)? = nil
     ) throws(KeybagError) -> EnclaveCore {
         var keybag = try keybagFiles()
         if keybag.isAbsent {
@@ -88,7 +89,7 @@ extension EnclaveDirectory {
         }
         core.protectors = held
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
-        core.undefineAtStart(within: keys.left)
+        if purpose == .use { core.undefineAtStart(within: keys.left) }
         return core
     }
 
