@@ -16,10 +16,11 @@ package enum KeybagOutline {
         some(inData: path) { $0.slots.contains { $0.kind == kind } }
     }
 
-    /// Where TPMs have, or may have, an effacement secret, as some copy says it; nil where that
-    /// cannot be seen.
+    /// Where TPMs have, or may have, an effacement secret, as some copy says it; nil where
+    /// something is there and no copy can be read.
     package static func tpmPlaces(inData path: String) -> [TPMPlace]? {
-        guard let copies = copies(inData: path) else { return nil }
+        let (copies, areAll) = copies(inData: path)
+        guard areAll || !copies.isEmpty else { return nil }
         var places: [TPMPlace] = []
         for tpm in copies.map(\.tpmEffacement) {
             for index in (tpm.hasIndex ? [tpm.index] : []) + tpm.undefining {
@@ -31,27 +32,28 @@ package enum KeybagOutline {
     }
 
     private static func some(inData path: String, _ isMeant: (Latchkey_KeybagBody) -> Bool) -> Bool {
-        copies(inData: path).map { $0.contains(where: isMeant) } ?? true
+        let (copies, areAll) = copies(inData: path)
+        return !areAll || copies.contains(where: isMeant)
     }
 
-    /// nil where one that is there is none, or cannot be read.
-    private static func copies(inData path: String) -> [Latchkey_KeybagBody]? {
+    /// Those that can be read, and whether these are all that are there.
+    private static func copies(inData path: String) -> (read: [Latchkey_KeybagBody], areAll: Bool) {
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) {
             folder = try PrivateDirectory("\(path)/\(EnclaveRendezvous.folderName)", creating: false)
         } catch {
-            if case .system(_, let below) = error, below.isNoSuchFile { return [] }
-            return nil
+            if case .system(_, let below) = error, below.isNoSuchFile { return ([], true) }
+            return ([], false)
         }
         var copies: [Latchkey_KeybagBody] = []
+        var areAll = true
         for number in 0..<2 {
             do throws(SystemCallError) {
                 guard let bytes = try folder.read("keybag.\(number)", atMost: largestFile) else { continue }
-                guard let copy = body(in: bytes) else { return nil }
-                copies.append(copy)
-            } catch { return nil }
+                if let copy = body(in: bytes) { copies.append(copy) } else { areAll = false }
+            } catch { areAll = false }
         }
-        return copies
+        return (copies, areAll)
     }
 
     /// Of the slots in a file; nil where it is none.

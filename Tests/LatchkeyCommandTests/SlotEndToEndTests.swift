@@ -108,13 +108,13 @@ struct SlotEndToEndTests {
         tpm.stop()
         let removed = try latchkey("passcode", "remove", "--yes", typed: "words words")
         let place = "index \(handle) of the TPM at \(tpm.address)"
-        #expect(removed.status == 0 && removed.errors.contains("still there: \(place)."))
+        #expect(removed.status == 0 && removed.errors.contains("may still be there: \(place)."))
         #expect(try latchkey("get", "bank", "alice").status == 1)
         #expect(try left() == [["tpm": tpm.address, "handle": handle]])
         #expect(try latchkey("status").text.contains("still to be destroyed: \(place)"))
         try tpm.start()
         let asked = try latchkey("doctor").text
-        #expect(asked.contains("\(place) still has a secret that went with a passcode") && asked.contains("kill "))
+        #expect(asked.contains("\(place) may still have a secret that went with a passcode") && asked.contains("kill "))
         killAll()
         #expect(try latchkey("get", "mail", "alice").text == "CANARY")
         #expect(try left() == [])

@@ -6,8 +6,8 @@ internal import KeychainProtocol
 /// The effacement secret, where a TPM has it.
 ///
 /// The keybag names an index that is to be made before it is made, and one that is to go
-/// until it is gone: what a crash leaves is destroyed at the next start, or with the next
-/// request of a person.
+/// until it is gone: what a crash leaves is destroyed at the next start, or after the next
+/// request of a person that brings a credential.
 extension EnclaveCore {
     // MARK: Before devices are asked
 

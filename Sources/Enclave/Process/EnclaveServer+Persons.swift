@@ -269,8 +269,8 @@ extension EnclaveServer {
     }
 
     /// What TPMs still have of secrets that went is destroyed before a person is told that
-    /// it is gone; where a TPM does not answer, with that person's next request, or at the
-    /// next start.
+    /// it is gone; where a TPM does not answer, after the next request that brings a
+    /// credential, or at the next start.
     private func destroysFirst(_ done: PersonDesk.Done, _ sweep: PersonDesk.Sweep) -> Bool {
         guard case .change(let request) = done.work.request, request.credential != nil else { return false }
         if case .failure = sweep.outcome, !done.areDevicesAsked { return false }

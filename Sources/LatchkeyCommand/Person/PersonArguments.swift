@@ -69,9 +69,11 @@ struct PersonArguments: ParsableArguments {
     }
 
     private static func told(_ left: [TPMPlace]) -> String {
-        "A secret that was to be destroyed is still there: \(left.map(\.description).joined(separator: ", ")). That TPM does "
-            + "not answer, or another one does in its place; a copy of the folder from before opens with it. It is tried "
-            + "again with each unlock and at each start; `latchkey doctor` says whether it is gone."
+        "A secret that was to be destroyed may still be there: \(left.map(\.description).joined(separator: ", ")). That "
+            + "TPM does not answer, or another one does in its place, or the keychain's files could not all be written; a "
+            + "copy of the folder from before may open with it. It is tried again at each start, and after an unlock or a "
+            + "change for which the passcode, the login password or the recovery code is typed; `latchkey doctor` says "
+            + "whether it is gone."
     }
 
     /// Says what was done: to a person in words, to a program as the new state.

@@ -91,7 +91,7 @@ struct RestoreCommand: Verb {
         guard status == .done else { return status }
         // What the backup names as well is in use again.
         before.without(TPMRemains(ofKeychainIn: locations.dataDirectory)).tell(
-            "that of the keychain from before, which opens with it. If you do not go back to that, remove it:",
+            "that of the keychain from before, which may open with it. If you do not go back to that, remove it:",
             on: surroundings.console)
         return status
     }

@@ -24,8 +24,9 @@ extension MachineFinding {
         for place in state.left {
             findings.append(
                 MachineFinding(
-                    what: "\(place) still has a secret that went with a passcode, because it does not answer, or "
-                        + "another one does in its place: a copy of the folder from before opens with it",
+                    what: "\(place) may still have a secret that went with a passcode, because it does not answer, or "
+                        + "another one does in its place, or the keychain's files could not all be written: a copy of "
+                        + "the folder from before may open with it",
                     command: device.hasPasscode
                         ? "latchkey unlock   # tries again to destroy them"
                         : "kill \(status.enclaveProcess)   # the next start tries again to destroy them",

@@ -27,7 +27,8 @@ struct TPMRemains {
         return TPMRemains(places.filter { !others.contains($0) })
     }
 
-    static let afterErasure = "nobody asks it any more, and copies of the folder from before open with it. Remove it:"
+    static let afterErasure =
+        "nobody asks it any more, and copies of the folder from before may open with it. Remove it:"
 
     /// Says what stays, where, and what removes it.
     ///
@@ -35,7 +36,8 @@ struct TPMRemains {
     func tell(_ consequence: String, on console: any Console) {
         guard let places else {
             return console.note(
-                "A TPM may still have what went with a passcode: what the folder said of that cannot be read.")
+                "What the folder said of TPMs cannot be read. If you used `latchkey passcode effacement tpm`, a TPM "
+                    + "may still have what went with the passcode.")
         }
         guard !places.isEmpty else { return }
         let list = places.map(\.description).joined(separator: ", ")
