@@ -178,10 +178,12 @@ extension EnclaveCore {
 
     // MARK: What is to be destroyed
 
-    /// But for what may come to be there yet: not finding that would say nothing.
+    /// But for what may come to be there yet: not finding that would say nothing. And
+    /// nothing on the word of one copy of the keybag, where the other may need it.
     ///
     /// - Returns: nil: nothing.
     mutating func undefining(at moment: Duration) -> DeviceWork? {
+        guard !sparesWhatWent else { return nil }
         doubtful.removeAll { $0.until <= moment }
         let left = keybag.body.tpm.undefining.filter { index in !doubtful.contains { $0.index.isSame(as: index) } }
         guard !left.isEmpty else { return nil }

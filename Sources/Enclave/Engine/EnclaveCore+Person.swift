@@ -179,10 +179,11 @@ extension EnclaveCore {
         note(found)
     }
 
-    /// Whether what was to open akpu was there.
+    /// Whether what was to open akpu was there; where nobody asked, what the last one found
+    /// stands.
     mutating func note(_ found: EffacementReading) {
-        unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
         if case .notAsked = found { return }
+        unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
         let before = effacementFault
         effacementFault = nil
         // Told also where what it was looked for then fails.
@@ -308,10 +309,23 @@ extension EnclaveCore {
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
         forgetFinger()
-        unrepaired += failures
         effacementFault = nil
-        settleEffacement()
+        // What only moves is needed by a copy that still says where it was; what is given
+        // up waits for nothing.
+        if new?.moves == true, !failures.isEmpty { sparesWhatWent = true }
+        if keys == .effaced || new?.givesUp == true { sparesWhatWent = false }
+        if !sparesWhatWent { settleEffacement() }
+        note(unwritten: failures)
         pendingCode = nil
+    }
+
+    /// A keybag was written. What waited for both copies to say the same is done once they
+    /// do.
+    mutating func note(unwritten failures: [RepairFailure]) {
+        unrepaired += failures
+        guard sparesWhatWent, failures.isEmpty else { return }
+        sparesWhatWent = false
+        settleEffacement()
     }
 
     private mutating func settleEffacement() {
@@ -374,8 +388,9 @@ extension EnclaveCore {
     mutating func write(_ next: KeybagBody) throws(KeybagError) {
         guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         let generation = keybag.generation + 1
-        unrepaired += try storage.write(next, generation: generation, root: keybag.root)
+        let failures = try storage.write(next, generation: generation, root: keybag.root)
         keybag.adopt(next, generation: generation)
+        note(unwritten: failures)
     }
 
     /// When it has gone unused for as long as it may, by the time since boot; nil: it is
@@ -402,7 +417,8 @@ extension EnclaveCore {
         }
         guard slimmer.classKeys.count < keybag.body.classKeys.count else { return }
         let next = keybag.generation + 1
-        unrepaired += try storage.write(slimmer, generation: next, root: keybag.root)
+        let failures = try storage.write(slimmer, generation: next, root: keybag.root)
         keybag.adopt(slimmer, generation: next)
+        note(unwritten: failures)
     }
 }

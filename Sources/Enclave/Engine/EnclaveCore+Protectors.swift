@@ -290,6 +290,7 @@ extension EnclaveCore {
         if let failure = try storage.write(keybag.body, generation: generation, root: keybag.root).first {
             throw failure.error
         }
+        note(unwritten: [])
         rememberAttempts()
         protectors?.generation += 1
         let unwritten = try storage.write(body, generation: protectors?.generation ?? 0, root: keybag.root)

@@ -40,6 +40,9 @@ struct EnclaveCore: ~Copyable, Sendable {
     /// Indices that somebody may still be making who was not waited for, and until when
     /// (since boot): whoever makes one ends by then.
     var doubtful: [(index: TPMIndex, until: Duration)] = []
+    /// Whether a copy of the keybag that could not be read or written may need what this
+    /// keybag says is to be destroyed: nothing is then, until both say the same.
+    var sparesWhatWent = false
     var audit: AuditLedger
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays

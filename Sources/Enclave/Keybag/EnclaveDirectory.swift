@@ -79,7 +79,10 @@ extension EnclaveDirectory {
             attempts: AttemptCounter(failed: failed, at: moment), cost: cost, biometry: biometry)
         core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
-        core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)
+        core.unrepaired = Self.perform(repairs)
+        core.sparesWhatWent = try !keybagFiles().areBoth(file)
+        // Where a TPM has the secret, another copy may say that the file has it.
+        if body.tpm.place == nil || !core.sparesWhatWent { core.unrepaired += settleEffacement(of: body) }
         if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
         // Before both copies say so, the file's secret may still be needed.
         let name = AuthenticatedFile.Kind.protectors.fileName

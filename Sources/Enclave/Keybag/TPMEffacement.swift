@@ -85,6 +85,9 @@ enum NewEffacement: Sendable {
         }
     }
 
+    /// Whether what the present one opens goes on elsewhere.
+    var moves: Bool { !givesUp }
+
     /// Whether the present one need not be there.
     var givesUp: Bool { if case .fileInPlaceOfLost = self { true } else { false } }
 
