@@ -33,8 +33,8 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package convenience init(
         dataDirectory: String, expecting expected: ExpectedStore, for purpose: KeybagPurpose = .use,
         clock: any KeychainClock = SystemClock(), passcodeCost: PasscodeCost = .calibrated,
-        hardware: any HardwareDoor = NoHardware(),
-        recoveryCode: SharedSecret? = nil, biometry: (any BiometrySource)? = nil
+        hardware: any HardwareDoor = NoHardware(), recoveryCode: SharedSecret? = nil,
+        biometry: (any BiometrySource)? = nil
     ) throws(KeychainError) {
         let daemon = KeybagOpener.daemon(expected)
         let opener = try recoveryCode.map { code throws(KeychainError) in try KeybagOpener.person(typing: code) }
