@@ -2,6 +2,7 @@
 #include "latchkey_tpm.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,6 +121,15 @@ uint32_t lk_tpm_describe(lk_tpm *tpm, lk_tpm_description *out, const char **step
     return said(describe(tpm, out, step), step);
 }
 
+// Of which session or handle a code speaks stands in the upper bits of one of format 1
+// (Part 2, 6.6.3).
+static uint32_t bare(uint32_t code) { return code & TPM2_RC_FMT1 ? code & (TPM2_RC_FMT1 | 0x3f) : code; }
+
+// Whose password the owner hierarchy wants: none, where nobody took it.
+static uint32_t owner_judged(uint32_t code) {
+    return bare(code) == TPM2_RC_BAD_AUTH || bare(code) == TPM2_RC_AUTH_FAIL ? LK_TPM_OWNED : code;
+}
+
 // MARK: The storage key and a session with it
 
 // The template of the storage root key: ECC P-256, AES-128-CFB (TCG "TPM v2.0
@@ -228,6 +238,12 @@ static uint32_t seal(
     return code;
 }
 
+uint32_t lk_tpm_storage_key(lk_tpm *tpm, lk_tpm_area *out, const char **step) {
+    *step = NULL;
+    memset(out, 0, sizeof *out);
+    return said(owner_judged(make_storage_key(tpm, out, step)), step);
+}
+
 uint32_t lk_tpm_seal(
     lk_tpm *tpm, const uint8_t secret[LK_TPM_SECRET], const uint8_t *password, lk_tpm_sealed *out, const char **step) {
     *step = NULL;
@@ -255,11 +271,9 @@ static uint32_t take(lk_tpm *tpm, ESYS_TR object, uint8_t secret[LK_TPM_SECRET],
     return fits ? 0 : LK_TPM_ODD_ANSWER;
 }
 
-// What a TPM says of a password (Part 2, 6.6.3): of which session or handle stands in the
-// upper bits of a code of format 1.
+// What a TPM says of a password.
 static uint32_t judged(uint32_t code) {
-    uint32_t bare = code & TPM2_RC_FMT1 ? code & (TPM2_RC_FMT1 | 0x3f) : code;
-    if (bare == TPM2_RC_AUTH_FAIL) return LK_TPM_WRONG;
+    if (bare(code) == TPM2_RC_AUTH_FAIL) return LK_TPM_WRONG;
     return code == TPM2_RC_LOCKOUT ? LK_TPM_LOCKED_OUT : code;
 }
 
@@ -300,6 +314,174 @@ uint32_t lk_tpm_unseal(
     return said(unseal(tpm, sealed, password, secret, step), step);
 }
 
+// MARK: A record in an NV index
+
+// Read and written by whoever has its password, and by nobody else; wrong ones are counted
+// by nobody (Part 2, 13.4). The owner of the TPM can remove it.
+static const TPMA_NV index_attributes = TPMA_NV_AUTHREAD | TPMA_NV_AUTHWRITE | TPMA_NV_NO_DA;
+
+static TPM2B_NV_PUBLIC public_of(const lk_tpm_index *index, TPMA_NV attributes) {
+    TPM2B_NV_PUBLIC public = {
+        .nvPublic = {
+            .nvIndex = index->handle,
+            .nameAlg = TPM2_ALG_SHA256,
+            .attributes = attributes,
+            .authPolicy.size = LK_TPM_LABEL,
+            .dataSize = LK_TPM_RECORD,
+        },
+    };
+    memcpy(public.nvPublic.authPolicy.buffer, index->label, LK_TPM_LABEL);
+    return public;
+}
+
+static uint32_t write_record(
+    lk_tpm *tpm, ESYS_TR index, const uint8_t *password, const uint8_t *record, const char **step) {
+    uint32_t code = set_password(tpm, index, password, step);
+    if (code) return code;
+    TPM2B_MAX_NV_BUFFER data = {.size = LK_TPM_RECORD};
+    memcpy(data.buffer, record, LK_TPM_RECORD);
+    *step = "Esys_NV_Write";
+    code = Esys_NV_Write(tpm->esys, index, index, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, &data, 0);
+    explicit_bzero(&data, sizeof data);
+    return code;
+}
+
+static uint32_t define_space(
+    lk_tpm *tpm, const lk_tpm_index *index, const uint8_t *password, ESYS_TR *object, const char **step) {
+    const TPM2B_NV_PUBLIC public = public_of(index, index_attributes);
+    TPM2B_AUTH auth = {.size = LK_TPM_PASSWORD};
+    memcpy(auth.buffer, password, LK_TPM_PASSWORD);
+    *step = "Esys_NV_DefineSpace";
+    uint32_t code = Esys_NV_DefineSpace(
+        tpm->esys, ESYS_TR_RH_OWNER, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, &auth, &public, object);
+    explicit_bzero(&auth, sizeof auth);
+    if (code == TPM2_RC_NV_DEFINED) return LK_TPM_TAKEN;
+    return code == TPM2_RC_NV_SPACE ? LK_TPM_FULL : owner_judged(code);
+}
+
+// A session with the TPM that has that storage key: what it answers in it, nobody else says.
+static uint32_t meet(lk_tpm *tpm, const lk_tpm_area *storage_key, const char **step) {
+    uint32_t code = find_parent(tpm, storage_key, step);
+    return code ? owner_judged(code) : begin_session(tpm, step);
+}
+
+// Whether the other end of a socket is closed: nobody hears the answer any more.
+static int is_closed(int socket) {
+    struct pollfd end = {.fd = socket, .events = POLLRDHUP};
+    return poll(&end, 1, 0) > 0 && end.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL);
+}
+
+static uint32_t define(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t *password,
+    const uint8_t *record, int asker, const char **step) {
+    ESYS_TR object = ESYS_TR_NONE;
+    uint32_t code;
+    if ((code = meet(tpm, storage_key, step))) return code;
+    // Whoever asked may have looked for it already, and have found nothing.
+    if (is_closed(asker)) return LK_TPM_UNWANTED;
+    if ((code = define_space(tpm, index, password, &object, step))) return code;
+    code = write_record(tpm, object, password, record, step);
+    if (!code && is_closed(asker)) code = LK_TPM_UNWANTED;
+    if (!code) return 0;
+    // Where that fails as well, whoever asked looks for it.
+    Esys_NV_UndefineSpace(tpm->esys, ESYS_TR_RH_OWNER, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE);
+    return code;
+}
+
+uint32_t lk_tpm_define(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    const uint8_t record[LK_TPM_RECORD], int asker, const char **step) {
+    *step = NULL;
+    return said(define(tpm, index, storage_key, password, record, asker, step), step);
+}
+
+// Whether it is the index as we defined it, written to or not.
+static int is_ours(const TPMS_NV_PUBLIC *found, const lk_tpm_index *index) {
+    return found->nvIndex == index->handle && found->nameAlg == TPM2_ALG_SHA256 &&
+        (found->attributes & ~TPMA_NV_WRITTEN) == index_attributes && found->dataSize == LK_TPM_RECORD &&
+        found->authPolicy.size == LK_TPM_LABEL &&
+        memcmp(found->authPolicy.buffer, index->label, LK_TPM_LABEL) == 0;
+}
+
+// An error has no HMAC, so anybody on the way can say that there is no such handle; the
+// list of the handles has one, in a session for audit (Part 1, 17.12).
+static uint32_t prove_absence(lk_tpm *tpm, const lk_tpm_index *index, const char **step) {
+    TPMS_CAPABILITY_DATA *data = NULL;
+    TPMI_YES_NO more;
+    TRY(Esys_TRSess_SetAttributes(
+        tpm->esys, tpm->session, TPMA_SESSION_CONTINUESESSION | TPMA_SESSION_AUDIT, 0xff));
+    TRY(Esys_GetCapability(
+        tpm->esys, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, TPM2_CAP_HANDLES, index->handle, 1, &more, &data));
+    const TPML_HANDLE *list = &data->data.handles;
+    int there = list->count > 0 && list->handle[0] == index->handle;
+    Esys_Free(data);
+    return there ? LK_TPM_ODD_ANSWER : LK_TPM_GONE;
+}
+
+// In a session (`meet`), after which nothing but what was found is done in it.
+static uint32_t find_index(lk_tpm *tpm, const lk_tpm_index *index, ESYS_TR *object, const char **step) {
+    *step = "Esys_TR_FromTPMPublic";
+    uint32_t code = Esys_TR_FromTPMPublic(
+        tpm->esys, index->handle, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, object);
+    if (code) return bare(code) == TPM2_RC_HANDLE ? prove_absence(tpm, index, step) : code;
+    TPM2B_NV_PUBLIC *public = NULL;
+    TRY(Esys_NV_ReadPublic(tpm->esys, *object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, &public, NULL));
+    int ours = is_ours(&public->nvPublic, index);
+    Esys_Free(public);
+    return ours ? 0 : LK_TPM_GONE;
+}
+
+static uint32_t take_record(lk_tpm *tpm, ESYS_TR object, uint8_t *record, const char **step) {
+    TPM2B_MAX_NV_BUFFER *data = NULL;
+    *step = "Esys_NV_Read";
+    uint32_t code = Esys_NV_Read(
+        tpm->esys, object, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, LK_TPM_RECORD, 0, &data);
+    // Defined anew with our label, or said by somebody on the way: an error has no HMAC.
+    if (bare(code) == TPM2_RC_BAD_AUTH || bare(code) == TPM2_RC_AUTH_FAIL || code == TPM2_RC_NV_UNINITIALIZED)
+        return LK_TPM_CHANGED;
+    if (code) return code;
+    int fits = data->size == LK_TPM_RECORD;
+    if (fits) memcpy(record, data->buffer, LK_TPM_RECORD);
+    explicit_bzero(data, sizeof *data);
+    Esys_Free(data);
+    return fits ? 0 : LK_TPM_ODD_ANSWER;
+}
+
+static uint32_t read_index(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t *password, uint8_t *record,
+    const char **step) {
+    ESYS_TR object = ESYS_TR_NONE;
+    uint32_t code;
+    if ((code = meet(tpm, storage_key, step))) return code;
+    if ((code = find_index(tpm, index, &object, step))) return code;
+    if ((code = set_password(tpm, object, password, step))) return code;
+    return take_record(tpm, object, record, step);
+}
+
+uint32_t lk_tpm_read(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    uint8_t record[LK_TPM_RECORD], const char **step) {
+    *step = NULL;
+    return said(read_index(tpm, index, storage_key, password, record, step), step);
+}
+
+static uint32_t undefine(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const char **step) {
+    ESYS_TR object = ESYS_TR_NONE;
+    uint32_t code;
+    if ((code = meet(tpm, storage_key, step))) return code;
+    if ((code = find_index(tpm, index, &object, step))) return code;
+    *step = "Esys_NV_UndefineSpace";
+    return owner_judged(Esys_NV_UndefineSpace(
+        tpm->esys, ESYS_TR_RH_OWNER, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE));
+}
+
+uint32_t lk_tpm_undefine(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const char **step) {
+    *step = NULL;
+    return said(undefine(tpm, index, storage_key, step), step);
+}
+
 const char *lk_tpm_text(uint32_t code) {
     switch (code) {
     case LK_TPM_OTHER_PARENT: return "the TPM was cleared, or it is another one";
@@ -307,6 +489,12 @@ const char *lk_tpm_text(uint32_t code) {
     case LK_TPM_DENIED: return "this user may not use the TPM; on Debian, members of the group tss may";
     case LK_TPM_WRONG: return "it was sealed with another password";
     case LK_TPM_LOCKED_OUT: return "the TPM takes no password for now, because too many were wrong";
+    case LK_TPM_TAKEN: return "another program has that place in the TPM; try again";
+    case LK_TPM_GONE: return "it is not in the TPM any more";
+    case LK_TPM_OWNED: return "the TPM's owner has set a password; Latchkey uses a TPM whose owner has none";
+    case LK_TPM_CHANGED: return "somebody put another secret in its place in the TPM";
+    case LK_TPM_UNWANTED: return "whoever asked for it waits no longer";
+    case LK_TPM_FULL: return "the TPM has no room left (tpm2_nvundefine makes some)";
     case LK_TPM_ODD_ANSWER: return "the TPM answered what no TPM answers";
     default: return Tss2_RC_Decode(code);
     }

@@ -863,80 +863,50 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
     package init() {}
   }
 
-  package nonisolated struct Description: @unchecked Sendable {
+  package nonisolated struct Description: Sendable {
     // SwiftProtobuf.Message conformance is added in an extension below. See the
     // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
     // methods supported on all messages.
 
-    package var protectors: [String] {
-      get {_storage._protectors}
-      set {_uniqueStorage()._protectors = newValue}
-    }
+    package var protectors: [String] = []
 
-    package var slots: [String] {
-      get {_storage._slots}
-      set {_uniqueStorage()._slots = newValue}
-    }
+    package var slots: [String] = []
 
-    package var memoryLocked: Bool {
-      get {_storage._memoryLocked}
-      set {_uniqueStorage()._memoryLocked = newValue}
-    }
+    package var memoryLocked: Bool = false
 
-    package var keybagGeneration: UInt64 {
-      get {_storage._keybagGeneration}
-      set {_uniqueStorage()._keybagGeneration = newValue}
-    }
+    package var keybagGeneration: UInt64 = 0
 
-    package var unrepairedFiles: [String] {
-      get {_storage._unrepairedFiles}
-      set {_uniqueStorage()._unrepairedFiles = newValue}
-    }
+    package var unrepairedFiles: [String] = []
 
     package var state: Latchkey_DeviceState {
-      get {_storage._state ?? Latchkey_DeviceState()}
-      set {_uniqueStorage()._state = newValue}
+      get {_state ?? Latchkey_DeviceState()}
+      set {_state = newValue}
     }
     /// Returns true if `state` has been explicitly set.
-    package var hasState: Bool {_storage._state != nil}
+    package var hasState: Bool {self._state != nil}
     /// Clears the value of `state`. Subsequent reads from it will return its default value.
-    package mutating func clearState() {_uniqueStorage()._state = nil}
+    package mutating func clearState() {self._state = nil}
 
     /// the newest of each class
-    package var generations: [Latchkey_EnclaveReply.ClassGeneration] {
-      get {_storage._generations}
-      set {_uniqueStorage()._generations = newValue}
-    }
+    package var generations: [Latchkey_EnclaveReply.ClassGeneration] = []
 
     /// of akpu
-    package var effacedBelow: UInt32 {
-      get {_storage._effacedBelow}
-      set {_uniqueStorage()._effacedBelow = newValue}
-    }
+    package var effacedBelow: UInt32 = 0
 
     /// why nobody tells of sleep and locked screens
-    package var loginsFault: String {
-      get {_storage._loginsFault}
-      set {_uniqueStorage()._loginsFault = newValue}
-    }
+    package var loginsFault: String = String()
 
     /// why a slot did not open it at the start
-    package var startRefusal: String {
-      get {_storage._startRefusal}
-      set {_uniqueStorage()._startRefusal = newValue}
-    }
+    package var startRefusal: String = String()
 
     /// answers describe alone
-    package var measures: [Latchkey_MeasureState] {
-      get {_storage._measures}
-      set {_uniqueStorage()._measures = newValue}
-    }
+    package var measures: [Latchkey_MeasureState] = []
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
 
-    fileprivate var _storage = _StorageClass.defaultInstance
+    fileprivate var _state: Latchkey_DeviceState? = nil
   }
 
   package init() {}
@@ -2344,137 +2314,81 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{3}start_refusal\0\u{4}0logins_fault\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
 
-  fileprivate class _StorageClass {
-    var _protectors: [String] = []
-    var _slots: [String] = []
-    var _memoryLocked: Bool = false
-    var _keybagGeneration: UInt64 = 0
-    var _unrepairedFiles: [String] = []
-    var _state: Latchkey_DeviceState? = nil
-    var _generations: [Latchkey_EnclaveReply.ClassGeneration] = []
-    var _effacedBelow: UInt32 = 0
-    var _loginsFault: String = String()
-    var _startRefusal: String = String()
-    var _measures: [Latchkey_MeasureState] = []
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _protectors = source._protectors
-      _slots = source._slots
-      _memoryLocked = source._memoryLocked
-      _keybagGeneration = source._keybagGeneration
-      _unrepairedFiles = source._unrepairedFiles
-      _state = source._state
-      _generations = source._generations
-      _effacedBelow = source._effacedBelow
-      _loginsFault = source._loginsFault
-      _startRefusal = source._startRefusal
-      _measures = source._measures
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeRepeatedStringField(value: &_storage._protectors) }()
-        case 2: try { try decoder.decodeRepeatedStringField(value: &_storage._slots) }()
-        case 5: try { try decoder.decodeSingularBoolField(value: &_storage._memoryLocked) }()
-        case 6: try { try decoder.decodeSingularUInt64Field(value: &_storage._keybagGeneration) }()
-        case 7: try { try decoder.decodeRepeatedStringField(value: &_storage._unrepairedFiles) }()
-        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._state) }()
-        case 9: try { try decoder.decodeRepeatedMessageField(value: &_storage._generations) }()
-        case 10: try { try decoder.decodeSingularUInt32Field(value: &_storage._effacedBelow) }()
-        case 11: try { try decoder.decodeRepeatedMessageField(value: &_storage._measures) }()
-        case 12: try { try decoder.decodeSingularStringField(value: &_storage._startRefusal) }()
-        case 60: try { try decoder.decodeSingularStringField(value: &_storage._loginsFault) }()
-        default: break
-        }
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.protectors) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.slots) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.memoryLocked) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.keybagGeneration) }()
+      case 7: try { try decoder.decodeRepeatedStringField(value: &self.unrepairedFiles) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._state) }()
+      case 9: try { try decoder.decodeRepeatedMessageField(value: &self.generations) }()
+      case 10: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
+      case 11: try { try decoder.decodeRepeatedMessageField(value: &self.measures) }()
+      case 12: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
+      case 60: try { try decoder.decodeSingularStringField(value: &self.loginsFault) }()
+      default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      if !_storage._protectors.isEmpty {
-        try visitor.visitRepeatedStringField(value: _storage._protectors, fieldNumber: 1)
-      }
-      if !_storage._slots.isEmpty {
-        try visitor.visitRepeatedStringField(value: _storage._slots, fieldNumber: 2)
-      }
-      if _storage._memoryLocked != false {
-        try visitor.visitSingularBoolField(value: _storage._memoryLocked, fieldNumber: 5)
-      }
-      if _storage._keybagGeneration != 0 {
-        try visitor.visitSingularUInt64Field(value: _storage._keybagGeneration, fieldNumber: 6)
-      }
-      if !_storage._unrepairedFiles.isEmpty {
-        try visitor.visitRepeatedStringField(value: _storage._unrepairedFiles, fieldNumber: 7)
-      }
-      try { if let v = _storage._state {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-      } }()
-      if !_storage._generations.isEmpty {
-        try visitor.visitRepeatedMessageField(value: _storage._generations, fieldNumber: 9)
-      }
-      if _storage._effacedBelow != 0 {
-        try visitor.visitSingularUInt32Field(value: _storage._effacedBelow, fieldNumber: 10)
-      }
-      if !_storage._measures.isEmpty {
-        try visitor.visitRepeatedMessageField(value: _storage._measures, fieldNumber: 11)
-      }
-      if !_storage._startRefusal.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._startRefusal, fieldNumber: 12)
-      }
-      if !_storage._loginsFault.isEmpty {
-        try visitor.visitSingularStringField(value: _storage._loginsFault, fieldNumber: 60)
-      }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.protectors.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.protectors, fieldNumber: 1)
+    }
+    if !self.slots.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.slots, fieldNumber: 2)
+    }
+    if self.memoryLocked != false {
+      try visitor.visitSingularBoolField(value: self.memoryLocked, fieldNumber: 5)
+    }
+    if self.keybagGeneration != 0 {
+      try visitor.visitSingularUInt64Field(value: self.keybagGeneration, fieldNumber: 6)
+    }
+    if !self.unrepairedFiles.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.unrepairedFiles, fieldNumber: 7)
+    }
+    try { if let v = self._state {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    } }()
+    if !self.generations.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.generations, fieldNumber: 9)
+    }
+    if self.effacedBelow != 0 {
+      try visitor.visitSingularUInt32Field(value: self.effacedBelow, fieldNumber: 10)
+    }
+    if !self.measures.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.measures, fieldNumber: 11)
+    }
+    if !self.startRefusal.isEmpty {
+      try visitor.visitSingularStringField(value: self.startRefusal, fieldNumber: 12)
+    }
+    if !self.loginsFault.isEmpty {
+      try visitor.visitSingularStringField(value: self.loginsFault, fieldNumber: 60)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_EnclaveReply.Description, rhs: Latchkey_EnclaveReply.Description) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._protectors != rhs_storage._protectors {return false}
-        if _storage._slots != rhs_storage._slots {return false}
-        if _storage._memoryLocked != rhs_storage._memoryLocked {return false}
-        if _storage._keybagGeneration != rhs_storage._keybagGeneration {return false}
-        if _storage._unrepairedFiles != rhs_storage._unrepairedFiles {return false}
-        if _storage._state != rhs_storage._state {return false}
-        if _storage._generations != rhs_storage._generations {return false}
-        if _storage._effacedBelow != rhs_storage._effacedBelow {return false}
-        if _storage._loginsFault != rhs_storage._loginsFault {return false}
-        if _storage._startRefusal != rhs_storage._startRefusal {return false}
-        if _storage._measures != rhs_storage._measures {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs.protectors != rhs.protectors {return false}
+    if lhs.slots != rhs.slots {return false}
+    if lhs.memoryLocked != rhs.memoryLocked {return false}
+    if lhs.keybagGeneration != rhs.keybagGeneration {return false}
+    if lhs.unrepairedFiles != rhs.unrepairedFiles {return false}
+    if lhs._state != rhs._state {return false}
+    if lhs.generations != rhs.generations {return false}
+    if lhs.effacedBelow != rhs.effacedBelow {return false}
+    if lhs.loginsFault != rhs.loginsFault {return false}
+    if lhs.startRefusal != rhs.startRefusal {return false}
+    if lhs.measures != rhs.measures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -95,6 +95,28 @@ package nonisolated struct Latchkey_SealedByFIDO2: Sendable {
   fileprivate var _credential: Latchkey_FIDO2Credential? = nil
 }
 
+/// An NV index of a TPM 2.0 that is ours. Also where the keybag says that the effacement
+/// secret lies.
+package nonisolated struct Latchkey_TPMIndex: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var address: String = String()
+
+  package var handle: UInt32 = 0
+
+  /// 32 random bytes, where an index has its policy
+  package var label: Data = Data()
+
+  /// TPM2B_PUBLIC, as of SealedByTPM: by it the TPM is known again
+  package var storageKey: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 package nonisolated struct Latchkey_HardwareRequest: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -148,6 +170,41 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     set {request = .unsealGuarded(newValue)}
   }
 
+  /// the tail: its password, 32 bytes, and the record, 92 bytes
+  package var defineIndex: Latchkey_TPMIndex {
+    get {
+      if case .defineIndex(let v)? = request {return v}
+      return Latchkey_TPMIndex()
+    }
+    set {request = .defineIndex(newValue)}
+  }
+
+  /// the tail has the password
+  package var readIndex: Latchkey_TPMIndex {
+    get {
+      if case .readIndex(let v)? = request {return v}
+      return Latchkey_TPMIndex()
+    }
+    set {request = .readIndex(newValue)}
+  }
+
+  package var undefineIndex: Latchkey_TPMIndex {
+    get {
+      if case .undefineIndex(let v)? = request {return v}
+      return Latchkey_TPMIndex()
+    }
+    set {request = .undefineIndex(newValue)}
+  }
+
+  /// its address
+  package var storageKeyOfTpm: String {
+    get {
+      if case .storageKeyOfTpm(let v)? = request {return v}
+      return String()
+    }
+    set {request = .storageKeyOfTpm(newValue)}
+  }
+
   package var makeFido2: Latchkey_HardwareRequest.MakeFIDO2 {
     get {
       if case .makeFido2(let v)? = request {return v}
@@ -176,6 +233,13 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     case sealGuardedInTpm(String)
     /// the tail has the password
     case unsealGuarded(Latchkey_SealedByTPM)
+    /// the tail: its password, 32 bytes, and the record, 92 bytes
+    case defineIndex(Latchkey_TPMIndex)
+    /// the tail has the password
+    case readIndex(Latchkey_TPMIndex)
+    case undefineIndex(Latchkey_TPMIndex)
+    /// its address
+    case storageKeyOfTpm(String)
     case makeFido2(Latchkey_HardwareRequest.MakeFIDO2)
     case askFido2(Latchkey_HardwareRequest.AskFIDO2)
 
@@ -288,6 +352,49 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     set {reply = .lockedOut(newValue)}
   }
 
+  package var defined: Latchkey_TPMIndex {
+    get {
+      if case .defined(let v)? = reply {return v}
+      return Latchkey_TPMIndex()
+    }
+    set {reply = .defined(newValue)}
+  }
+
+  /// the tail has it
+  package var record: Bool {
+    get {
+      if case .record(let v)? = reply {return v}
+      return false
+    }
+    set {reply = .record(newValue)}
+  }
+
+  /// nothing of ours is there any more: in words
+  package var gone: String {
+    get {
+      if case .gone(let v)? = reply {return v}
+      return String()
+    }
+    set {reply = .gone(newValue)}
+  }
+
+  package var undefined: Bool {
+    get {
+      if case .undefined(let v)? = reply {return v}
+      return false
+    }
+    set {reply = .undefined(newValue)}
+  }
+
+  /// TPM2B_PUBLIC
+  package var storageKey: Data {
+    get {
+      if case .storageKey(let v)? = reply {return v}
+      return Data()
+    }
+    set {reply = .storageKey(newValue)}
+  }
+
   package var made: Latchkey_FIDO2Credential {
     get {
       if case .made(let v)? = reply {return v}
@@ -318,6 +425,14 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     case refused(Bool)
     /// too many were wrong: in the library's words
     case lockedOut(String)
+    case defined(Latchkey_TPMIndex)
+    /// the tail has it
+    case record(Bool)
+    /// nothing of ours is there any more: in words
+    case gone(String)
+    case undefined(Bool)
+    /// TPM2B_PUBLIC
+    case storageKey(Data)
     case made(Latchkey_FIDO2Credential)
     /// so many in the tail, 32 bytes each
     case secrets(UInt32)
@@ -479,9 +594,54 @@ nonisolated extension Latchkey_SealedByFIDO2: SwiftProtobuf.Message, SwiftProtob
   }
 }
 
+nonisolated extension Latchkey_TPMIndex: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".TPMIndex"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}address\0\u{1}handle\0\u{1}label\0\u{3}storage_key\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.label) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.storageKey) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 1)
+    }
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 2)
+    }
+    if !self.label.isEmpty {
+      try visitor.visitSingularBytesField(value: self.label, fieldNumber: 3)
+    }
+    if !self.storageKey.isEmpty {
+      try visitor.visitSingularBytesField(value: self.storageKey, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_TPMIndex, rhs: Latchkey_TPMIndex) -> Bool {
+    if lhs.address != rhs.address {return false}
+    if lhs.handle != rhs.handle {return false}
+    if lhs.label != rhs.label {return false}
+    if lhs.storageKey != rhs.storageKey {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{13}make_fido2\0\u{3}ask_fido2\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{9}define_index\0\u{3}read_index\0\u{3}undefine_index\0\u{3}storage_key_of_tpm\0\u{4}\u{7}make_fido2\0\u{3}ask_fido2\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -538,6 +698,53 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
           self.request = .unsealGuarded(v)
+        }
+      }()
+      case 20: try {
+        var v: Latchkey_TPMIndex?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .defineIndex(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .defineIndex(v)
+        }
+      }()
+      case 21: try {
+        var v: Latchkey_TPMIndex?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .readIndex(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .readIndex(v)
+        }
+      }()
+      case 22: try {
+        var v: Latchkey_TPMIndex?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .undefineIndex(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .undefineIndex(v)
+        }
+      }()
+      case 23: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.request != nil {try decoder.handleConflictingOneOf()}
+          self.request = .storageKeyOfTpm(v)
         }
       }()
       case 30: try {
@@ -599,6 +806,22 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
     case .unsealGuarded?: try {
       guard case .unsealGuarded(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .defineIndex?: try {
+      guard case .defineIndex(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .readIndex?: try {
+      guard case .readIndex(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .undefineIndex?: try {
+      guard case .undefineIndex(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
+    case .storageKeyOfTpm?: try {
+      guard case .storageKeyOfTpm(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 23)
     }()
     case .makeFido2?: try {
       guard case .makeFido2(let v)? = self.request else { preconditionFailure() }
@@ -702,7 +925,7 @@ nonisolated extension Latchkey_HardwareRequest.AskFIDO2: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{13}made\0\u{1}secrets\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{9}defined\0\u{1}record\0\u{1}gone\0\u{1}undefined\0\u{3}storage_key\0\u{2}\u{6}made\0\u{1}secrets\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -769,6 +992,51 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
           self.reply = .lockedOut(v)
         }
       }()
+      case 20: try {
+        var v: Latchkey_TPMIndex?
+        var hadOneofValue = false
+        if let current = self.reply {
+          hadOneofValue = true
+          if case .defined(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reply = .defined(v)
+        }
+      }()
+      case 21: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .record(v)
+        }
+      }()
+      case 22: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .gone(v)
+        }
+      }()
+      case 23: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .undefined(v)
+        }
+      }()
+      case 24: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .storageKey(v)
+        }
+      }()
       case 30: try {
         var v: Latchkey_FIDO2Credential?
         var hadOneofValue = false
@@ -827,6 +1095,26 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
     case .lockedOut?: try {
       guard case .lockedOut(let v)? = self.reply else { preconditionFailure() }
       try visitor.visitSingularStringField(value: v, fieldNumber: 11)
+    }()
+    case .defined?: try {
+      guard case .defined(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .record?: try {
+      guard case .record(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 21)
+    }()
+    case .gone?: try {
+      guard case .gone(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 22)
+    }()
+    case .undefined?: try {
+      guard case .undefined(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 23)
+    }()
+    case .storageKey?: try {
+      guard case .storageKey(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 24)
     }()
     case .made?: try {
       guard case .made(let v)? = self.reply else { preconditionFailure() }

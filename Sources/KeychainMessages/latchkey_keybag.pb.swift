@@ -68,42 +68,105 @@ package nonisolated struct Latchkey_ProtectorsBody: Sendable {
   package init() {}
 }
 
-package nonisolated struct Latchkey_KeybagBody: Sendable {
+package nonisolated struct Latchkey_KeybagBody: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var storeID: Data = Data()
+  package var storeID: Data {
+    get {_storage._storeID}
+    set {_uniqueStorage()._storeID = newValue}
+  }
 
-  package var slots: [Latchkey_KeybagBody.Slot] = []
+  package var slots: [Latchkey_KeybagBody.Slot] {
+    get {_storage._slots}
+    set {_uniqueStorage()._slots = newValue}
+  }
 
-  package var classKeys: [Latchkey_KeybagBody.WrappedClassKey] = []
+  package var classKeys: [Latchkey_KeybagBody.WrappedClassKey] {
+    get {_storage._classKeys}
+    set {_uniqueStorage()._classKeys = newValue}
+  }
 
-  package var wrappedIndexKey: Data = Data()
+  package var wrappedIndexKey: Data {
+    get {_storage._wrappedIndexKey}
+    set {_uniqueStorage()._wrappedIndexKey = newValue}
+  }
 
   /// from version 2: 16 bytes, names the effacement secret
-  package var effacement: Data = Data()
+  package var effacement: Data {
+    get {_storage._effacement}
+    set {_uniqueStorage()._effacement = newValue}
+  }
 
   /// from version 2: generations of akpu below it are gone
-  package var effacedBelow: UInt32 = 0
+  package var effacedBelow: UInt32 {
+    get {_storage._effacedBelow}
+    set {_uniqueStorage()._effacedBelow = newValue}
+  }
 
   /// newest last
-  package var audit: [Latchkey_KeybagBody.AuditChain] = []
+  package var audit: [Latchkey_KeybagBody.AuditChain] {
+    get {_storage._audit}
+    set {_uniqueStorage()._audit = newValue}
+  }
 
   /// missing: a person alone locks it
   package var lockPolicy: Latchkey_LockPolicy {
-    get {_lockPolicy ?? Latchkey_LockPolicy()}
-    set {_lockPolicy = newValue}
+    get {_storage._lockPolicy ?? Latchkey_LockPolicy()}
+    set {_uniqueStorage()._lockPolicy = newValue}
   }
   /// Returns true if `lockPolicy` has been explicitly set.
-  package var hasLockPolicy: Bool {self._lockPolicy != nil}
+  package var hasLockPolicy: Bool {_storage._lockPolicy != nil}
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
-  package mutating func clearLockPolicy() {self._lockPolicy = nil}
+  package mutating func clearLockPolicy() {_uniqueStorage()._lockPolicy = nil}
 
   /// after a lock a finger opens it again
-  package var fingerUnlocks: Bool = false
+  package var fingerUnlocks: Bool {
+    get {_storage._fingerUnlocks}
+    set {_uniqueStorage()._fingerUnlocks = newValue}
+  }
+
+  /// from version 4
+  package var tpmEffacement: Latchkey_KeybagBody.TPMEffacement {
+    get {_storage._tpmEffacement ?? Latchkey_KeybagBody.TPMEffacement()}
+    set {_uniqueStorage()._tpmEffacement = newValue}
+  }
+  /// Returns true if `tpmEffacement` has been explicitly set.
+  package var hasTpmEffacement: Bool {_storage._tpmEffacement != nil}
+  /// Clears the value of `tpmEffacement`. Subsequent reads from it will return its default value.
+  package mutating func clearTpmEffacement() {_uniqueStorage()._tpmEffacement = nil}
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// What a TPM has, or may still have, of effacement secrets.
+  package nonisolated struct TPMEffacement: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// where it lies; missing: in the file
+    package var index: Latchkey_TPMIndex {
+      get {_index ?? Latchkey_TPMIndex()}
+      set {_index = newValue}
+    }
+    /// Returns true if `index` has been explicitly set.
+    package var hasIndex: Bool {self._index != nil}
+    /// Clears the value of `index`. Subsequent reads from it will return its default value.
+    package mutating func clearIndex() {self._index = nil}
+
+    /// of that index, under the person key
+    package var wrappedPassword: Data = Data()
+
+    /// what is to be destroyed
+    package var undefining: [Latchkey_TPMIndex] = []
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _index: Latchkey_TPMIndex? = nil
+  }
 
   /// Keys of a part of the audit record.
   package nonisolated struct AuditChain: Sendable {
@@ -172,7 +235,7 @@ package nonisolated struct Latchkey_KeybagBody: Sendable {
 
   package init() {}
 
-  fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// `attempts`: how often in a row somebody failed to open the keybag.
@@ -281,7 +344,140 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0\u{3}finger_unlocks\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0\u{3}finger_unlocks\0\u{3}tpm_effacement\0")
+
+  fileprivate class _StorageClass {
+    var _storeID: Data = Data()
+    var _slots: [Latchkey_KeybagBody.Slot] = []
+    var _classKeys: [Latchkey_KeybagBody.WrappedClassKey] = []
+    var _wrappedIndexKey: Data = Data()
+    var _effacement: Data = Data()
+    var _effacedBelow: UInt32 = 0
+    var _audit: [Latchkey_KeybagBody.AuditChain] = []
+    var _lockPolicy: Latchkey_LockPolicy? = nil
+    var _fingerUnlocks: Bool = false
+    var _tpmEffacement: Latchkey_KeybagBody.TPMEffacement? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _storeID = source._storeID
+      _slots = source._slots
+      _classKeys = source._classKeys
+      _wrappedIndexKey = source._wrappedIndexKey
+      _effacement = source._effacement
+      _effacedBelow = source._effacedBelow
+      _audit = source._audit
+      _lockPolicy = source._lockPolicy
+      _fingerUnlocks = source._fingerUnlocks
+      _tpmEffacement = source._tpmEffacement
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularBytesField(value: &_storage._storeID) }()
+        case 2: try { try decoder.decodeRepeatedMessageField(value: &_storage._slots) }()
+        case 3: try { try decoder.decodeRepeatedMessageField(value: &_storage._classKeys) }()
+        case 4: try { try decoder.decodeSingularBytesField(value: &_storage._wrappedIndexKey) }()
+        case 5: try { try decoder.decodeSingularBytesField(value: &_storage._effacement) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._effacedBelow) }()
+        case 7: try { try decoder.decodeRepeatedMessageField(value: &_storage._audit) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._lockPolicy) }()
+        case 9: try { try decoder.decodeSingularBoolField(value: &_storage._fingerUnlocks) }()
+        case 10: try { try decoder.decodeSingularMessageField(value: &_storage._tpmEffacement) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._storeID.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._storeID, fieldNumber: 1)
+      }
+      if !_storage._slots.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._slots, fieldNumber: 2)
+      }
+      if !_storage._classKeys.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._classKeys, fieldNumber: 3)
+      }
+      if !_storage._wrappedIndexKey.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._wrappedIndexKey, fieldNumber: 4)
+      }
+      if !_storage._effacement.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._effacement, fieldNumber: 5)
+      }
+      if _storage._effacedBelow != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._effacedBelow, fieldNumber: 6)
+      }
+      if !_storage._audit.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._audit, fieldNumber: 7)
+      }
+      try { if let v = _storage._lockPolicy {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      if _storage._fingerUnlocks != false {
+        try visitor.visitSingularBoolField(value: _storage._fingerUnlocks, fieldNumber: 9)
+      }
+      try { if let v = _storage._tpmEffacement {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_KeybagBody, rhs: Latchkey_KeybagBody) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._storeID != rhs_storage._storeID {return false}
+        if _storage._slots != rhs_storage._slots {return false}
+        if _storage._classKeys != rhs_storage._classKeys {return false}
+        if _storage._wrappedIndexKey != rhs_storage._wrappedIndexKey {return false}
+        if _storage._effacement != rhs_storage._effacement {return false}
+        if _storage._effacedBelow != rhs_storage._effacedBelow {return false}
+        if _storage._audit != rhs_storage._audit {return false}
+        if _storage._lockPolicy != rhs_storage._lockPolicy {return false}
+        if _storage._fingerUnlocks != rhs_storage._fingerUnlocks {return false}
+        if _storage._tpmEffacement != rhs_storage._tpmEffacement {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_KeybagBody.TPMEffacement: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".TPMEffacement"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{3}wrapped_password\0\u{1}undefining\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -289,15 +485,9 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
-      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.slots) }()
-      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.classKeys) }()
-      case 4: try { try decoder.decodeSingularBytesField(value: &self.wrappedIndexKey) }()
-      case 5: try { try decoder.decodeSingularBytesField(value: &self.effacement) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.effacedBelow) }()
-      case 7: try { try decoder.decodeRepeatedMessageField(value: &self.audit) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
-      case 9: try { try decoder.decodeSingularBoolField(value: &self.fingerUnlocks) }()
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._index) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.wrappedPassword) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.undefining) }()
       default: break
       }
     }
@@ -308,46 +498,22 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     // allocates stack space for every if/case branch local when no optimizations
     // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
     // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.storeID.isEmpty {
-      try visitor.visitSingularBytesField(value: self.storeID, fieldNumber: 1)
-    }
-    if !self.slots.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.slots, fieldNumber: 2)
-    }
-    if !self.classKeys.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.classKeys, fieldNumber: 3)
-    }
-    if !self.wrappedIndexKey.isEmpty {
-      try visitor.visitSingularBytesField(value: self.wrappedIndexKey, fieldNumber: 4)
-    }
-    if !self.effacement.isEmpty {
-      try visitor.visitSingularBytesField(value: self.effacement, fieldNumber: 5)
-    }
-    if self.effacedBelow != 0 {
-      try visitor.visitSingularUInt32Field(value: self.effacedBelow, fieldNumber: 6)
-    }
-    if !self.audit.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.audit, fieldNumber: 7)
-    }
-    try { if let v = self._lockPolicy {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    try { if let v = self._index {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.fingerUnlocks != false {
-      try visitor.visitSingularBoolField(value: self.fingerUnlocks, fieldNumber: 9)
+    if !self.wrappedPassword.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedPassword, fieldNumber: 2)
+    }
+    if !self.undefining.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.undefining, fieldNumber: 3)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  package static func ==(lhs: Latchkey_KeybagBody, rhs: Latchkey_KeybagBody) -> Bool {
-    if lhs.storeID != rhs.storeID {return false}
-    if lhs.slots != rhs.slots {return false}
-    if lhs.classKeys != rhs.classKeys {return false}
-    if lhs.wrappedIndexKey != rhs.wrappedIndexKey {return false}
-    if lhs.effacement != rhs.effacement {return false}
-    if lhs.effacedBelow != rhs.effacedBelow {return false}
-    if lhs.audit != rhs.audit {return false}
-    if lhs._lockPolicy != rhs._lockPolicy {return false}
-    if lhs.fingerUnlocks != rhs.fingerUnlocks {return false}
+  package static func ==(lhs: Latchkey_KeybagBody.TPMEffacement, rhs: Latchkey_KeybagBody.TPMEffacement) -> Bool {
+    if lhs._index != rhs._index {return false}
+    if lhs.wrappedPassword != rhs.wrappedPassword {return false}
+    if lhs.undefining != rhs.undefining {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

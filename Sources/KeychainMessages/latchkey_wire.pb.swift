@@ -880,46 +880,97 @@ package nonisolated struct Latchkey_ChangeBatch: Sendable {
 }
 
 /// Whether the keychain is open, as the enclave has it.
-package nonisolated struct Latchkey_DeviceState: Sendable {
+package nonisolated struct Latchkey_DeviceState: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var number: UInt64 = 0
+  package var number: UInt64 {
+    get {_storage._number}
+    set {_uniqueStorage()._number = newValue}
+  }
 
-  package var lock: Latchkey_DeviceState.Lock = .unspecified
+  package var lock: Latchkey_DeviceState.Lock {
+    get {_storage._lock}
+    set {_uniqueStorage()._lock = newValue}
+  }
 
-  package var hasPasscode_p: Bool = false
+  package var hasPasscode_p: Bool {
+    get {_storage._hasPasscode_p}
+    set {_uniqueStorage()._hasPasscode_p = newValue}
+  }
 
-  package var hasRecoveryCode_p: Bool = false
+  package var hasRecoveryCode_p: Bool {
+    get {_storage._hasRecoveryCode_p}
+    set {_uniqueStorage()._hasRecoveryCode_p = newValue}
+  }
 
-  package var openClasses: [UInt32] = []
+  package var openClasses: [UInt32] {
+    get {_storage._openClasses}
+    set {_uniqueStorage()._openClasses = newValue}
+  }
 
-  package var failedAttempts: UInt32 = 0
+  package var failedAttempts: UInt32 {
+    get {_storage._failedAttempts}
+    set {_uniqueStorage()._failedAttempts = newValue}
+  }
 
-  package var secondsToNextAttempt: UInt32 = 0
+  package var secondsToNextAttempt: UInt32 {
+    get {_storage._secondsToNextAttempt}
+    set {_uniqueStorage()._secondsToNextAttempt = newValue}
+  }
 
   /// open still; locked once those that listen have heard of it
-  package var closing: Bool = false
+  package var closing: Bool {
+    get {_storage._closing}
+    set {_uniqueStorage()._closing = newValue}
+  }
 
   /// a slot opens it without a person
-  package var opensByItself: Bool = false
+  package var opensByItself: Bool {
+    get {_storage._opensByItself}
+    set {_uniqueStorage()._opensByItself = newValue}
+  }
 
   /// missing: a person alone locks it
   package var lockPolicy: Latchkey_LockPolicy {
-    get {_lockPolicy ?? Latchkey_LockPolicy()}
-    set {_lockPolicy = newValue}
+    get {_storage._lockPolicy ?? Latchkey_LockPolicy()}
+    set {_uniqueStorage()._lockPolicy = newValue}
   }
   /// Returns true if `lockPolicy` has been explicitly set.
-  package var hasLockPolicy: Bool {self._lockPolicy != nil}
+  package var hasLockPolicy: Bool {_storage._lockPolicy != nil}
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
-  package mutating func clearLockPolicy() {self._lockPolicy = nil}
+  package mutating func clearLockPolicy() {_uniqueStorage()._lockPolicy = nil}
 
   /// a person chose that a finger opens it again after a lock
-  package var fingerUnlocks: Bool = false
+  package var fingerUnlocks: Bool {
+    get {_storage._fingerUnlocks}
+    set {_uniqueStorage()._fingerUnlocks = newValue}
+  }
 
   /// it is locked, and one would open it now
-  package var fingerOpens: Bool = false
+  package var fingerOpens: Bool {
+    get {_storage._fingerOpens}
+    set {_uniqueStorage()._fingerOpens = newValue}
+  }
+
+  /// the TPM that has the effacement secret; empty: the file has it, if there is one
+  package var effacementTpm: String {
+    get {_storage._effacementTpm}
+    set {_uniqueStorage()._effacementTpm = newValue}
+  }
+
+  /// why it did not come at the last unlock
+  package var effacementFault: String {
+    get {_storage._effacementFault}
+    set {_uniqueStorage()._effacementFault = newValue}
+  }
+
+  /// secrets in TPMs that are still to be destroyed
+  package var effacementsLeft: [Latchkey_DeviceState.TPMPlace] {
+    get {_storage._effacementsLeft}
+    set {_uniqueStorage()._effacementsLeft = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -965,61 +1016,109 @@ package nonisolated struct Latchkey_DeviceState: Sendable {
 
   }
 
+  /// An NV index, as a person names it.
+  package nonisolated struct TPMPlace: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var address: String = String()
+
+    package var handle: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   package init() {}
 
-  fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// What a person asks of the enclave, over a socket of its own that the daemon only
 /// hands on. What was typed is in the tail, never in here: the credential first,
 /// then the new passcode.
-package nonisolated struct Latchkey_PersonRequest: Sendable {
+package nonisolated struct Latchkey_PersonRequest: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  package var number: UInt64 = 0
+  package var number: UInt64 {
+    get {_storage._number}
+    set {_uniqueStorage()._number = newValue}
+  }
 
-  package var operation: Latchkey_PersonRequest.Operation = .unspecified
+  package var operation: Latchkey_PersonRequest.Operation {
+    get {_storage._operation}
+    set {_uniqueStorage()._operation = newValue}
+  }
 
-  package var credential: Latchkey_PersonRequest.Credential = .none
+  package var credential: Latchkey_PersonRequest.Credential {
+    get {_storage._credential}
+    set {_uniqueStorage()._credential = newValue}
+  }
 
-  package var credentialLength: UInt32 = 0
+  package var credentialLength: UInt32 {
+    get {_storage._credentialLength}
+    set {_uniqueStorage()._credentialLength = newValue}
+  }
 
   /// of DECLINE
   package var reason: Latchkey_Failure {
-    get {_reason ?? Latchkey_Failure()}
-    set {_reason = newValue}
+    get {_storage._reason ?? Latchkey_Failure()}
+    set {_uniqueStorage()._reason = newValue}
   }
   /// Returns true if `reason` has been explicitly set.
-  package var hasReason: Bool {self._reason != nil}
+  package var hasReason: Bool {_storage._reason != nil}
   /// Clears the value of `reason`. Subsequent reads from it will return its default value.
-  package mutating func clearReason() {self._reason = nil}
+  package mutating func clearReason() {_uniqueStorage()._reason = nil}
 
   /// of AWAIT_STATE: the number that is known; of AWAIT_QUESTION: how much news is
-  package var state: UInt64 = 0
+  package var state: UInt64 {
+    get {_storage._state}
+    set {_uniqueStorage()._state = newValue}
+  }
 
   /// of QUESTION, AGREE and DECLINE: its name, 16 bytes
-  package var question: Data = Data()
+  package var question: Data {
+    get {_storage._question}
+    set {_uniqueStorage()._question = newValue}
+  }
 
   /// of the operations on protectors and slots: which, 16 bytes
-  package var protector: Data = Data()
+  package var protector: Data {
+    get {_storage._protector}
+    set {_uniqueStorage()._protector = newValue}
+  }
 
   /// of ADD_…: "device:/dev/tpmrm0", "fido2"; empty: the software file, a credential
-  package var protectorAddress: String = String()
+  package var protectorAddress: String {
+    get {_storage._protectorAddress}
+    set {_uniqueStorage()._protectorAddress = newValue}
+  }
 
   /// of REMOVE_PROTECTOR: the recovery code goes as well
-  package var withoutCode: Bool = false
+  package var withoutCode: Bool {
+    get {_storage._withoutCode}
+    set {_uniqueStorage()._withoutCode = newValue}
+  }
 
   /// of SET_LOCK_POLICY
   package var lockPolicy: Latchkey_LockPolicy {
-    get {_lockPolicy ?? Latchkey_LockPolicy()}
-    set {_lockPolicy = newValue}
+    get {_storage._lockPolicy ?? Latchkey_LockPolicy()}
+    set {_uniqueStorage()._lockPolicy = newValue}
   }
   /// Returns true if `lockPolicy` has been explicitly set.
-  package var hasLockPolicy: Bool {self._lockPolicy != nil}
+  package var hasLockPolicy: Bool {_storage._lockPolicy != nil}
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
-  package mutating func clearLockPolicy() {self._lockPolicy = nil}
+  package mutating func clearLockPolicy() {_uniqueStorage()._lockPolicy = nil}
+
+  /// of KEEP_EFFACEMENT in the file: what the TPM has may be lost
+  package var givingUp: Bool {
+    get {_storage._givingUp}
+    set {_uniqueStorage()._givingUp = newValue}
+  }
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1084,6 +1183,9 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
     /// Answered once a finger opened it, or with news of one that did not: asked again then.
     case unlockByFinger // = 82
+
+    /// in the TPM at `protector_address`, or in the file; `new` is the recovery code
+    case keepEffacement // = 90
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1123,6 +1225,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case 60: self = .awaitQuestion
       case 80: self = .addFingerSlot
       case 82: self = .unlockByFinger
+      case 90: self = .keepEffacement
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1160,6 +1263,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       case .awaitQuestion: return 60
       case .addFingerSlot: return 80
       case .unlockByFinger: return 82
+      case .keepEffacement: return 90
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1197,6 +1301,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
       .awaitQuestion,
       .addFingerSlot,
       .unlockByFinger,
+      .keepEffacement,
     ]
 
   }
@@ -1247,8 +1352,7 @@ package nonisolated struct Latchkey_PersonRequest: Sendable {
 
   package init() {}
 
-  fileprivate var _reason: Latchkey_Failure? = nil
-  fileprivate var _lockPolicy: Latchkey_LockPolicy? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// A recovery code that is to be shown is the tail.
@@ -3062,88 +3166,167 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0\u{4}F\u{1}finger_unlocks\0\u{3}finger_opens\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0\u{4}F\u{1}finger_unlocks\0\u{3}finger_opens\0\u{4}\u{9}effacement_tpm\0\u{3}effacement_fault\0\u{3}effacements_left\0")
+
+  fileprivate class _StorageClass {
+    var _number: UInt64 = 0
+    var _lock: Latchkey_DeviceState.Lock = .unspecified
+    var _hasPasscode_p: Bool = false
+    var _hasRecoveryCode_p: Bool = false
+    var _openClasses: [UInt32] = []
+    var _failedAttempts: UInt32 = 0
+    var _secondsToNextAttempt: UInt32 = 0
+    var _closing: Bool = false
+    var _opensByItself: Bool = false
+    var _lockPolicy: Latchkey_LockPolicy? = nil
+    var _fingerUnlocks: Bool = false
+    var _fingerOpens: Bool = false
+    var _effacementTpm: String = String()
+    var _effacementFault: String = String()
+    var _effacementsLeft: [Latchkey_DeviceState.TPMPlace] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _number = source._number
+      _lock = source._lock
+      _hasPasscode_p = source._hasPasscode_p
+      _hasRecoveryCode_p = source._hasRecoveryCode_p
+      _openClasses = source._openClasses
+      _failedAttempts = source._failedAttempts
+      _secondsToNextAttempt = source._secondsToNextAttempt
+      _closing = source._closing
+      _opensByItself = source._opensByItself
+      _lockPolicy = source._lockPolicy
+      _fingerUnlocks = source._fingerUnlocks
+      _fingerOpens = source._fingerOpens
+      _effacementTpm = source._effacementTpm
+      _effacementFault = source._effacementFault
+      _effacementsLeft = source._effacementsLeft
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.lock) }()
-      case 3: try { try decoder.decodeSingularBoolField(value: &self.hasPasscode_p) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.hasRecoveryCode_p) }()
-      case 5: try { try decoder.decodeRepeatedUInt32Field(value: &self.openClasses) }()
-      case 6: try { try decoder.decodeSingularUInt32Field(value: &self.failedAttempts) }()
-      case 7: try { try decoder.decodeSingularUInt32Field(value: &self.secondsToNextAttempt) }()
-      case 8: try { try decoder.decodeSingularBoolField(value: &self.closing) }()
-      case 9: try { try decoder.decodeSingularBoolField(value: &self.opensByItself) }()
-      case 10: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
-      case 80: try { try decoder.decodeSingularBoolField(value: &self.fingerUnlocks) }()
-      case 81: try { try decoder.decodeSingularBoolField(value: &self.fingerOpens) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._lock) }()
+        case 3: try { try decoder.decodeSingularBoolField(value: &_storage._hasPasscode_p) }()
+        case 4: try { try decoder.decodeSingularBoolField(value: &_storage._hasRecoveryCode_p) }()
+        case 5: try { try decoder.decodeRepeatedUInt32Field(value: &_storage._openClasses) }()
+        case 6: try { try decoder.decodeSingularUInt32Field(value: &_storage._failedAttempts) }()
+        case 7: try { try decoder.decodeSingularUInt32Field(value: &_storage._secondsToNextAttempt) }()
+        case 8: try { try decoder.decodeSingularBoolField(value: &_storage._closing) }()
+        case 9: try { try decoder.decodeSingularBoolField(value: &_storage._opensByItself) }()
+        case 10: try { try decoder.decodeSingularMessageField(value: &_storage._lockPolicy) }()
+        case 80: try { try decoder.decodeSingularBoolField(value: &_storage._fingerUnlocks) }()
+        case 81: try { try decoder.decodeSingularBoolField(value: &_storage._fingerOpens) }()
+        case 90: try { try decoder.decodeSingularStringField(value: &_storage._effacementTpm) }()
+        case 91: try { try decoder.decodeSingularStringField(value: &_storage._effacementFault) }()
+        case 92: try { try decoder.decodeRepeatedMessageField(value: &_storage._effacementsLeft) }()
+        default: break
+        }
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.number != 0 {
-      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
-    }
-    if self.lock != .unspecified {
-      try visitor.visitSingularEnumField(value: self.lock, fieldNumber: 2)
-    }
-    if self.hasPasscode_p != false {
-      try visitor.visitSingularBoolField(value: self.hasPasscode_p, fieldNumber: 3)
-    }
-    if self.hasRecoveryCode_p != false {
-      try visitor.visitSingularBoolField(value: self.hasRecoveryCode_p, fieldNumber: 4)
-    }
-    if !self.openClasses.isEmpty {
-      try visitor.visitPackedUInt32Field(value: self.openClasses, fieldNumber: 5)
-    }
-    if self.failedAttempts != 0 {
-      try visitor.visitSingularUInt32Field(value: self.failedAttempts, fieldNumber: 6)
-    }
-    if self.secondsToNextAttempt != 0 {
-      try visitor.visitSingularUInt32Field(value: self.secondsToNextAttempt, fieldNumber: 7)
-    }
-    if self.closing != false {
-      try visitor.visitSingularBoolField(value: self.closing, fieldNumber: 8)
-    }
-    if self.opensByItself != false {
-      try visitor.visitSingularBoolField(value: self.opensByItself, fieldNumber: 9)
-    }
-    try { if let v = self._lockPolicy {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
-    } }()
-    if self.fingerUnlocks != false {
-      try visitor.visitSingularBoolField(value: self.fingerUnlocks, fieldNumber: 80)
-    }
-    if self.fingerOpens != false {
-      try visitor.visitSingularBoolField(value: self.fingerOpens, fieldNumber: 81)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._number != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
+      }
+      if _storage._lock != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._lock, fieldNumber: 2)
+      }
+      if _storage._hasPasscode_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasPasscode_p, fieldNumber: 3)
+      }
+      if _storage._hasRecoveryCode_p != false {
+        try visitor.visitSingularBoolField(value: _storage._hasRecoveryCode_p, fieldNumber: 4)
+      }
+      if !_storage._openClasses.isEmpty {
+        try visitor.visitPackedUInt32Field(value: _storage._openClasses, fieldNumber: 5)
+      }
+      if _storage._failedAttempts != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._failedAttempts, fieldNumber: 6)
+      }
+      if _storage._secondsToNextAttempt != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._secondsToNextAttempt, fieldNumber: 7)
+      }
+      if _storage._closing != false {
+        try visitor.visitSingularBoolField(value: _storage._closing, fieldNumber: 8)
+      }
+      if _storage._opensByItself != false {
+        try visitor.visitSingularBoolField(value: _storage._opensByItself, fieldNumber: 9)
+      }
+      try { if let v = _storage._lockPolicy {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+      } }()
+      if _storage._fingerUnlocks != false {
+        try visitor.visitSingularBoolField(value: _storage._fingerUnlocks, fieldNumber: 80)
+      }
+      if _storage._fingerOpens != false {
+        try visitor.visitSingularBoolField(value: _storage._fingerOpens, fieldNumber: 81)
+      }
+      if !_storage._effacementTpm.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._effacementTpm, fieldNumber: 90)
+      }
+      if !_storage._effacementFault.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._effacementFault, fieldNumber: 91)
+      }
+      if !_storage._effacementsLeft.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._effacementsLeft, fieldNumber: 92)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_DeviceState, rhs: Latchkey_DeviceState) -> Bool {
-    if lhs.number != rhs.number {return false}
-    if lhs.lock != rhs.lock {return false}
-    if lhs.hasPasscode_p != rhs.hasPasscode_p {return false}
-    if lhs.hasRecoveryCode_p != rhs.hasRecoveryCode_p {return false}
-    if lhs.openClasses != rhs.openClasses {return false}
-    if lhs.failedAttempts != rhs.failedAttempts {return false}
-    if lhs.secondsToNextAttempt != rhs.secondsToNextAttempt {return false}
-    if lhs.closing != rhs.closing {return false}
-    if lhs.opensByItself != rhs.opensByItself {return false}
-    if lhs._lockPolicy != rhs._lockPolicy {return false}
-    if lhs.fingerUnlocks != rhs.fingerUnlocks {return false}
-    if lhs.fingerOpens != rhs.fingerOpens {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._number != rhs_storage._number {return false}
+        if _storage._lock != rhs_storage._lock {return false}
+        if _storage._hasPasscode_p != rhs_storage._hasPasscode_p {return false}
+        if _storage._hasRecoveryCode_p != rhs_storage._hasRecoveryCode_p {return false}
+        if _storage._openClasses != rhs_storage._openClasses {return false}
+        if _storage._failedAttempts != rhs_storage._failedAttempts {return false}
+        if _storage._secondsToNextAttempt != rhs_storage._secondsToNextAttempt {return false}
+        if _storage._closing != rhs_storage._closing {return false}
+        if _storage._opensByItself != rhs_storage._opensByItself {return false}
+        if _storage._lockPolicy != rhs_storage._lockPolicy {return false}
+        if _storage._fingerUnlocks != rhs_storage._fingerUnlocks {return false}
+        if _storage._fingerOpens != rhs_storage._fingerOpens {return false}
+        if _storage._effacementTpm != rhs_storage._effacementTpm {return false}
+        if _storage._effacementFault != rhs_storage._effacementFault {return false}
+        if _storage._effacementsLeft != rhs_storage._effacementsLeft {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3153,9 +3336,9 @@ nonisolated extension Latchkey_DeviceState.Lock: SwiftProtobuf._ProtoNameProvidi
   package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0LOCK_UNSPECIFIED\0\u{1}LOCK_UNLOCKED\0\u{1}LOCK_LOCKED\0\u{1}LOCK_BEFORE_FIRST_UNLOCK\0")
 }
 
-nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  package static let protoMessageName: String = _protobuf_package + ".PersonRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0\u{1}protector\0\u{3}protector_address\0\u{3}without_code\0\u{3}lock_policy\0")
+nonisolated extension Latchkey_DeviceState.TPMPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_DeviceState.protoMessageName + ".TPMPlace"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}address\0\u{1}handle\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3163,82 +3346,180 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.number) }()
-      case 2: try { try decoder.decodeSingularEnumField(value: &self.operation) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.credential) }()
-      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.credentialLength) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._reason) }()
-      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.state) }()
-      case 7: try { try decoder.decodeSingularBytesField(value: &self.question) }()
-      case 8: try { try decoder.decodeSingularBytesField(value: &self.protector) }()
-      case 9: try { try decoder.decodeSingularStringField(value: &self.protectorAddress) }()
-      case 10: try { try decoder.decodeSingularBoolField(value: &self.withoutCode) }()
-      case 11: try { try decoder.decodeSingularMessageField(value: &self._lockPolicy) }()
+      case 1: try { try decoder.decodeSingularStringField(value: &self.address) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.handle) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if self.number != 0 {
-      try visitor.visitSingularUInt64Field(value: self.number, fieldNumber: 1)
+    if !self.address.isEmpty {
+      try visitor.visitSingularStringField(value: self.address, fieldNumber: 1)
     }
-    if self.operation != .unspecified {
-      try visitor.visitSingularEnumField(value: self.operation, fieldNumber: 2)
+    if self.handle != 0 {
+      try visitor.visitSingularUInt32Field(value: self.handle, fieldNumber: 2)
     }
-    if self.credential != .none {
-      try visitor.visitSingularEnumField(value: self.credential, fieldNumber: 3)
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_DeviceState.TPMPlace, rhs: Latchkey_DeviceState.TPMPlace) -> Bool {
+    if lhs.address != rhs.address {return false}
+    if lhs.handle != rhs.handle {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".PersonRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}credential\0\u{3}credential_length\0\u{1}reason\0\u{1}state\0\u{1}question\0\u{1}protector\0\u{3}protector_address\0\u{3}without_code\0\u{3}lock_policy\0\u{4}O\u{1}giving_up\0")
+
+  fileprivate class _StorageClass {
+    var _number: UInt64 = 0
+    var _operation: Latchkey_PersonRequest.Operation = .unspecified
+    var _credential: Latchkey_PersonRequest.Credential = .none
+    var _credentialLength: UInt32 = 0
+    var _reason: Latchkey_Failure? = nil
+    var _state: UInt64 = 0
+    var _question: Data = Data()
+    var _protector: Data = Data()
+    var _protectorAddress: String = String()
+    var _withoutCode: Bool = false
+    var _lockPolicy: Latchkey_LockPolicy? = nil
+    var _givingUp: Bool = false
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _number = source._number
+      _operation = source._operation
+      _credential = source._credential
+      _credentialLength = source._credentialLength
+      _reason = source._reason
+      _state = source._state
+      _question = source._question
+      _protector = source._protector
+      _protectorAddress = source._protectorAddress
+      _withoutCode = source._withoutCode
+      _lockPolicy = source._lockPolicy
+      _givingUp = source._givingUp
     }
-    if self.credentialLength != 0 {
-      try visitor.visitSingularUInt32Field(value: self.credentialLength, fieldNumber: 4)
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
     }
-    try { if let v = self._reason {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
-    if self.state != 0 {
-      try visitor.visitSingularUInt64Field(value: self.state, fieldNumber: 6)
+    return _storage
+  }
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularUInt64Field(value: &_storage._number) }()
+        case 2: try { try decoder.decodeSingularEnumField(value: &_storage._operation) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._credential) }()
+        case 4: try { try decoder.decodeSingularUInt32Field(value: &_storage._credentialLength) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._reason) }()
+        case 6: try { try decoder.decodeSingularUInt64Field(value: &_storage._state) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._question) }()
+        case 8: try { try decoder.decodeSingularBytesField(value: &_storage._protector) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._protectorAddress) }()
+        case 10: try { try decoder.decodeSingularBoolField(value: &_storage._withoutCode) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._lockPolicy) }()
+        case 90: try { try decoder.decodeSingularBoolField(value: &_storage._givingUp) }()
+        default: break
+        }
+      }
     }
-    if !self.question.isEmpty {
-      try visitor.visitSingularBytesField(value: self.question, fieldNumber: 7)
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._number != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._number, fieldNumber: 1)
+      }
+      if _storage._operation != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._operation, fieldNumber: 2)
+      }
+      if _storage._credential != .none {
+        try visitor.visitSingularEnumField(value: _storage._credential, fieldNumber: 3)
+      }
+      if _storage._credentialLength != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._credentialLength, fieldNumber: 4)
+      }
+      try { if let v = _storage._reason {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      if _storage._state != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._state, fieldNumber: 6)
+      }
+      if !_storage._question.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._question, fieldNumber: 7)
+      }
+      if !_storage._protector.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._protector, fieldNumber: 8)
+      }
+      if !_storage._protectorAddress.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._protectorAddress, fieldNumber: 9)
+      }
+      if _storage._withoutCode != false {
+        try visitor.visitSingularBoolField(value: _storage._withoutCode, fieldNumber: 10)
+      }
+      try { if let v = _storage._lockPolicy {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+      if _storage._givingUp != false {
+        try visitor.visitSingularBoolField(value: _storage._givingUp, fieldNumber: 90)
+      }
     }
-    if !self.protector.isEmpty {
-      try visitor.visitSingularBytesField(value: self.protector, fieldNumber: 8)
-    }
-    if !self.protectorAddress.isEmpty {
-      try visitor.visitSingularStringField(value: self.protectorAddress, fieldNumber: 9)
-    }
-    if self.withoutCode != false {
-      try visitor.visitSingularBoolField(value: self.withoutCode, fieldNumber: 10)
-    }
-    try { if let v = self._lockPolicy {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_PersonRequest, rhs: Latchkey_PersonRequest) -> Bool {
-    if lhs.number != rhs.number {return false}
-    if lhs.operation != rhs.operation {return false}
-    if lhs.credential != rhs.credential {return false}
-    if lhs.credentialLength != rhs.credentialLength {return false}
-    if lhs._reason != rhs._reason {return false}
-    if lhs.state != rhs.state {return false}
-    if lhs.question != rhs.question {return false}
-    if lhs.protector != rhs.protector {return false}
-    if lhs.protectorAddress != rhs.protectorAddress {return false}
-    if lhs.withoutCode != rhs.withoutCode {return false}
-    if lhs._lockPolicy != rhs._lockPolicy {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._number != rhs_storage._number {return false}
+        if _storage._operation != rhs_storage._operation {return false}
+        if _storage._credential != rhs_storage._credential {return false}
+        if _storage._credentialLength != rhs_storage._credentialLength {return false}
+        if _storage._reason != rhs_storage._reason {return false}
+        if _storage._state != rhs_storage._state {return false}
+        if _storage._question != rhs_storage._question {return false}
+        if _storage._protector != rhs_storage._protector {return false}
+        if _storage._protectorAddress != rhs_storage._protectorAddress {return false}
+        if _storage._withoutCode != rhs_storage._withoutCode {return false}
+        if _storage._lockPolicy != rhs_storage._lockPolicy {return false}
+        if _storage._givingUp != rhs_storage._givingUp {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0\u{2}\u{14}OPERATION_ADD_FINGER_SLOT\0\u{2}\u{2}OPERATION_UNLOCK_BY_FINGER\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0\u{2}\u{14}OPERATION_ADD_FINGER_SLOT\0\u{2}\u{2}OPERATION_UNLOCK_BY_FINGER\0\u{2}\u{8}OPERATION_KEEP_EFFACEMENT\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {

@@ -119,6 +119,13 @@ package enum HardwareRequest: Sendable {
     /// With a password, 32 bytes, it is given back for that alone, and a wrong one counts.
     case seal(SharedSecret, TPMAddress, password: SharedSecret? = nil)
     case unseal(SealedByTPM, password: SharedSecret? = nil)
+    /// By which the TPM is known again.
+    case storageKey(TPMAddress)
+    /// Writes the record, 92 bytes, into an index that is not there yet, in the TPM that has
+    /// its storage key.
+    case define(TPMIndex, password: SharedSecret, record: SharedSecret)
+    case read(TPMIndex, password: SharedSecret)
+    case undefine(TPMIndex)
     /// A new credential of a security key: takes a touch, and its PIN where it asks for one.
     case makeCredential(FIDO2Address, pin: SharedSecret?, patience: Duration)
     /// What a security key makes of the salt, and of another: takes one touch.
@@ -134,6 +141,13 @@ package enum HardwareAnswer: Sendable {
     case refused
     /// Too many passwords were wrong, of ours or of others: none is looked at for now.
     case lockedOut(String)
+    /// As it was asked for.
+    case defined(TPMIndex)
+    case record(SharedSecret)
+    /// Nothing of ours is there any more: the TPM that has the storage key says so.
+    case gone(String)
+    case undefined
+    case storageKey([UInt8])
     case made(FIDO2Credential)
     case secrets(SharedSecret, next: SharedSecret?)
     /// In the words of the device or of its library; no secret.
@@ -144,6 +158,8 @@ package enum HardwareAnswer: Sendable {
 package enum HardwareProtocol {
     /// Every secret, in bytes.
     package static let secretByteCount = 32
+    /// What an NV index of ours holds, in bytes.
+    package static let recordByteCount = 92
     /// The descriptor under which `latchkey-hardware` finds its end.
     package static let descriptor: Int32 = 3
     /// What a device may take before the process that talks to it ends itself. TPMs take
@@ -171,6 +187,14 @@ package enum HardwareProtocol {
         case .unseal(let sealed, let password?):
             message.unsealGuarded = sealed.message
             tail = password.bytes.copy()
+        case .define(let index, let password, let record):
+            message.defineIndex = index.message
+            tail = SecretBytes(joining: password.bytes, record.bytes)
+        case .read(let index, let password):
+            message.readIndex = index.message
+            tail = password.bytes.copy()
+        case .undefine(let index): message.undefineIndex = index.message
+        case .storageKey(let address): message.storageKeyOfTpm = address.description
         case .makeCredential(let address, let pin, let patience):
             message.makeFido2.address = address.description
             message.makeFido2.milliseconds = milliseconds(patience)
@@ -206,6 +230,20 @@ package enum HardwareProtocol {
         case .unsealGuarded(let sealed):
             guard let sealed = SealedByTPM(sealed), tail.count == secretByteCount else { return nil }
             return (message.number, .unseal(sealed, password: SharedSecret(tail.copy())))
+        case .defineIndex(let index):
+            guard let index = TPMIndex(index), tail.count == secretByteCount + recordByteCount else { return nil }
+            let password = SharedSecret(tail.copy(0..<secretByteCount))
+            let record = SharedSecret(tail.copy(secretByteCount..<tail.count))
+            return (message.number, .define(index, password: password, record: record))
+        case .readIndex(let index):
+            guard let index = TPMIndex(index), tail.count == secretByteCount else { return nil }
+            return (message.number, .read(index, password: SharedSecret(tail.copy())))
+        case .undefineIndex(let index):
+            guard let index = TPMIndex(index), tail.count == 0 else { return nil }
+            return (message.number, .undefine(index))
+        case .storageKeyOfTpm(let text):
+            guard let address = TPMAddress(text), tail.count == 0 else { return nil }
+            return (message.number, .storageKey(address))
         case .makeFido2(let make):
             // libfido2 takes the PIN as a C string.
             guard let address = FIDO2Address(make.address), let patience = patience(make.milliseconds),
@@ -245,6 +283,13 @@ package enum HardwareProtocol {
             tail = secret.bytes.copy()
         case .refused: message.refused = true
         case .lockedOut(let text): message.lockedOut = cut(text)
+        case .defined(let index): message.defined = index.message
+        case .record(let record):
+            message.record = true
+            tail = record.bytes.copy()
+        case .gone(let text): message.gone = cut(text)
+        case .undefined: message.undefined = true
+        case .storageKey(let key): message.storageKey = Data(key)
         case .made(let credential): message.made = credential.message
         case .secrets(let secret, let next):
             message.secrets = next == nil ? 1 : 2
@@ -280,6 +325,19 @@ package enum HardwareProtocol {
         case .lockedOut(let text):
             guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
             return (message.number, .lockedOut(text))
+        case .defined(let index):
+            guard tail.count == 0, let index = TPMIndex(index) else { return nil }
+            return (message.number, .defined(index))
+        case .record(true):
+            guard tail.count == recordByteCount else { return nil }
+            return (message.number, .record(SharedSecret(tail.copy())))
+        case .gone(let text):
+            guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
+            return (message.number, .gone(text))
+        case .undefined(true) where tail.count == 0: return (message.number, .undefined)
+        case .storageKey(let key):
+            guard tail.count == 0, (1...SealedByTPM.longestArea).contains(key.count) else { return nil }
+            return (message.number, .storageKey(Array(key)))
         case .made(let credential):
             guard tail.count == 0, let credential = FIDO2Credential(credential) else { return nil }
             return (message.number, .made(credential))
@@ -287,7 +345,7 @@ package enum HardwareProtocol {
             guard (1...2).contains(count), tail.count == Int(count) * secretByteCount else { return nil }
             let next = count == 2 ? SharedSecret(tail.copy(secretByteCount..<tail.count)) : nil
             return (message.number, .secrets(SharedSecret(tail.copy(0..<secretByteCount)), next: next))
-        case .unsealed(false), .refused, nil: return nil
+        case .unsealed(false), .refused, .record(false), .undefined, nil: return nil
         }
     }
 }

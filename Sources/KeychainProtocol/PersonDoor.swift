@@ -39,6 +39,8 @@ package struct DeviceState: Hashable, Sendable {
     /// Whether it is locked and one would open it now, as far as the enclave is concerned:
     /// the reader is looked at when it is needed.
     package var fingerOpens: Bool
+    /// Of what is kept as long as the passcode is set.
+    package var effacement = EffacementState()
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
@@ -58,6 +60,23 @@ package struct DeviceState: Hashable, Sendable {
         self.lockPolicy = lockPolicy
         self.fingerUnlocks = fingerUnlocks
         self.fingerOpens = fingerOpens
+    }
+}
+
+/// Where the effacement secret lies, and what is wrong with it.
+package struct EffacementState: Hashable, Sendable {
+    /// The TPM that has it; nil: the file, where there is a passcode.
+    package var tpm: TPMAddress?
+    /// Why it did not come at the last unlock; nil: it did, or there was none.
+    package var fault: String?
+    /// Where TPMs have secrets that are still to be destroyed: they did not answer, or others
+    /// did.
+    package var left: [TPMPlace]
+
+    package init(tpm: TPMAddress? = nil, fault: String? = nil, left: [TPMPlace] = []) {
+        self.tpm = tpm
+        self.fault = fault
+        self.left = left
     }
 }
 

@@ -16,11 +16,29 @@ extension Latchkey_DeviceState {
         if state.lockPolicy != .never { lockPolicy = state.lockPolicy.message }
         fingerUnlocks = state.fingerUnlocks
         fingerOpens = state.fingerOpens
+        effacementTpm = state.effacement.tpm?.description ?? ""
+        effacementFault = state.effacement.fault ?? ""
+        effacementsLeft = state.effacement.left.map(TPMPlace.init)
+    }
+}
+
+extension Latchkey_DeviceState.TPMPlace {
+    fileprivate init(_ place: TPMPlace) {
+        self.init()
+        address = place.address.description
+        handle = place.handle
+    }
+}
+
+extension TPMPlace {
+    fileprivate init?(_ message: Latchkey_DeviceState.TPMPlace) {
+        guard let address = TPMAddress(message.address) else { return nil }
+        self.init(address: address, handle: message.handle)
     }
 }
 
 extension DeviceState {
-    /// nil for a lock, a class or a policy that this program does not know.
+    /// nil for a lock, a class, a policy or a TPM's address that this program does not know.
     package init?(_ message: Latchkey_DeviceState) {
         guard let number = UInt8(exactly: message.lock.rawValue), let lock = Lock(rawValue: number) else { return nil }
         var classes: Set<ProtectionClass> = []
@@ -28,12 +46,19 @@ extension DeviceState {
             guard let known = UInt8(exactly: number).flatMap(ProtectionClass.init(number:)) else { return nil }
             classes.insert(known)
         }
-        guard let policy = LockPolicy(message.lockPolicy) else { return nil }
+        let tpm = TPMAddress(message.effacementTpm)
+        let left = message.effacementsLeft.compactMap { TPMPlace($0) }
+        guard let policy = LockPolicy(message.lockPolicy), message.effacementTpm.isEmpty || tpm != nil,
+            left.count == message.effacementsLeft.count
+        else { return nil }
         self.init(
             number: message.number, lock: lock, hasPasscode: message.hasPasscode_p,
             hasRecoveryCode: message.hasRecoveryCode_p, openClasses: classes,
             failedAttempts: Int(message.failedAttempts), secondsToNextAttempt: Int(message.secondsToNextAttempt),
             isClosing: message.closing, opensByItself: message.opensByItself, lockPolicy: policy,
             fingerUnlocks: message.fingerUnlocks, fingerOpens: message.fingerOpens)
+        effacement = EffacementState(
+            tpm: tpm, fault: message.effacementFault.isEmpty ? nil : message.effacementFault,
+            left: left)
     }
 }

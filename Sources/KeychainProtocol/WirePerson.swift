@@ -41,6 +41,8 @@ package struct PersonMessage: Sendable {
     package var withoutCode = false
     /// When it is to lock by itself.
     package var lockPolicy: LockPolicy?
+    /// What a TPM has of items of a set passcode may be lost.
+    package var givingUp = false
 
     package init(
         _ operation: Latchkey_PersonRequest.Operation, credential: PersonCredential? = nil, new: SharedSecret? = nil,
@@ -64,6 +66,7 @@ package struct PersonMessage: Sendable {
         message.protectorAddress = protectorAddress
         message.withoutCode = withoutCode
         if let lockPolicy { message.lockPolicy = lockPolicy.message }
+        message.givingUp = givingUp
         var parts: [SharedSecret] = []
         switch credential {
         case .passcode(let secret):
@@ -108,6 +111,7 @@ package struct PersonMessage: Sendable {
         decoded.protector = Array(message.protector)
         decoded.protectorAddress = message.protectorAddress
         decoded.withoutCode = message.withoutCode
+        decoded.givingUp = message.givingUp
         if message.hasLockPolicy {
             guard let policy = LockPolicy(message.lockPolicy) else { return nil }
             decoded.lockPolicy = policy
@@ -410,6 +414,32 @@ package final class RemotePersonDoor: PersonDoor {
     ) throws(KeychainError) {
         var message = PersonMessage(.guardPasscode, credential: .passcode(passcode), new: code)
         message.protectorAddress = tpm?.description ?? ""
+        _ = try ask(message)
+    }
+
+    /// Has a TPM keep the half without which items of a set passcode do not open; nil: the
+    /// file does.
+    ///
+    /// - Parameter code: the recovery code, where there is one and a TPM is named.
+    /// - Throws: as ``addSlot(of:passcode:)``.
+    package func keepEffacement(
+        in tpm: TPMAddress?, passcode: SharedSecret, code: SharedSecret?
+    ) throws(KeychainError) {
+        var message = PersonMessage(.keepEffacement, credential: .passcode(passcode), new: code)
+        message.protectorAddress = tpm?.description ?? ""
+        _ = try ask(message)
+    }
+
+    /// Has the file keep a new half, where the TPM that has the present one does not come
+    /// back: items of the set passcode are gone for good. Where the file has it already,
+    /// forgets what is still to be destroyed in TPMs.
+    ///
+    /// - Throws: `errSecParam`, reason `protectorRefused`, where the TPM gives it out, or
+    ///   there is nothing to give up; otherwise as ``addSlot(of:passcode:)``. Nothing is
+    ///   changed then.
+    package func giveEffacementUp(passcode: SharedSecret) throws(KeychainError) {
+        var message = PersonMessage(.keepEffacement, credential: .passcode(passcode))
+        message.givingUp = true
         _ = try ask(message)
     }
 

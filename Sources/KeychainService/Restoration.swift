@@ -85,7 +85,8 @@ package struct Restoration {
     private func inspect(_ path: String) throws(KeychainError) -> InspectionCounts {
         let engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
             try InProcessEnclave(
-                dataDirectory: path, expecting: expected, hardware: hardware, recoveryCode: recoveryCode)
+                dataDirectory: path, expecting: expected, for: .inspection, hardware: hardware,
+                recoveryCode: recoveryCode)
         }
         let report: Result<DoctorReport, KeychainError>
         do throws(KeychainError) {

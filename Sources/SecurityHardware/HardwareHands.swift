@@ -30,7 +30,7 @@ package struct HardwareHands {
             guard let (number, request) = HardwareProtocol.decodeRequest(header: frame.header, tail: frame.tail)
             else { throw .malformed }
             ProcessAlarm.end(after: HardwareProtocol.longestOperation)
-            let answer = HardwareProtocol.encode(Self.perform(request), number: number)
+            let answer = HardwareProtocol.encode(Self.perform(request, for: channel.socket.descriptor), number: number)
             ProcessAlarm.cancel()
             try channel.send(
                 answer.header, answer.tail, until: Deadline(after: HardwareProtocol.longestOperation, on: clock))
@@ -45,7 +45,7 @@ package struct HardwareHands {
         return try channel.receive(until: Deadline(after: HardwareProtocol.longestOperation, on: clock))
     }
 
-    private static func perform(_ request: HardwareRequest) -> HardwareAnswer {
+    private static func perform(_ request: HardwareRequest, for asker: Descriptor) -> HardwareAnswer {
         switch request {
         case .describe(let address):
             answer { () throws(TPM.Failure) in .described(try TPM(address: address).describe()) }
@@ -57,6 +57,22 @@ package struct HardwareHands {
                 return .sealed(sealed)
             }
         case .unseal(let sealed, let password): unseal(sealed, password)
+        case .storageKey(let address):
+            answer { () throws(TPM.Failure) in .storageKey(try TPM(address: address).storageKey()) }
+        case .define(let index, let password, let record):
+            answer { () throws(TPM.Failure) in
+                try TPM(address: index.address).define(index, password: password, record: record, for: asker)
+                return .defined(index)
+            }
+        case .read(let index, let password):
+            answerOfIndex { () throws(TPM.Failure) in
+                .record(try TPM(address: index.address).read(index, password: password))
+            }
+        case .undefine(let index):
+            answerOfIndex { () throws(TPM.Failure) in
+                try TPM(address: index.address).undefine(index)
+                return .undefined
+            }
         case .makeCredential(let address, let pin, let patience):
             answer { () throws(SecurityKey.Failure) in
                 .made(try SecurityKeys(patience).makeCredential(at: address, pin: pin))
@@ -75,6 +91,13 @@ package struct HardwareHands {
             if error.isWrongPassword { return .refused }
             guard error.isLockout else { return .failed(error.description) }
             return .lockedOut("\(error); \(tpm.endOfLockout)")
+        }
+    }
+
+    /// What is gone is no failure.
+    private static func answerOfIndex(_ body: () throws(TPM.Failure) -> HardwareAnswer) -> HardwareAnswer {
+        do throws(TPM.Failure) { return try body() } catch {
+            return error.isGone ? .gone(error.description) : .failed(error.description)
         }
     }
 

@@ -21,6 +21,8 @@ struct TPM {
         /// It was sealed with another password.
         var isWrongPassword: Bool { code == LK_TPM_WRONG }
         var isLockout: Bool { code == LK_TPM_LOCKED_OUT }
+        /// What was written there is no more: the right TPM says so.
+        var isGone: Bool { code == LK_TPM_GONE }
 
         fileprivate init(_ code: UInt32, _ step: UnsafePointer<CChar>?) {
             self.code = code
@@ -83,6 +85,68 @@ struct TPM {
             }
         }
         return SharedSecret(secret)
+    }
+
+    // MARK: A record in an NV index
+
+    /// By which it is known again.
+    func storageKey() throws(Failure) -> [UInt8] {
+        var area = lk_tpm_area()
+        try unsafe withTPM { tpm, step in unsafe lk_tpm_storage_key(tpm, &area, &step) }
+        return Self.bytes(area)
+    }
+
+    /// Defines the index and writes the record, in the TPM that has its storage key, for as
+    /// long as somebody waits for it. Only reading it shows that it is whole, and only
+    /// ``undefine(_:)`` after a failure that there is none.
+    ///
+    /// - Parameter asker: a socket whose other end whoever waits holds open.
+    /// - Precondition: 32 and 92 bytes.
+    func define(
+        _ index: TPMIndex, password: SharedSecret, record: SharedSecret, for asker: Descriptor
+    ) throws(Failure) {
+        precondition(record.bytes.count == HardwareProtocol.recordByteCount)
+        var named = Self.named(index)
+        var storageKey = Self.area(index.storageKey)
+        try unsafe withTPM { tpm, step in
+            unsafe record.bytes.withUnsafeBytes { bytes in
+                unsafe Self.lending(password) { password in
+                    unsafe lk_tpm_define(
+                        tpm, &named, &storageKey, password, bytes.bindMemory(to: UInt8.self).baseAddress, asker.raw,
+                        &step)
+                }
+            }
+        }
+    }
+
+    /// - Throws: also where it is gone (``Failure/isGone``).
+    func read(_ index: TPMIndex, password: SharedSecret) throws(Failure) -> SharedSecret {
+        var named = Self.named(index)
+        var storageKey = Self.area(index.storageKey)
+        var record = SecretBytes(count: HardwareProtocol.recordByteCount)
+        try unsafe withTPM { tpm, step in
+            unsafe record.withUnsafeMutableBytes { bytes in
+                unsafe Self.lending(password) { password in
+                    unsafe lk_tpm_read(
+                        tpm, &named, &storageKey, password, bytes.bindMemory(to: UInt8.self).baseAddress, &step)
+                }
+            }
+        }
+        return SharedSecret(record)
+    }
+
+    /// - Throws: also where it is gone (``Failure/isGone``).
+    func undefine(_ index: TPMIndex) throws(Failure) {
+        var named = Self.named(index)
+        var storageKey = Self.area(index.storageKey)
+        try unsafe withTPM { tpm, step in unsafe lk_tpm_undefine(tpm, &named, &storageKey, &step) }
+    }
+
+    private static func named(_ index: TPMIndex) -> lk_tpm_index {
+        var named = lk_tpm_index()
+        named.handle = index.handle
+        unsafe withUnsafeMutableBytes(of: &named.label) { place in unsafe place.copyBytes(from: index.label) }
+        return named
     }
 
     private func withTPM(

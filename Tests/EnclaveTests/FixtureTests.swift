@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-finger",
+        "keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-finger", "keybag-4",
     ])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
@@ -83,11 +83,16 @@ import Testing
         #expect(enclave.state().lockPolicy.idleSeconds == expected.lockAfterSeconds)
         #expect(enclave.state().fingerUnlocks == (expected.fingerUnlocks ?? false))
         var closed: ProtectionClass?
+        // Of version 4 the effacement secret is in a TPM that is gone.
+        let isInTPM = name == "keybag-4"
+        #expect((enclave.state().effacement.tpm != nil) == isInTPM)
+        if isInTPM { closed = .whenPasscodeSetThisDeviceOnly }
         switch opening {
         case .itself: #expect(Set(expected.rows.map(\.protectionClass)).count == 6)
         case .person(let credential):
             try enclave.unlock(with: credential)
             #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
+            #expect((enclave.state().effacement.fault != nil) == isInTPM)
         case .login(let password):
             try enclave.unlock(byLogin: password)
             #expect(Set(expected.rows.map(\.protectionClass)).count == 7)
@@ -137,8 +142,15 @@ import Testing
         try add(ProtectionClass.allCases, of: enclave, to: &expected)
         enclave.close()
         if name == "keybag-3" {
-            try guardPasscode(.text(passcode), code: code, in: home)
+            try changeWithTPM(in: home) { door, tpm in
+                try door.guardPasscode(by: tpm, passcode: .text(passcode), code: code)
+            }
             expected.passcode = nil
+        }
+        if name == "keybag-4" {
+            try changeWithTPM(in: home) { door, tpm in
+                try door.keepEffacement(in: tpm, passcode: .text(passcode), code: code)
+            }
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -146,13 +158,15 @@ import Testing
         for (file, bytes) in try home.contents() { try Data(bytes).write(to: fixture.appending(path: file)) }
     }
 
-    private func guardPasscode(_ passcode: SharedSecret, code: SharedSecret, in home: EnclaveHome) throws {
+    private func changeWithTPM(
+        in home: EnclaveHome, _ change: (RemotePersonDoor, TPMAddress?) throws -> Void
+    ) throws {
         let tpm = try SoftwareTPM()
         let server = try RunningServer(home: home, hardware: HardwareScene.hardware)
         defer { server.end() }
         _ = try server.connect()
         let door = try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
-        try door.guardPasscode(by: TPMAddress(tpm.address), passcode: passcode, code: code)
+        try change(door, TPMAddress(tpm.address))
     }
 
     private func add(_ classes: [ProtectionClass], of enclave: InProcessEnclave, to expected: inout Expected) throws {

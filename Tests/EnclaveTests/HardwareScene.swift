@@ -30,8 +30,10 @@ final class HardwareScene {
 
     static var hardware: any HardwareDoor { hands(HardwareHelper.programName) }
 
+    static func path(of program: String) -> String { "\(products)/\(program)" }
+
     static func hands(_ program: String, _ arguments: String...) -> any HardwareDoor {
-        let path = "\(products)/\(program)"
+        let path = path(of: program)
         return HardwareHelper(clock: SystemClock()) { descriptor throws(SystemCallError) in
             try DaemonStarter.start(path, arguments: arguments, environment: [], keeping: descriptor)
         }

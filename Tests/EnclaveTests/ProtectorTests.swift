@@ -352,7 +352,7 @@ private struct LyingHardware: HardwareDoor {
             }
             return .sealed(sealed)
         case .unseal: return .unsealed(SharedSecret(.random(count: HardwareProtocol.secretByteCount)))
-        case .makeCredential, .secrets: throw .failed("no")
+        case .define, .read, .undefine, .storageKey, .makeCredential, .secrets: throw .failed("no")
         }
     }
 }

@@ -33,7 +33,7 @@ import Testing
         #expect(try complete("--da") == ["--data-dir"])
         #expect(try complete("completion", "") == ["bash", "fish", "zsh"])
         #expect(try complete("set", "--label", "").isEmpty)
-        #expect(try complete("passcode", "") == ["change", "guard", "remove", "reset", "set"])
+        #expect(try complete("passcode", "") == ["change", "effacement", "guard", "remove", "reset", "set"])
         #expect(try complete("passcode", "re") == ["remove", "reset"])
         #expect(try complete("passcode", "remove", "--r") == ["--recovery"])
         #expect(try complete("passcode", "set", "").isEmpty)

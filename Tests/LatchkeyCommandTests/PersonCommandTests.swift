@@ -40,7 +40,8 @@ import Testing
         #expect(
             run.text == #"{"passcode":true,"lock":"unlocked","recoveryCode":false,"failedAttempts":0,"#
                 + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
-                + #""locksOnSleep":false,"locksOnScreenLock":false,"openClasses":["ak","ck","dk"]}"#
+                + #""locksOnSleep":false,"locksOnScreenLock":false,"effacement":"file","effacementFault":null,"#
+                + #""effacementsLeft":[],"openClasses":["ak","ck","dk"]}"#
                 + "\n")
     }
 

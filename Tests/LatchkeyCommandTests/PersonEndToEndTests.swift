@@ -52,7 +52,8 @@ import Testing
         #expect(
             json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
                 + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
-                + #""locksOnSleep":false,"locksOnScreenLock":false,"openClasses":["ck","dk","cku","dku"]}"#
+                + #""locksOnSleep":false,"locksOnScreenLock":false,"effacement":"file","effacementFault":null,"#
+                + #""effacementsLeft":[],"openClasses":["ck","dk","cku","dku"]}"#
         )
         following.process.interrupt()
         following.process.waitUntilExit()

@@ -1,4 +1,5 @@
-// A secret of 32 bytes sealed by a TPM 2.0, through tpm2-tss (ESAPI).
+// A secret of 32 bytes sealed by a TPM 2.0, and a record in an NV index of its own, through
+// tpm2-tss (ESAPI).
 //
 // Calls block for as long as the TPM takes: whoever calls them can be killed.
 // Every call returns 0, or a TSS2_RC (TCG "TSS 2.0 Overview and Common Structures",
@@ -10,6 +11,8 @@
 #define LK_TPM_SECRET 32
 #define LK_TPM_PASSWORD 32
 #define LK_TPM_AREA 512         // more than any public or sensitive area of ours
+#define LK_TPM_LABEL 32
+#define LK_TPM_RECORD 92
 
 typedef struct lk_tpm lk_tpm;
 
@@ -23,6 +26,13 @@ typedef struct {
     lk_tpm_area public_area;    // TPM2B_PUBLIC
     lk_tpm_area private_area;   // TPM2B_PRIVATE, encrypted by the TPM
 } lk_tpm_sealed;
+
+// An ordinary NV index of ours. The label is 32 random bytes that stand in its public area
+// in the place of a policy: an index that somebody else defined there has another.
+typedef struct {
+    uint32_t handle;
+    uint8_t label[LK_TPM_LABEL];
+} lk_tpm_index;
 
 typedef struct {
     char manufacturer[5];
@@ -38,6 +48,12 @@ typedef struct {
 #define LK_TPM_DENIED 0x00090004u        // there is one, for others
 #define LK_TPM_WRONG 0x00090005u         // not the password of what was sealed
 #define LK_TPM_LOCKED_OUT 0x00090006u    // too many of them; the right one is refused as well
+#define LK_TPM_TAKEN 0x00090007u         // another index has the handle
+#define LK_TPM_GONE 0x00090008u          // there is no such index, or it is another one: the right TPM says so
+#define LK_TPM_OWNED 0x00090009u         // the owner hierarchy has a password
+#define LK_TPM_FULL 0x0009000au          // no room for another index
+#define LK_TPM_CHANGED 0x0009000bu       // the index does not take the password, or says that it is empty
+#define LK_TPM_UNWANTED 0x0009000cu      // whoever asked is gone: nothing was defined, or it was taken back
 
 // `tcti`: "device" or "swtpm", the name of a module of tpm2-tss; never a path.
 uint32_t lk_tpm_open(const char *tcti, const char *configuration, lk_tpm **out, const char **step);
@@ -50,5 +66,22 @@ uint32_t lk_tpm_seal(
 uint32_t lk_tpm_unseal(
     lk_tpm *tpm, const lk_tpm_sealed *sealed, const uint8_t *password, uint8_t secret[LK_TPM_SECRET],
     const char **step);
+// TPM2B_PUBLIC of the storage key, by which this TPM is known again: one that was cleared,
+// and any other, has another.
+uint32_t lk_tpm_storage_key(lk_tpm *tpm, lk_tpm_area *out, const char **step);
+// Defines the index and writes the record, where this is the TPM of that storage key
+// (LK_TPM_OTHER_PARENT) and the other end of the socket `asker` is open. Only reading it
+// shows that it is whole, and only lk_tpm_undefine, after a failure, that there is none.
+uint32_t lk_tpm_define(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    const uint8_t record[LK_TPM_RECORD], int asker, const char **step);
+// LK_TPM_GONE: what was written there is no more. Nothing else says that.
+uint32_t lk_tpm_read(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    uint8_t record[LK_TPM_RECORD], const char **step);
+// Takes no password of the index: the owner of the TPM removes it. Another index at its
+// handle stays (LK_TPM_GONE). 0 and LK_TPM_GONE alone say that it is not there.
+uint32_t lk_tpm_undefine(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const char **step);
 // Text of a code; static storage.
 const char *lk_tpm_text(uint32_t code);

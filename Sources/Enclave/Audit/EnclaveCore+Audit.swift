@@ -101,8 +101,9 @@ extension EnclaveCore {
             }
             let held = try prepareAudit(fresh, fromFile: lowest)
             let next = keybag.generation + 1
-            unrepaired += try storage.write(body, generation: next, root: keybag.root)
+            let failures = try storage.write(body, generation: next, root: keybag.root)
             keybag.adopt(body, generation: next)
+            note(unwritten: failures)
             audit.held = held
         } catch {
             guard error == .unreadable(.slotRefuses) else { throw error.asKeychainError }

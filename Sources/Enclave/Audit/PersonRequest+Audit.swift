@@ -16,7 +16,7 @@ extension PersonRequest {
         case .slot(let request): request.auditKind
         case .unlockBySlot: .unlockedBySlot
         case .setLockPolicy: .lockPolicyChanged
-        case .guardPasscode: .passcodeChanged
+        case .guardPasscode, .keepEffacement, .giveEffacementUp: .passcodeChanged
         }
     }
 }

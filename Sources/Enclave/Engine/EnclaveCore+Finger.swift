@@ -69,18 +69,20 @@ extension EnclaveCore {
         return nil
     }
 
-    /// Opens everything. Reached by the source of biometry alone.
+    /// Opens everything, but for akpu where a TPM has the effacement secret: that is asked
+    /// for it when a person brings a passcode. Reached by the source of biometry alone.
     ///
     /// - Throws: as ``obstacleToFinger(at:)``.
     mutating func unlockByFinger(at moment: Duration) throws(KeychainError) {
         if let obstacle = obstacleToFinger(at: moment) { throw obstacle }
         do throws(KeybagError) {
-            let effacement = try presentEffacement()
+            let found = try effacement()
             switch kept.take() {
-            case .some(let kept): try keybag.unlock(with: kept, effacement: effacement)
+            case .some(let kept):
+                try keybag.unlock(with: kept, effacement: found.secret, isAwaited: found.isAwaited)
             case .none: return
             }
-            note(effacement)
+            note(found)
         } catch { throw error.asKeychainError }
         trust.recognize()
         fingerOpenedAt = moment

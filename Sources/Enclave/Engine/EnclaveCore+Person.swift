@@ -22,6 +22,7 @@ extension EnclaveCore {
     func derivation(for request: PersonRequest, at moment: Duration) throws(KeychainError) -> PersonDerivation {
         try refuse(request, at: moment)
         if case .slot(let request) = request { try refuse(request) }
+        if case .keepEffacement(let address, _, let code) = request { try refuse(keepingIn: address, code: code) }
         var typed: (kind: SlotKind, secret: SharedSecret, PasscodeSlotParameters)?
         var recovery: SharedSecret?
         switch request.credential {
@@ -42,7 +43,8 @@ extension EnclaveCore {
         }
         switch request {
         case .protector(.remove(_, _, .brought(let code))): derivation.code = code
-        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code): derivation.code = code
+        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code), .keepEffacement(_, _, let code):
+            derivation.code = code
         default: break
         }
         return derivation
@@ -94,8 +96,11 @@ extension EnclaveCore {
         _ request: PersonRequest, with derived: DerivedSecrets, at moment: Duration
     ) throws(KeychainError) -> PersonOutcome {
         if request.credential != nil { try check(derived.credential, at: moment) }
+        reading = derived.devices?.effacement.reading
+        defer { reading = nil }
         if case .protector(let request) = request { return try perform(request, with: derived, at: moment) }
         if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
+        if case .giveEffacementUp = request { try refuseGivingUp() }
         do throws(KeybagError) {
             switch request {
             case .unlock, .unlockByLogin: try open(derived.credential)
@@ -119,6 +124,8 @@ extension EnclaveCore {
             case .unlockBySlot(let typed): try unlockBySlot(typed)
             case .setLockPolicy(let policy, _): try set(policy)
             case .guardPasscode(let address, _, _): try guardPasscode(by: address, derived)
+            case .keepEffacement(let address, _, _): try keepEffacement(in: address, derived, at: moment)
+            case .giveEffacementUp: try giveEffacementUp(derived)
             case .protector, .slot: break
             }
         } catch {
@@ -158,19 +165,35 @@ extension EnclaveCore {
 
     mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
         guard let credential else { throw .unreadable(.slotRefuses) }
-        let effacement = try presentEffacement()
+        let found = try effacement()
+        // What is open stays open, whether or not its TPM is still there.
+        if found.isAwaited, ring.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
+            guard keybag.accepts(credential.slotSecret) else { throw .unreadable(.slotRefuses) }
+            return
+        }
         let before = (keybag.lock, ring.openClasses)
-        try keybag.unlock(with: credential.slotSecret, effacement: effacement)
+        try keybag.unlock(with: credential.slotSecret, effacement: found.secret, isAwaited: found.isAwaited)
         kept = nil
         // Told also where what it was opened for then fails.
         if before != (keybag.lock, ring.openClasses) { stateNumber += 1 }
-        note(effacement)
+        note(found)
     }
 
-    /// Whether what was to open akpu was there.
-    mutating func note(_ effacement: EffacementSecret?) {
+    /// Whether what was to open akpu was there; where nobody asked, what the last one found
+    /// stands.
+    mutating func note(_ found: EffacementReading) {
+        if case .notAsked = found { return }
         unrepaired.removeAll { $0.fileName == EffacementFile.fileName }
-        if effacement == nil, keybag.body.hasPasscode {
+        let before = effacementFault
+        effacementFault = nil
+        // Told also where what it was looked for then fails.
+        defer { if effacementFault != before { stateNumber += 1 } }
+        guard keybag.body.hasPasscode else { return }
+        switch found {
+        case .there, .notAsked: break
+        case .unreachable(let why): effacementFault = "\(why)"
+        case .gone where keybag.body.tpm.place != nil: effacementFault = KeybagError.Cause.effacementMissing.rawValue
+        case .gone:
             unrepaired.append(
                 RepairFailure(fileName: EffacementFile.fileName, error: .unreadable(.effacementMissing)))
         }
@@ -207,6 +230,7 @@ extension EnclaveCore {
         guard keybag.body.hasPasscode else { return }
         isClosing = false
         forgetFinger()
+        effacementFault = nil
         keybag.forgetFirstUnlock()
         trust = BiometryTrust()
         audit.cursor = nil
@@ -217,11 +241,6 @@ extension EnclaveCore {
 
     /// Whoever was shown the code is gone.
     mutating func forgetPendingCode() { pendingCode = nil }
-
-    func presentEffacement() throws(KeybagError) -> EffacementSecret? {
-        let name = keybag.body.effacement
-        return name.isEmpty ? nil : try storage.effacement(named: name)
-    }
 
     private mutating func changePasscode(_ derived: DerivedSecrets) throws(KeybagError) {
         guard derived.new != nil else { throw Self.failure(of: derived.devices) }
@@ -247,10 +266,10 @@ extension EnclaveCore {
     }
 
     /// One slot anew, the others as they are: nothing below the slots changes.
-    private mutating func replaceSlot(_ secret: DerivedSecret?) throws(KeybagError) {
+    mutating func replaceSlot(_ secret: DerivedSecret?, effacement: NewEffacement? = nil) throws(KeybagError) {
         guard let secret else { throw .unreadable(.slotRefuses) }
         let kept = keybag.body.slots.filter { $0.kind != secret.kind }
-        try change(.kept, [secret], keeping: kept)
+        try change(.kept, [secret], keeping: kept, effacement: effacement)
     }
 
     /// Makes, writes and adopts the next keybag: first the new effacement secret,
@@ -258,14 +277,15 @@ extension EnclaveCore {
     /// the old or the new credential opens, and the next opening goes on with the rest.
     mutating func change(
         _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = [],
-        dropping dropped: [UInt8]? = nil, movingTo newRoot: NewRoot? = nil
+        dropping dropped: [UInt8]? = nil, effacement new: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil
     ) throws(KeybagError) {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
-        let present = try presentEffacement()
+        // What is to be effaced need not be there.
+        let present = keys == .effaced || new?.givesUp == true ? nil : try presentEffacement()
         let change = try KeybagChange(
             of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
-            movingTo: newRoot, recording: audit.held != nil)
+            replacedBy: new, movingTo: newRoot, recording: audit.held != nil)
         // nil where its head cannot be written: another chain begins then. What a person
         // takes away does not wait for the record.
         var record: AuditLedger.Held?
@@ -273,7 +293,7 @@ extension EnclaveCore {
         if let chain = change.audit {
             do throws(KeybagError) { record = try prepareAudit(chain) } catch { record = nil }
         }
-        if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.effacement) }
+        if let fresh = change.effacement { try storage.add(fresh, beside: keybag.body.fileEffacement) }
         let failures: [RepairFailure]
         if let newRoot {
             failures = try storage.write(change.body, generation: change.generation, root: newRoot.key)
@@ -289,13 +309,27 @@ extension EnclaveCore {
         // Who agreed may not be who agrees from now on.
         book.forgetAgreements()
         forgetFinger()
-        unrepaired += failures
-        settleEffacement()
+        effacementFault = nil
+        // What only moves is needed by a copy that still says where it was; what is given
+        // up waits for nothing.
+        if new?.moves == true, !failures.isEmpty { sparesWhatWent = true }
+        if keys == .effaced || new?.givesUp == true { sparesWhatWent = false }
+        if !sparesWhatWent { settleEffacement() }
+        note(unwritten: failures)
         pendingCode = nil
     }
 
+    /// A keybag was written. What waited for both copies to say the same is done once they
+    /// do.
+    mutating func note(unwritten failures: [RepairFailure]) {
+        unrepaired += failures
+        guard sparesWhatWent, failures.isEmpty else { return }
+        sparesWhatWent = false
+        settleEffacement()
+    }
+
     private mutating func settleEffacement() {
-        do throws(KeybagError) { try storage.settle(on: keybag.body.effacement) } catch {
+        do throws(KeybagError) { try storage.settle(on: keybag.body.fileEffacement) } catch {
             unrepaired.append(RepairFailure(fileName: EffacementFile.fileName, error: error))
         }
     }
@@ -317,7 +351,12 @@ extension EnclaveCore {
         guard let pending = pendingCode, pending.code.secret.bytes.isEqual(to: typed),
             (pending.passcode == nil) == !keybag.body.hasPasscode
         else { throw .unreadable(.slotRefuses) }
-        if pending.passcode != nil { try open(pending.passcode) }
+        if pending.passcode != nil {
+            try open(pending.passcode)
+            // Before anything is written that a TPM which does not answer would keep from
+            // being finished.
+            _ = try presentEffacement()
+        }
         let hasOne = keybag.body.slot(.recovery) != nil || protectors?.body.contains(.recoveryCode) == true
         guard !hasOne else {
             return try replaceRoot(
@@ -349,8 +388,9 @@ extension EnclaveCore {
     mutating func write(_ next: KeybagBody) throws(KeybagError) {
         guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         let generation = keybag.generation + 1
-        unrepaired += try storage.write(next, generation: generation, root: keybag.root)
+        let failures = try storage.write(next, generation: generation, root: keybag.root)
         keybag.adopt(next, generation: generation)
+        note(unwritten: failures)
     }
 
     /// When it has gone unused for as long as it may, by the time since boot; nil: it is
@@ -377,7 +417,8 @@ extension EnclaveCore {
         }
         guard slimmer.classKeys.count < keybag.body.classKeys.count else { return }
         let next = keybag.generation + 1
-        unrepaired += try storage.write(slimmer, generation: next, root: keybag.root)
+        let failures = try storage.write(slimmer, generation: next, root: keybag.root)
         keybag.adopt(slimmer, generation: next)
+        note(unwritten: failures)
     }
 }

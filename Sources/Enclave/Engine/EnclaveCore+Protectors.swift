@@ -295,6 +295,7 @@ extension EnclaveCore {
         if let failure = try storage.write(keybag.body, generation: generation, root: keybag.root).first {
             throw failure.error
         }
+        note(unwritten: [])
         // Under the key that goes nobody reads how many there were, which counts as many.
         try storage.write(failedAttempts: attempts.failed, store: store, root: keybag.root)
         protectors?.generation += 1

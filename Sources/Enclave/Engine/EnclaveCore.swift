@@ -33,6 +33,16 @@ struct EnclaveCore: ~Copyable, Sendable {
     var lastUse: Duration = .zero
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     var startRefusal: String?
+    /// Of the effacement secret in a TPM, for the request that is being done alone.
+    var reading: EffacementReading?
+    /// Why that did not come at the last unlock; nil: it did, or there is none.
+    var effacementFault: String?
+    /// Indices that somebody may still be making who was not waited for, and until when
+    /// (since boot): whoever makes one ends by then.
+    var doubtful: [(index: TPMIndex, until: Duration)] = []
+    /// Whether a copy of the keybag that could not be read or written may need what this
+    /// keybag says is to be destroyed: nothing is then, until both say the same.
+    var sparesWhatWent = false
     var audit: AuditLedger
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
@@ -91,12 +101,17 @@ struct EnclaveCore: ~Copyable, Sendable {
     }
 
     func state(at moment: Duration) -> DeviceState {
-        DeviceState(
+        var state = DeviceState(
             number: stateNumber, lock: keybag.lock, hasPasscode: keybag.body.hasPasscode,
             hasRecoveryCode: keybag.body.slot(.recovery) != nil, openClasses: ring.openClasses,
             failedAttempts: attempts.failed, secondsToNextAttempt: attempts.secondsToNext(at: moment),
             isClosing: isClosing, opensByItself: keybag.body.opensByItself,
             lockPolicy: keybag.body.lockPolicy, fingerUnlocks: keybag.body.fingerUnlocks,
             fingerOpens: kept != nil && trust.isGiven(at: moment))
+        let tpm = keybag.body.tpm
+        state.effacement = EffacementState(
+            tpm: tpm.place?.index.address, fault: tpm.place == nil ? nil : effacementFault,
+            left: tpm.undefining.map(\.place))
+        return state
     }
 }

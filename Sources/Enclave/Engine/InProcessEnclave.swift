@@ -23,22 +23,25 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     /// Opens the keybag in `enclave` under the data folder, making it where
     /// `expected` allows.
     ///
-    /// - Parameter recoveryCode: as a person typed it, for a keybag that nothing else
-    ///   opens; none is made then.
+    /// - Parameters:
+    ///   - purpose: what it is opened for.
+    ///   - recoveryCode: as a person typed it, for a keybag that nothing else opens; none
+    ///     is made then.
     /// - Throws: `errSecNotAvailable` with reason `keybagUnreadable`,
     ///   `storeMismatch`, `storeNewer`, `storeInUse`, `diskFull` or `inputOutput`;
     ///   `errSecAuthFailed` where the code does not open it either.
     package convenience init(
-        dataDirectory: String, expecting expected: ExpectedStore, clock: any KeychainClock = SystemClock(),
-        passcodeCost: PasscodeCost = .calibrated, hardware: any HardwareDoor = NoHardware(),
-        recoveryCode: SharedSecret? = nil, biometry: (any BiometrySource)? = nil
+        dataDirectory: String, expecting expected: ExpectedStore, for purpose: KeybagPurpose = .use,
+        clock: any KeychainClock = SystemClock(), passcodeCost: PasscodeCost = .calibrated,
+        hardware: any HardwareDoor = NoHardware(), recoveryCode: SharedSecret? = nil,
+        biometry: (any BiometrySource)? = nil
     ) throws(KeychainError) {
         let daemon = KeybagOpener.daemon(expected)
         let opener = try recoveryCode.map { code throws(KeychainError) in try KeybagOpener.person(typing: code) }
         do throws(KeybagError) {
             let directory = try EnclaveDirectory(inData: dataDirectory)
             let core = try directory.open(
-                for: opener ?? daemon, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware,
+                for: opener ?? daemon, purpose, at: clock.sinceBoot, cost: passcodeCost, hardware: hardware,
                 biometry: biometry)
             guard daemon.accepts(core.store) else { throw .mismatch }
             try self.init(core, directory, clock)
@@ -135,6 +138,8 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
         try derive { core throws(KeychainError) in
             try core.derivation(agreeingTo: name, with: credential, at: clock.sinceBoot)
+        } asking: { _, work, derived in
+            derived.devices == nil ? work : nil
         } then: { core, derived throws(KeychainError) in
             try core.agree(to: name, with: derived, at: clock.sinceBoot)
         }
@@ -144,18 +149,33 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     /// done, and a wrong attempt counts before the next is looked at.
     private func derive<R: Sendable>(
         _ begin: @Sendable (inout EnclaveCore) throws(KeychainError) -> PersonDerivation,
+        asking devices: @Sendable (inout EnclaveCore, DeviceWork?, DerivedSecrets) throws(KeychainError) -> DeviceWork?,
         then finish: @Sendable (inout EnclaveCore, DerivedSecrets) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
         let outcome = person.withLock { _ -> Result<R, KeychainError> in
             do throws(KeychainError) {
                 let derivation = try resulting(begin)
                 var derived = try derivation.derive()
-                // There are none here, and a device that is asked says so at once.
-                if let work = derivation.work { derived = work.done(for: derived) }
-                return .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
+                // What they do may be what is to be done next depends on.
+                while let work = try resulting({ core throws(KeychainError) in
+                    try devices(&core, derivation.work, derived)
+                }) { derived = work.done(for: derived) }
+                let done: Result<R, KeychainError>
+                do throws(KeychainError) {
+                    done = .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
+                } catch { done = .failure(error) }
+                if case .success = done { destroyWhatWent() } else if derived.devices != nil { destroyWhatWent() }
+                return done
             } catch { return .failure(error) }
         }
         return try outcome.get()
+    }
+
+    /// As the enclave's process does it before a person hears that something is gone.
+    private func destroyWhatWent() {
+        guard let left = core.withLock({ $0.undefining(at: clock.sinceBoot) }) else { return }
+        let undefined = left.done().effacement.undefined
+        core.withLock { $0.forget(undefined) }
     }
 
     /// What the source of biometry says that it saw.
@@ -330,6 +350,11 @@ extension InProcessEnclave: PersonDoor {
         defer { changed.signal() }
         return try derive { core throws(KeychainError) in
             try core.derivation(for: request, at: clock.sinceBoot)
+        } asking: { core, work, derived throws(KeychainError) in
+            guard derived.devices == nil else { return try core.devices(for: request, after: derived) }
+            guard work != nil || core.asksTPM(for: request) else { return nil }
+            if request.credential != nil { try core.check(derived.credential, at: clock.sinceBoot) }
+            return try core.devices(for: request, work, derived)
         } then: { core, derived throws(KeychainError) in
             try core.perform(request, with: derived, at: clock.sinceBoot)
         }

@@ -113,6 +113,16 @@ package final class HardwareHelper: HardwareDoor {
     }
 }
 
+/// What became of an index that was to be made.
+enum IndexDefinition: Sendable {
+    /// It is there, and gives back what was written.
+    case defined
+    /// It is not to be used. Nobody goes on with it; looking for it says whether it is there.
+    case refused(HardwareError)
+    /// Whoever makes it may still be at it.
+    case unknown(HardwareError)
+}
+
 extension HardwareDoor {
     func seal(
         _ secret: SharedSecret, in address: TPMAddress, password: SharedSecret? = nil, patience: Duration
@@ -149,6 +159,49 @@ extension HardwareDoor {
     func describe(_ address: TPMAddress, patience: Duration) throws(HardwareError) -> TPMDescription {
         guard case .described(let tpm) = try asking(.describe(address), patience) else { throw .odd }
         return tpm
+    }
+
+    func storageKey(of address: TPMAddress, patience: Duration) throws(HardwareError) -> [UInt8] {
+        guard case .storageKey(let key) = try asking(.storageKey(address), patience) else { throw .odd }
+        return key
+    }
+
+    /// A new index with the record in it, read back: what does not come back is none.
+    func define(
+        _ index: TPMIndex, password: SharedSecret, record: SharedSecret, patience: Duration
+    ) -> IndexDefinition {
+        do throws(HardwareError) {
+            switch try ask(.define(index, password: password, record: record), patience: patience) {
+            case .defined(index): break
+            case .failed(let why): return .refused(.failed(why))
+            default: return .unknown(.odd)
+            }
+        } catch { return .unknown(error) }
+        do throws(HardwareError) {
+            guard let back = try self.record(in: index, password: password, patience: patience),
+                back.bytes.isEqual(to: record.bytes)
+            else { throw .failed("it gives back another secret than it was given") }
+            return .defined
+        } catch { return .refused(error) }
+    }
+
+    /// nil where it is gone.
+    func record(
+        in index: TPMIndex, password: SharedSecret, patience: Duration
+    ) throws(HardwareError) -> SharedSecret? {
+        switch try asking(.read(index, password: password), patience) {
+        case .record(let record): return record
+        case .gone: return nil
+        default: throw .odd
+        }
+    }
+
+    /// Returns where nothing of ours is there any more, as the TPM says that had it.
+    func undefine(_ index: TPMIndex, patience: Duration) throws(HardwareError) {
+        switch try asking(.undefine(index), patience) {
+        case .undefined, .gone: return
+        default: throw .odd
+        }
     }
 
     func makeCredential(

@@ -29,6 +29,11 @@ struct AuthenticPair: Sendable {
         return good == FilePair.count
     }
 
+    /// Whether each copy is `file`: neither may be newer.
+    func areBoth(_ file: AuthenticatedFile.Verified) -> Bool {
+        copies.allSatisfy { if case .bytes(file.bytes) = $0 { true } else { false } }
+    }
+
     /// The version of a copy that says that it was written by a newer program.
     var claimedNewerVersion: UInt32? { framed.first { $0.file.claimsNewer }?.file.version }
 

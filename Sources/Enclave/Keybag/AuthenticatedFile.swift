@@ -31,11 +31,11 @@ enum AuthenticatedFile {
 
         /// The newest version that this program reads, and writes where nothing less says it
         /// all. `keybag` 2: slots that need a person, and the class akpu; 3: a passcode that
-        /// a TPM guards.
+        /// a TPM guards; 4: an effacement secret in a TPM.
         var version: UInt32 {
             switch self {
             case .protectors, .attempts: 1
-            case .keybag: 3
+            case .keybag: 4
             }
         }
 

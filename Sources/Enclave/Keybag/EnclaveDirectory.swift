@@ -46,10 +46,11 @@ extension EnclaveDirectory {
     /// older copy is written again from the good one.
     ///
     /// - Parameters:
+    ///   - purpose: whether what went is destroyed in TPMs too.
     ///   - moment: now, by the clock whose time counts for attempts.
     func open(
-        for opener: KeybagOpener, at moment: Duration, cost: PasscodeCost, hardware: any HardwareDoor = NoHardware(),
-        biometry: (any BiometrySource)? = nil
+        for opener: KeybagOpener, _ purpose: KeybagPurpose = .use, at moment: Duration, cost: PasscodeCost,
+        hardware: any HardwareDoor = NoHardware(), biometry: (any BiometrySource)? = nil
     ) throws(KeybagError) -> EnclaveCore {
         var keybag = try keybagFiles()
         if keybag.isAbsent {
@@ -78,7 +79,10 @@ extension EnclaveDirectory {
             attempts: AttemptCounter(failed: failed, at: moment), cost: cost, biometry: biometry)
         core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
-        core.unrepaired = Self.perform(repairs) + settleEffacement(of: body)
+        core.unrepaired = Self.perform(repairs)
+        core.sparesWhatWent = try !keybagFiles().areBoth(file)
+        // Where a TPM has the secret, another copy may say that the file has it.
+        if body.tpm.place == nil || !core.sparesWhatWent { core.unrepaired += settleEffacement(of: body) }
         if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
         // Before both copies say so, the file's secret may still be needed.
         let name = AuthenticatedFile.Kind.protectors.fileName
@@ -88,6 +92,7 @@ extension EnclaveDirectory {
         }
         core.protectors = held
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
+        if purpose == .use { core.undefineAtStart(within: keys.left) }
         return core
     }
 
@@ -183,7 +188,7 @@ extension EnclaveDirectory {
     /// What a change that was cut short left undone: to efface, or to write twice.
     private func settleEffacement(of body: KeybagBody) -> [RepairFailure] {
         do throws(KeybagError) {
-            try settle(on: body.effacement)
+            try settle(on: body.fileEffacement)
             return []
         } catch {
             return [RepairFailure(fileName: EffacementFile.fileName, error: error)]

@@ -48,22 +48,48 @@ struct Keybag: ~Copyable, Sendable {
 
     /// Opens the bag with a slot's secret, and with it the class keys.
     ///
-    /// - Parameter effacement: without it the class akpu stays closed.
+    /// - Parameters:
+    ///   - effacement: without it the class akpu stays closed,
+    ///   - isAwaited: and counts as locked, not as lost.
     /// - Throws: ``KeybagError/Cause/slotRefuses`` where no slot of that kind takes
     ///   the secret; nothing is changed then.
     mutating func unlock(
-        with secret: borrowing SlotSecret, effacement: EffacementSecret?
+        with secret: borrowing SlotSecret, effacement: EffacementSecret?, isAwaited: Bool = false
     ) throws(KeybagError) {
         let (slot, bagKey) = try openBagKey(with: secret)
-        adopt(try OpenBag(body, bagKey, try personKey(in: slot, with: secret), effacement))
+        var opened = try OpenBag(body, bagKey, try personKey(in: slot, with: secret), effacement)
+        opened.awaitsEffacement = isAwaited
+        adopt(opened)
+    }
+
+    /// The password of the index that has the effacement secret; nil where none does, or
+    /// the slot takes no person.
+    ///
+    /// - Throws: as ``unlock(with:effacement:isAwaited:)``; opens nothing.
+    func effacementPassword(with secret: borrowing SlotSecret) throws(KeybagError) -> SharedSecret? {
+        let (slot, _) = try openBagKey(with: secret)
+        guard let place = body.tpm.place, let person = try personKey(in: slot, with: secret) else { return nil }
+        return try Self.effacementPassword(of: place, under: person, store: body.store)
+    }
+
+    static func effacementPassword(
+        of place: TPMEffacement.Place, under person: SharedSecret, store: StoreID
+    ) throws(KeybagError) -> SharedSecret {
+        let binding = WrapBinding.effacementPassword(store: store, of: place.index)
+        let password = try unwrap(place.wrappedPassword, under: SealingKey(person.bytes.copy()), bound: binding)
+        return SharedSecret(password.secret.copy())
     }
 
     /// Opens what ``close(leaving:)`` closed, as the person had opened it.
     ///
     /// - Throws: ``KeybagError/Cause/malformed`` where it is another keybag's; nothing is
     ///   changed then.
-    mutating func unlock(with kept: borrowing KeptBag, effacement: EffacementSecret?) throws(KeybagError) {
-        adopt(try OpenBag(body, SharedSecret(kept.key.secret.copy()), kept.person, effacement))
+    mutating func unlock(
+        with kept: borrowing KeptBag, effacement: EffacementSecret?, isAwaited: Bool = false
+    ) throws(KeybagError) {
+        var opened = try OpenBag(body, SharedSecret(kept.key.secret.copy()), kept.person, effacement)
+        opened.awaitsEffacement = isAwaited
+        adopt(opened)
     }
 
     /// nil in a slot that opens without a person.
@@ -132,7 +158,7 @@ struct Keybag: ~Copyable, Sendable {
     private mutating func adopt(_ opened: consuming OpenBag) {
         lastingKeys = opened.keys.filter { $0.protectionClass.isOpenAfterFirstUnlock }
         // What takes a person stays closed where no person opened the rest.
-        let isComplete = opened.person != nil || !body.hasPasscode
+        let isComplete = opened.isComplete || !body.hasPasscode
         ring = KeyRing(of: body, open: deviceKeys + opened.keys, isUnlocked: isComplete)
         bag = consume opened
     }
@@ -190,7 +216,7 @@ struct Keybag: ~Copyable, Sendable {
         bag?.keys.removeAll { !stays($0) }
         let (whileOpen, isComplete): ([ClassKey], Bool)
         switch bag {
-        case .some(let open): (whileOpen, isComplete) = (open.keys, open.person != nil || !body.hasPasscode)
+        case .some(let open): (whileOpen, isComplete) = (open.keys, open.isComplete || !body.hasPasscode)
         case .none: (whileOpen, isComplete) = (lastingKeys, false)
         }
         ring = KeyRing(of: body, open: deviceKeys + whileOpen, isUnlocked: isComplete)
@@ -203,6 +229,11 @@ struct OpenBag: ~Copyable, Sendable {
     /// nil without a passcode.
     let person: SharedSecret?
     var keys: [ClassKey]
+    /// The TPM that has the effacement secret did not answer: akpu opens when it does.
+    var awaitsEffacement = false
+
+    /// Whether everything is open that will ever be.
+    fileprivate var isComplete: Bool { person != nil && !awaitsEffacement }
 
     init(key: consuming SealingKey, person: SharedSecret?, keys: [ClassKey]) {
         self.key = key

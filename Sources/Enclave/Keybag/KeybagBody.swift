@@ -73,7 +73,11 @@ struct KeybagBody: Hashable, Sendable {
     /// Whether a finger opens it again after a lock (``KeptBag``); only where there is a
     /// passcode. Nothing in here opens for a finger.
     var fingerUnlocks = false
+    /// Effacement secrets in TPMs.
+    var tpm = TPMEffacement()
 
+    /// Names what the file `effacement` has; empty: nothing.
+    var fileEffacement: [UInt8] { tpm.place == nil ? effacement : [] }
     var hasPasscode: Bool { slot(.passcode) != nil }
     /// Whether something opens it without a person, although there is a passcode.
     var opensByItself: Bool { slots.contains { $0.kind.isAutomatic } }
@@ -86,8 +90,11 @@ struct KeybagBody: Hashable, Sendable {
     }
 
     /// The version of the file that says all of it. An older program would take a passcode
-    /// that a TPM guards for damage.
-    var leastVersion: UInt32 { slot(.passcode)?.passcode?.guardian == nil ? 2 : 3 }
+    /// that a TPM guards for damage, and an effacement secret in a TPM for one that is lost.
+    var leastVersion: UInt32 {
+        guard tpm.isEmpty else { return 4 }
+        return slot(.passcode)?.passcode?.guardian == nil ? 2 : 3
+    }
 
     static let mostSlots = 16
     static let mostClassKeys = 1024
@@ -96,7 +103,7 @@ struct KeybagBody: Hashable, Sendable {
     init(
         store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
         effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never,
-        fingerUnlocks: Bool = false
+        fingerUnlocks: Bool = false, tpm: TPMEffacement = TPMEffacement()
     ) {
         self.store = store
         self.slots = slots
@@ -107,6 +114,7 @@ struct KeybagBody: Hashable, Sendable {
         self.audit = audit
         self.lockPolicy = lockPolicy
         self.fingerUnlocks = fingerUnlocks
+        self.tpm = tpm
     }
 }
 
@@ -119,7 +127,7 @@ extension KeybagBody {
             let store = StoreID(Array(message.storeID)),
             message.slots.count <= Self.mostSlots, message.classKeys.count <= Self.mostClassKeys,
             message.wrappedIndexKey.count == WrappedKey.boxByteCount, message.audit.count <= AuditChain.most,
-            let policy = LockPolicy(message.lockPolicy)
+            let policy = LockPolicy(message.lockPolicy), let tpm = TPMEffacement(message.tpmEffacement)
         else { return nil }
         let slots = message.slots.compactMap(Slot.init)
         let classKeys = message.classKeys.compactMap(WrappedClassKey.init)
@@ -134,7 +142,7 @@ extension KeybagBody {
             store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
             // Version 1 said nothing of either.
             effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit,
-            lockPolicy: policy, fingerUnlocks: message.fingerUnlocks)
+            lockPolicy: policy, fingerUnlocks: message.fingerUnlocks, tpm: tpm)
         guard isConsistent else { return nil }
     }
 
@@ -145,6 +153,7 @@ extension KeybagBody {
         return Set(kinds).count == kinds.count && !(kinds.contains(.open) && kinds.contains(where: \.needsPerson))
             && (hasPasscode || !(kinds.contains(.recovery) || kinds.contains(.login) || opensByItself))
             && (hasPasscode ? !person.isEmpty : person.isEmpty && lockPolicy == .never && !fingerUnlocks)
+            && (hasPasscode || tpm.place == nil)
             && effacement.count == (hasPasscode ? EffacementSecret.identifierCount : 0)
             && person.allSatisfy { $0.generation >= effacedBelow }
     }
@@ -167,6 +176,7 @@ extension KeybagBody {
         message.audit = audit.map(\.message)
         if lockPolicy != .never { message.lockPolicy = lockPolicy.message }
         message.fingerUnlocks = fingerUnlocks
+        if !tpm.isEmpty { message.tpmEffacement = tpm.message }
         return MessageCoding.encode(message)
     }
 }

@@ -8,7 +8,7 @@ internal import KeychainProtocol
 struct KeybagChange: ~Copyable {
     let body: KeybagBody
     let generation: UInt64
-    /// A new effacement secret, which has to be durable before the body is.
+    /// A new effacement secret for the file, which has to be durable before the body is.
     let effacement: EffacementSecret?
     /// The audit record goes on under keys that nobody had before, where it is kept and
     /// the keys below the slots are new.
@@ -24,6 +24,30 @@ struct KeybagChange: ~Copyable {
         return try keybag.withOpenBag { bag throws(KeybagError) in
             old.followed(by: fresh, from: bag.key, to: made.key, root, of: store)
         }
+    }
+
+    /// The index that has the secret from now on, its password under the new bag's person key.
+    private static func tpm(
+        of keybag: borrowing Keybag, _ made: borrowing OpenBag, keepsSecret: Bool, _ new: NewEffacement?
+    ) throws(KeybagError) -> TPMEffacement {
+        var next = keybag.body.tpm
+        let store = keybag.body.store
+        guard keepsSecret else {
+            if case .tpm(_, let index, let password)? = new {
+                next.replacePlace(by: made.place(index, password.bytes, of: store))
+            } else {
+                next.replacePlace(by: nil)
+            }
+            return next
+        }
+        guard let place = next.place else { return next }
+        let password = try keybag.withOpenBag { bag throws(KeybagError) in
+            try bag.person.map { person throws(KeybagError) in
+                try Keybag.effacementPassword(of: place, under: person, store: store)
+            }
+        }
+        next.place = password.flatMap { made.place(place.index, $0.bytes, of: store) }
+        return next
     }
 
     consuming func takeBag() -> OpenBag { bag }
@@ -50,14 +74,16 @@ struct KeybagChange: ~Copyable {
     ///     (``SlotKind/isBoxed``); the others of that sort stay as long as there is a
     ///     passcode.
     ///   - effacement: the present secret; needed where akpu goes on.
+    ///   - newEffacement: where another one is to lie, under which akpu goes on; nil: a
+    ///     present one stays where it is, and one that is needed is made in the file.
     ///   - newRoot: takes the present one's place, because a protector goes whose wrap
     ///     lies, or lay, on a disk; never where the keys below are kept.
     ///   - recording: whether an audit record is being kept, which then goes on under
     ///     another chain of keys.
     init(
         of keybag: borrowing Keybag, _ keys: Keys, slots: borrowing NewSlots, keeping kept: [KeybagBody.Slot] = [],
-        dropping dropped: [UInt8]? = nil, effacement present: EffacementSecret?, movingTo newRoot: NewRoot? = nil,
-        recording: Bool = false
+        dropping dropped: [UInt8]? = nil, effacement present: EffacementSecret?,
+        replacedBy newEffacement: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil, recording: Bool = false
     ) throws(KeybagError) {
         let old = keybag.body
         let needsPerson = slots.needPerson || kept.contains { $0.kind.needsPerson }
@@ -70,13 +96,16 @@ struct KeybagChange: ~Copyable {
         var next = old
         // Without its other half, what a person opened is lost: it begins anew.
         let isEffaced = keys == .effaced || (old.hasPasscode && present == nil)
-        let fresh = needsPerson && (isEffaced || !old.hasPasscode) ? EffacementSecret.random() : nil
+        let isFresh = needsPerson && (isEffaced || !old.hasPasscode || newEffacement != nil)
+        let fresh = isFresh ? NewEffacement.secret(of: newEffacement) : nil
         if isEffaced || !needsPerson { next.effacedBelow = old.nextEffaceableGeneration }
         if !needsPerson { (next.lockPolicy, next.fingerUnlocks) = (.never, false) }
         next.effacement = needsPerson ? (fresh?.identifier ?? old.effacement) : []
-        let maker = KeyMaker(store: old.store, effacement: needsPerson ? (fresh ?? present) : nil)
+        let maker = KeyMaker(
+            store: old.store, effacement: needsPerson ? (fresh ?? present) : nil, isEffaced: isEffaced)
         let made = try keybag.withOpenBag { bag throws(KeybagError) in try maker.bag(from: bag, keys, old, next) }
         let inBag = try maker.wrapped(made)
+        next.tpm = try Self.tpm(of: keybag, made, keepsSecret: needsPerson && !isFresh, newEffacement)
         let isRolled = keys != .kept || newRoot != nil
         let chain = isRolled && recording ? NewAuditChain() : nil
         next.audit = try isRolled ? Self.chains(of: keybag, made, followedBy: chain, newRoot) : old.audit
@@ -101,7 +130,7 @@ struct KeybagChange: ~Copyable {
         guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         body = next
         generation = keybag.generation + 1
-        self.effacement = fresh
+        effacement = next.tpm.place == nil ? fresh : nil
         audit = chain
         bag = made
     }
@@ -241,17 +270,31 @@ struct NewSlots: ~Copyable {
     }
 }
 
+extension OpenBag {
+    /// nil without a person.
+    fileprivate func place(
+        _ index: TPMIndex, _ password: borrowing SecretBytes, of store: StoreID
+    ) -> TPMEffacement.Place? {
+        guard let person else { return nil }
+        let binding = WrapBinding.effacementPassword(store: store, of: index)
+        return TPMEffacement.Place(
+            index, wrappedPassword: SealingKey(person.bytes.copy()).seal(password, bound: binding))
+    }
+}
+
 /// Makes the keys below the slots, and wraps them.
 private struct KeyMaker {
     let store: StoreID
     let effacement: EffacementSecret?
+    /// What a person opened begins anew.
+    let isEffaced: Bool
 
     func bag(
         from old: borrowing OpenBag, _ change: KeybagChange.Keys, _ before: KeybagBody, _ next: KeybagBody
     ) throws(KeybagError) -> OpenBag {
         var keys = old.keys.filter { $0.protectionClass != .whenPasscodeSetThisDeviceOnly }
         var effaceable = old.keys.filter { $0.protectionClass == .whenPasscodeSetThisDeviceOnly }
-        if change == .effaced || effacement == nil { effaceable = [] }
+        if isEffaced || effacement == nil { effaceable = [] }
         if change != .kept {
             keys += ProtectionClass.allCases.filter { ClassKeyParent(of: $0) == .bag }.map { Self.fresh($0, before) }
         }

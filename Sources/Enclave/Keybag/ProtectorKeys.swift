@@ -16,7 +16,7 @@ final class ProtectorKeys {
     private var answers: [SealedByTPM: Result<SharedSecret, HardwareError>] = [:]
     private var keyAnswers: [SealedByFIDO2: Result<SharedSecret, HardwareError>] = [:]
     /// What is left of it for all devices together.
-    private var left = ProtectorKeys.patience
+    private(set) var left = ProtectorKeys.patience
     /// Why devices did not open what they sealed.
     private(set) var refusals: [String] = []
     /// The software protector's secret, where that was what opened.

@@ -40,6 +40,11 @@ enum WrapBinding {
         return data
     }
 
+    /// The password of the index that has the effacement secret.
+    static func effacementPassword(store: StoreID, of index: TPMIndex) -> AssociatedData {
+        of(AssociatedData("latchkey effacement index password 1"), store, index.label)
+    }
+
     private static func of(
         _ purpose: AssociatedData, _ store: StoreID, _ kind: SlotKind, _ identifier: [UInt8]
     ) -> AssociatedData {
@@ -97,10 +102,10 @@ enum WrapBinding {
         of(AssociatedData("latchkey audit head 1"), store, chain)
     }
 
-    private static func of(_ purpose: AssociatedData, _ store: StoreID, _ chain: [UInt8]) -> AssociatedData {
+    private static func of(_ purpose: AssociatedData, _ store: StoreID, _ name: [UInt8]) -> AssociatedData {
         var data = purpose
         data.append(store.bytes)
-        data.append(chain)
+        data.append(name)
         return data
     }
 

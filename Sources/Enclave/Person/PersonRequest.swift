@@ -24,6 +24,14 @@ enum PersonRequest: Sendable {
     /// - Parameter code: the recovery code, needed where there is one: the keys below get a
     ///   new generation, because the passcode that nothing guarded lies on a disk.
     case guardPasscode(TPMAddress?, passcode: SharedSecret, code: SharedSecret?)
+    /// A TPM is to keep the effacement secret, or the file again.
+    ///
+    /// - Parameter code: the recovery code, needed where there is one and a TPM is named: the
+    ///   keys below get a new generation, because the secret that the file had lies on a disk.
+    case keepEffacement(TPMAddress?, passcode: SharedSecret, code: SharedSecret?)
+    /// The TPM that has the effacement secret does not come back: the file gets another, and
+    /// what the one before opened is lost.
+    case giveEffacementUp(passcode: SharedSecret)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
     /// With the login password, which takes nothing but this and the next.
@@ -39,7 +47,9 @@ enum PersonRequest: Sendable {
         case .makeRecoveryCode(let passcode), .removeRecoveryCode(let passcode): passcode.map { .passcode($0) }
         case .protector(let request): request.passcode.map { .passcode($0) }
         case .slot(let request): request.passcode.map { .passcode($0) }
-        case .setLockPolicy(_, let passcode), .guardPasscode(_, let passcode, _): .passcode(passcode)
+        case .setLockPolicy(_, let passcode), .guardPasscode(_, let passcode, _), .keepEffacement(_, let passcode, _),
+            .giveEffacementUp(let passcode):
+            .passcode(passcode)
         case .unlockByLogin(let password), .changeLogin(let password, _): .login(password)
         case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
         }
@@ -215,6 +225,7 @@ extension DeviceWork {
     func done(for derived: DerivedSecrets) -> DerivedSecrets {
         var derived = derived
         var outcome = done()
+        outcome.effacement.reading = outcome.effacement.reading ?? derived.devices?.effacement.reading
         if let guardian, let new = derived.new {
             derived.new = nil
             do throws(HardwareError) { derived.new = try new.guarded(by: guardian, hardware) } catch {

@@ -64,6 +64,8 @@ struct DeviceWork: Sendable {
     let hardware: any HardwareDoor
     /// Which TPM is to guard the new passcode.
     var guardian: TPMAddress?
+    /// What TPMs have to do for the effacement secret.
+    var effacement: EffacementWork?
     /// Of a sealing; what comes back has to come within the patience of an opening.
     static let patience: Duration = .seconds(5)
     /// How long a person may take for a touch who has just been told to.
@@ -78,10 +80,12 @@ struct DeviceWork: Sendable {
         var unsealed: [[UInt8]: SharedSecret] = [:]
         var made: [[UInt8]: (key: SharedSecret, sealed: SealedByFIDO2)] = [:]
         var refusals: [[UInt8]: HardwareError] = [:]
+        var effacement = EffacementWork.Outcome()
     }
 
     func done() -> Outcome {
         var outcome = Outcome()
+        if let effacement { outcome.effacement = effacement.done(by: hardware, patience: Self.patience) }
         for job in jobs {
             switch job {
             case .seal(let name, let address):

@@ -211,20 +211,25 @@ extension EnclaveServer {
     }
 
     func finishAtDesk() {
-        guard let done = desk.take(), !isAnnouncedLock(done), !asksDevices(done) else { return }
+        guard let done = desk.take() else { return }
+        if let sweep = done.sweep { return finish(done.work, sweep) }
+        guard !isAnnouncedLock(done), !asksDevices(done) else { return }
         finish(done)
     }
 
     /// Devices are asked for nobody whose credential is not right.
     private func asksDevices(_ done: PersonDesk.Done) -> Bool {
-        guard let devices = done.devices, case .success(let derived) = done.derived,
-            case .change(let request) = done.work.request
+        guard case .success(let derived) = done.derived, case .change(let request) = done.work.request
         else { return false }
         let before = keeper.device?.number
         do throws(KeychainError) {
-            if request.credential != nil {
-                try withCore { core throws(KeychainError) in try core.check(derived.credential, at: keeper.moment) }
+            let devices = try withCore { core throws(KeychainError) -> DeviceWork? in
+                guard !done.areDevicesAsked else { return try core.devices(for: request, after: derived) }
+                guard done.devices != nil || core.asksTPM(for: request) else { return nil }
+                if request.credential != nil { try core.check(derived.credential, at: keeper.moment) }
+                return try core.devices(for: request, done.devices, derived)
             }
+            guard let devices else { return false }
             do throws(SystemCallError) { try desk.begin(done.work, devices, after: derived) } catch {
                 throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
             }
@@ -254,8 +259,38 @@ extension EnclaveServer {
             for (number, person) in persons { person.hasPendingCode = number == done.work.connection }
             if persons[done.work.connection] == nil { forgetPendingCode() }
         }
-        tell(outcome, to: done.work, hasChanged: before != keeper.device?.number)
+        let hasChanged = before != keeper.device?.number
+        if !destroysFirst(done, PersonDesk.Sweep(outcome: outcome, hasChanged: hasChanged)) {
+            tell(outcome, to: done.work, hasChanged: hasChanged)
+        }
         // Before the next: whoever keeps the desk busy keeps nothing open.
+        lockWhereUnused()
+        beginAtDesk()
+    }
+
+    /// What TPMs still have of secrets that went is destroyed before a person is told that
+    /// it is gone; where a TPM does not answer, after the next request that brings a
+    /// credential, or at the next start.
+    private func destroysFirst(_ done: PersonDesk.Done, _ sweep: PersonDesk.Sweep) -> Bool {
+        guard case .change(let request) = done.work.request, request.credential != nil else { return false }
+        if case .failure = sweep.outcome, !done.areDevicesAsked { return false }
+        do {
+            let left = try withCore { core throws(KeychainError) in core.undefining(at: keeper.moment) }
+            guard let left else { return false }
+            try desk.begin(done.work, destroying: left, then: sweep)
+        } catch { return false }
+        if sweep.hasChanged { tellOfState() }
+        return true
+    }
+
+    private func finish(_ work: PersonDesk.Work, _ sweep: PersonDesk.Sweep) {
+        let before = keeper.device?.number
+        do throws(KeychainError) {
+            try withCore { core throws(KeychainError) in core.forget(sweep.undefined) }
+        } catch {
+            // No keybag is open any more: the next opening looks for them.
+        }
+        tell(sweep.outcome, to: work, hasChanged: sweep.hasChanged || before != keeper.device?.number)
         lockWhereUnused()
         beginAtDesk()
     }

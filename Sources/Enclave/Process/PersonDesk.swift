@@ -29,6 +29,17 @@ final class PersonDesk: Sendable {
         let derived: Result<DerivedSecrets, KeychainError>
         /// What is still to be done by devices.
         let devices: DeviceWork?
+        /// Whether they were asked, for somebody whose credential was right.
+        var areDevicesAsked = false
+        /// What was destroyed after the rest was done, and what is to be told of that.
+        var sweep: Sweep?
+    }
+
+    /// What a request that is done left to be destroyed in TPMs.
+    struct Sweep: Sendable {
+        let outcome: Result<PersonOutcome, KeychainError>
+        let hasChanged: Bool
+        var undefined: [TPMIndex] = []
     }
 
     private struct State {
@@ -57,9 +68,20 @@ final class PersonDesk: Sendable {
     /// As ``begin(_:_:)``, with what devices do.
     func begin(_ work: Work, _ devices: DeviceWork, after derived: DerivedSecrets) throws(SystemCallError) {
         try start {
-            Done(work: work, derived: .success(devices.done(for: derived)), devices: nil)
+            Done(work: work, derived: .success(devices.done(for: derived)), devices: nil, areDevicesAsked: true)
         } orElse: {
             Done(work: work, derived: .failure($0), devices: nil)
+        }
+    }
+
+    /// As ``begin(_:_:)``, with what is to be destroyed before the person hears of it.
+    func begin(_ work: Work, destroying left: DeviceWork, then sweep: Sweep) throws(SystemCallError) {
+        try start {
+            var sweep = sweep
+            sweep.undefined = left.done().effacement.undefined
+            return Done(work: work, derived: .success(DerivedSecrets()), devices: nil, sweep: sweep)
+        } orElse: {
+            Done(work: work, derived: .failure($0), devices: nil, sweep: sweep)
         }
     }
 

@@ -48,6 +48,15 @@ enum PersonCall: Sendable {
             let address = TPMAddress(message.protectorAddress)
             guard message.protectorAddress.isEmpty || address != nil else { return nil }
             self = .change(.guardPasscode(address, passcode: passcode, code: new))
+        case (.keepEffacement, .passcode(let passcode)?):
+            let address = TPMAddress(message.protectorAddress)
+            guard message.protectorAddress.isEmpty || address != nil else { return nil }
+            guard !message.givingUp else {
+                guard address == nil, new == nil else { return nil }
+                self = .change(.giveEffacementUp(passcode: passcode))
+                return
+            }
+            self = .change(.keepEffacement(address, passcode: passcode, code: new))
         case (.unlockBySlot, nil):
             guard let new else { return nil }
             self = .change(.unlockBySlot(new))

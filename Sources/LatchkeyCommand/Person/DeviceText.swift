@@ -39,7 +39,25 @@ struct DeviceText: Sendable, Hashable {
         return fields.joined(separator: forPerson ? ", " : "\t")
     }
 
+    /// What goes with the passcode; nil where there is nothing to be said of it.
+    var effacement: String? {
+        let state = state.effacement
+        let places = state.left.map(\.description).joined(separator: ", ")
+        let left = places.isEmpty ? nil : "still to be destroyed: \(places)"
+        let place = state.tpm.map { tpm in "in the TPM at \(tpm)" + (state.fault.map { "; closed: \($0)" } ?? "") }
+        let parts = [place, left].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
     // MARK: For programs
+
+    private var effacementMembers: [(String, JSONValue)] {
+        let place = state.effacement.tpm?.description ?? (state.hasPasscode ? "file" : "none")
+        return [
+            ("effacement", .string(place)), ("effacementFault", JSONValue(state.effacement.fault)),
+            ("effacementsLeft", .array(state.effacement.left.map(\.json))),
+        ]
+    }
 
     private var lockName: String { state.lock == .beforeFirstUnlock ? "before-first-unlock" : lock }
 
@@ -55,18 +73,25 @@ struct DeviceText: Sendable, Hashable {
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
             ("opensByItself", .bool(state.opensByItself)), ("fingerUnlocks", .bool(state.fingerUnlocks)),
             ("fingerOpensNow", .bool(state.fingerOpens)),
-        ] + state.lockPolicy.members
+        ] + state.lockPolicy.members + effacementMembers
     }
 
     /// "passcode" and ``statusMembers``, as helps name them.
     static let statusForm = """
         "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
-        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock"
+        "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", \
+        "effacementFault", "effacementsLeft": [{"tpm", "handle"}]
         """
     /// The same of ``json``.
     static let jsonForm = "{\(statusForm), \"openClasses\"}"
 
     var json: JSONValue {
         .object([("passcode", .bool(state.hasPasscode))] + statusMembers + [("openClasses", .strings(openClasses))])
+    }
+}
+
+extension TPMPlace {
+    fileprivate var json: JSONValue {
+        .object([("tpm", .string(address.description)), ("handle", .string(handleText))])
     }
 }

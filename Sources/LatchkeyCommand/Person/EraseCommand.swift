@@ -15,7 +15,9 @@ struct EraseCommand: Verb {
             What the overwriting is worth: on a hard disk with a file system that writes in place the keys are \
             gone. Flash (SSD, USB sticks) and copy-on-write file systems (btrfs, ZFS, snapshots) may keep the old \
             blocks until they use them again; with a passcode they open with it alone. Backups and copies of the \
-            folder open as before: delete them too.
+            folder open as before: delete them too. No TPM is asked: where one keeps what goes with the passcode \
+            (`latchkey passcode effacement`), remove the passcode first; what stays there is named, with the command that \
+            removes it.
 
             It asks twice on a terminal, and needs --yes elsewhere. A folder that holds anything else is left \
             alone, whole. `latchkey uninstall --user --delete-keychain` does the same and removes the units of \
@@ -48,8 +50,10 @@ struct EraseCommand: Verb {
         let confirmation = Confirmation(console: console, isGiven: yes)
         try confirmation.require("This destroys every item of every program in \(folder), for good", word: "erase")
         try confirmation.require("Nothing brings them back but a backup", word: "destroy")
+        let remains = TPMRemains(ofAllIn: locations.dataDirectory)
         let status = try UpkeepProgram(surroundings, store).run(["--erase"], replacing: false, json: false)
         guard status == .done else { return status }
+        remains.tell(TPMRemains.afterErasure, on: console)
         try report(locations.dataDirectory, console)
         return .done
     }

@@ -116,7 +116,7 @@ struct UnlockCommand: Verb {
 
             With --finger it waits for a finger on the reader, for a minute, where a finger may open the keychain \
             after a lock (`latchkey slot add fingerprint`); it needs no terminal. A finger opens everything that the \
-            passcode opens. Five that are not recognized, in a row, and the passcode is needed; so it is two days \
+            passcode opens, but for what a TPM keeps (`latchkey passcode effacement`). Five that are not recognized, in a row, and the passcode is needed; so it is two days \
             after it was typed, and once the keychain's programs have ended.
 
             EXAMPLES
@@ -230,6 +230,12 @@ struct UnlockCommand: Verb {
             case .unreadable: console.note("It could not be read. Try again.")
             case .over: break
             }
+        }
+        let state = try reach.presentState()
+        if state.effacement.tpm != nil, !state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
+            console.note(
+                "What is kept as long as the passcode is set stays closed: the TPM is asked for it when the passcode is "
+                    + "typed (`latchkey unlock`).")
         }
         return try report(reach, console)
     }

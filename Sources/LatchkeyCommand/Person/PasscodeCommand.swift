@@ -18,12 +18,12 @@ struct PasscodeCommand: ParsableCommand {
             """,
         subcommands: [
             PasscodeSetCommand.self, PasscodeChangeCommand.self, PasscodeResetCommand.self,
-            PasscodeRemoveCommand.self, PasscodeGuardCommand.self,
+            PasscodeRemoveCommand.self, PasscodeGuardCommand.self, PasscodeEffacementCommand.self,
         ])
 }
 
 /// What is destroyed with a passcode that goes without being known.
-private let keptWithThePasscode =
+let keptWithThePasscode =
     "This destroys every item that is kept only as long as the passcode is set "
     + "(kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly), for good"
 
@@ -100,7 +100,8 @@ struct PasscodeResetCommand: Verb {
         discussion: """
             Destroys every item that is kept only as long as the passcode is set \
             (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly): whoever has the recovery code alone does not get \
-            those. No TPM guards the new passcode (`latchkey passcode guard`). All others stay, and the code opens as before. It asks on a terminal, and needs --yes \
+            those. No TPM guards the new passcode (`latchkey passcode guard`) or keeps what goes with it (`latchkey passcode \
+            effacement`). All others stay, and the code opens as before. It asks on a terminal, and needs --yes \
             elsewhere, where the code is the first line and the new passcode the second.
 
             EXAMPLE

@@ -68,12 +68,22 @@ struct PersonArguments: ParsableArguments {
         }
     }
 
+    private static func told(_ left: [TPMPlace]) -> String {
+        "A secret that was to be destroyed may still be there: \(left.map(\.description).joined(separator: ", ")). That "
+            + "TPM does not answer, or another one does in its place, or the keychain's files could not all be written; a "
+            + "copy of the folder from before may open with it. It is tried again at each start, and after an unlock or a "
+            + "change for which the passcode, the login password or the recovery code is typed; `latchkey doctor` says "
+            + "whether it is gone."
+    }
+
     /// Says what was done: to a person in words, to a program as the new state.
     func report(_ words: String..., of reach: PersonReach, on console: any Console) throws(CommandFailure) {
         if json {
             let line = DeviceText(try reach.presentState()).json.text
             try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
         }
+        let left = try reach.presentState().effacement.left
+        if !left.isEmpty { console.note(Self.told(left)) }
         guard console.errorIsTerminal else { return }
         for line in words { console.note(line) }
     }

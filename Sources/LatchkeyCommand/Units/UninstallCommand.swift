@@ -59,8 +59,10 @@ struct UninstallCommand: Verb {
         if deleteKeychain { try confirm(data, surroundings.console) }
         let removed = try removeUnits(in: folder, of: data, surroundings)
         if deleteKeychain {
+            let remains = TPMRemains(ofAllIn: data)
             let status = try UpkeepProgram(surroundings, store).run(["--erase"], replacing: false, json: false)
             guard status == .done else { return status }
+            remains.tell(TPMRemains.afterErasure, on: surroundings.console)
         }
         try report(removed, data, surroundings.console)
         return .done
@@ -84,7 +86,8 @@ struct UninstallCommand: Verb {
         in folder: String, of data: String, _ surroundings: Surroundings
     ) throws(CommandFailure) -> [String] {
         if try UserUnits.serveAnother(than: data, in: folder) {
-            surroundings.console.note("The units in \(PrintableText.escaped(folder)) serve another keychain; they stay.")
+            surroundings.console.note(
+                "The units in \(PrintableText.escaped(folder)) serve another keychain; they stay.")
             return []
         }
         var ours: [String] = []

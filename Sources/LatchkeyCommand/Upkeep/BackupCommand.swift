@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainClient
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 
 struct BackupCommand: Verb {
     static let configuration = CommandConfiguration(
@@ -46,7 +47,8 @@ struct RestoreCommand: Verb {
             Every row of the backup is opened before anything changes. A keychain that has items is replaced only \
             with --replace, and is then set aside whole in a folder beside the new one, not deleted. The daemon is \
             asked to leave; the next command starts it anew. A restore that was cut short leaves either the old \
-            keychain or the new one.
+            keychain or the new one. What the old one kept in a TPM (`latchkey passcode effacement`) stays there, and is \
+            named with the command that removes it.
 
             A backup is bound to what the keychain was bound to when it was made. Where that is hardware which is \
             gone, --recovery opens it with the recovery code of that time: typed, or the first line of standard \
@@ -82,6 +84,19 @@ struct RestoreCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
+        guard case .store(let locations, _) = configuration.target else { return try restore(in: surroundings) }
+        let before = TPMRemains(ofKeychainIn: locations.dataDirectory)
+        let status = try restore(in: surroundings)
+        guard status == .done else { return status }
+        // What the backup names as well is in use again.
+        before.without(TPMRemains(ofKeychainIn: locations.dataDirectory)).tell(
+            "that of the keychain from before, which may open with it. If you do not go back to that, remove it:",
+            on: surroundings.console)
+        return status
+    }
+
+    private func restore(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let path = surroundings.absolute(file)
         let program = UpkeepProgram(surroundings, store)
         guard recovery else { return try program.run(["--restore", path], replacing: replace, json: json) }

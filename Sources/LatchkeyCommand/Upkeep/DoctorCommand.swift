@@ -78,6 +78,7 @@ struct DoctorCommand: Verb {
             machine.protection = Protection(status, keychain.session).sentence
             machine.measures = check.measures(status)
             try machine.take(check.findings(status, keychain.session), fixing: fix)
+            try machine.take(MachineFinding.ofEffacement(try keychain.deviceState(), status), fixing: fix)
         }
         let text = json ? report.json(with: task == .look ? machine : nil).text + "\n" : report.text + machine.text
         try printing { () throws(SystemCallError) in try surroundings.console.write(text) }

@@ -31,6 +31,11 @@ struct StatusReport: Sendable {
     }
 
     private var fields: [(String, String)] {
+        let effacement = DeviceText(device).effacement.map { [("With passcode", $0)] } ?? []
+        return before + effacement + after
+    }
+
+    private var before: [(String, String)] {
         [
             ("Keychain", session.isTemporary ? "temporary" : "your own"),
             ("Data", status.dataDirectory),
@@ -41,6 +46,11 @@ struct StatusReport: Sendable {
             ("Attempts", DeviceText(device).attempts),
             ("Unlocks", unlocks),
             ("Locks", locks),
+        ]
+    }
+
+    private var after: [(String, String)] {
+        [
             ("Protectors", list(status.protectors)),
             ("Slots", list(status.slots)),
             ("Open classes", list(openClasses)),

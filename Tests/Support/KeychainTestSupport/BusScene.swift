@@ -40,7 +40,8 @@ enum BusScene {
             @dbus.service.method(LOGIN + '.Manager', in_signature='ssss', out_signature='h')
             def Inhibit(self, what, who, why, mode):
                 ours, theirs = os.pipe()
-                inhibitors.append((what + ' ' + mode, ours))
+                # fprintd, which is on this bus as well, has one of its own.
+                (inhibitors if who == 'Latchkey' else kept).append((what + ' ' + mode, ours))
                 fd = dbus.types.UnixFd(theirs)
                 os.close(theirs)
                 return fd

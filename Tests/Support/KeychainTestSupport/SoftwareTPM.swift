@@ -56,25 +56,47 @@ package final class SoftwareTPM: @unchecked Sendable {
 
     // MARK: Its owner
 
-    private static let lockoutTool = "/usr/bin/tpm2_dictionarylockout"
-    package static var canBeOwned: Bool { FileManager.default.isExecutableFile(atPath: lockoutTool) }
+    private static let tools = "/usr/bin/tpm2_"
+    package static var canBeOwned: Bool {
+        ["dictionarylockout", "getcap", "nvdefine"].allSatisfy {
+            FileManager.default.isExecutableFile(atPath: tools + $0)
+        }
+    }
 
     /// How many passwords may be wrong before it takes none (TPM2_DictionaryAttackParameters).
     package func allowWrongPasswords(_ count: Int) throws {
-        try own("--setup-parameters", "--max-tries=\(count)", "--recovery-time=86400", "--lockout-recovery-time=86400")
+        try own(
+            "dictionarylockout", "--setup-parameters", "--max-tries=\(count)", "--recovery-time=86400",
+            "--lockout-recovery-time=86400")
     }
 
     /// As the machine's owner does it (TPM2_DictionaryAttackLockReset).
-    package func resetLockout() throws { try own("--clear-lockout") }
+    package func resetLockout() throws { try own("dictionarylockout", "--clear-lockout") }
 
-    private func own(_ arguments: String...) throws {
+    /// The NV indices that are defined: "0x1800000".
+    package func indices() throws -> [String] {
+        try own("getcap", "handles-nv-index").split(separator: "\n").compactMap { line in
+            line.split(separator: " ").last.map(String.init)
+        }
+    }
+
+    /// Runs one of tpm2-tools, called without what all their names begin with.
+    ///
+    /// - Returns: what it wrote.
+    @discardableResult
+    package func own(_ command: String, _ arguments: String...) throws -> String {
         let tool = Process()
-        tool.executableURL = URL(filePath: Self.lockoutTool)
+        tool.executableURL = URL(filePath: Self.tools + command)
         tool.arguments = ["--tcti=swtpm:path=\(socket)"] + arguments
         tool.standardInput = FileHandle.nullDevice
+        tool.standardError = FileHandle.nullDevice
+        let output = Pipe()
+        tool.standardOutput = output
         try tool.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         tool.waitUntilExit()
         guard tool.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
+        return text
     }
 
     /// Another seed, as after TPM2_Clear or on another board.

@@ -17,7 +17,7 @@ extension FuzzTarget {
             let decoded = HardwareProtocol.decodeAnswer(header: again.header, tail: again.tail)
             try claim(decoded?.number == number, "an answer that its encoding changes")
             switch answer {
-            case .unsealed, .secrets: break
+            case .unsealed, .secrets, .record: break
             default: try claim(tail.isEmpty, "a secret that nobody unsealed")
             }
         }
@@ -44,9 +44,10 @@ extension HardwareRequest {
     /// Of the secret that is to be sealed, of the password, and of a PIN.
     fileprivate var secretByteCount: Int {
         switch self {
-        case .describe, .unseal(_, nil), .secrets: 0
+        case .describe, .unseal(_, nil), .undefine, .storageKey, .secrets: 0
         case .makeCredential(_, let pin, _): pin?.bytes.count ?? 0
-        case .seal(_, _, nil), .unseal: 32
+        case .seal(_, _, nil), .unseal, .read: 32
+        case .define: 124
         case .seal: 64
         }
     }
@@ -62,6 +63,16 @@ enum HardwareSeeds {
         return sealed
     }()
 
+    static let index: TPMIndex = {
+        let bytes = { (byte: UInt8, count: Int) in [UInt8](repeating: byte, count: count) }
+        guard
+            let index = TPMIndex(
+                address: .machines, handle: 0x0180_0001, label: bytes(6, TPMIndex.labelByteCount),
+                storageKey: bytes(1, 92))
+        else { preconditionFailure("a seed that is none") }
+        return index
+    }()
+
     static let keySealed: SealedByFIDO2 = {
         let name = [UInt8](repeating: 4, count: 64)
         guard
@@ -75,9 +86,12 @@ enum HardwareSeeds {
     static let all: [[UInt8]] = {
         let pin = SharedSecret(SecretBytes(copying: Array("1234".utf8)))
         let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        let record = SharedSecret(SecretBytes(copying: [UInt8](repeating: 8, count: HardwareProtocol.recordByteCount)))
         let requests: [HardwareRequest] = [
             .describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed),
             .seal(secret, .machines, password: secret), .unseal(sealed, password: secret),
+            .define(index, password: secret, record: record), .read(index, password: secret), .undefine(index),
+            .storageKey(.machines),
             .makeCredential(.plugged, pin: nil, patience: .seconds(12)),
             .makeCredential(.device("/dev/hidraw3"), pin: pin, patience: .seconds(12)),
             .secrets(keySealed, next: nil, patience: .seconds(3)),
@@ -86,7 +100,8 @@ enum HardwareSeeds {
         let answers: [HardwareAnswer] = [
             .sealed(sealed), .unsealed(secret), .made(keySealed.credential), .secrets(secret, next: nil),
             .secrets(secret, next: secret), .failed("tpm:parameter(1):integrity check failed"), .refused,
-            .lockedOut("later"),
+            .lockedOut("later"), .defined(index), .record(record), .gone("it is not in the TPM any more"), .undefined,
+            .storageKey(index.storageKey),
             .described(
                 TPMDescription(
                     manufacturer: "IBM ", firmwareMajor: 1, firmwareMinor: 2, isInLockout: true, failedTries: 3,

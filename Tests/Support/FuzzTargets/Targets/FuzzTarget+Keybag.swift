@@ -6,7 +6,7 @@
     @testable internal import Enclave
 
     extension FuzzTarget {
-        static let keybag = FuzzTarget("keybag", seeds: { [KeybagSeeds.keybag.encoded] }) { bytes throws(Finding) in
+        static let keybag = FuzzTarget("keybag", seeds: { KeybagSeeds.keybags }) { bytes throws(Finding) in
             guard let body = KeybagBody(parsing: bytes) else { return }
             try claim(KeybagBody(parsing: body.encoded) == body, "a keybag that its encoding changes")
             guard let open = openClasses(body, KeybagSeeds.root()) else { return }
@@ -103,6 +103,13 @@
         static func root() -> RootKey { RootKey(SecretBytes(copying: Array(repeating: 0x42, count: 32))) }
 
         static let keybag = KeybagBody.new(for: StoreID(Array(repeating: 0x17, count: 16)) ?? .random(), root: root())
+
+        /// Also one that TPMs still have something of.
+        static let keybags: [[UInt8]] = {
+            var left = keybag
+            left.tpm.undefining = [HardwareSeeds.index]
+            return [keybag.encoded, left.encoded]
+        }()
 
         static let protectors: [UInt8] = {
             let bytes = Protectors.encodeNew(for: keybag.store, secret: secret)

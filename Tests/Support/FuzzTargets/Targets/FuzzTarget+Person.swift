@@ -43,16 +43,28 @@
             .makeRecoveryCode, .confirmRecoveryCode, .removeRecoveryCode, .question, .agree, .decline,
             .awaitQuestion, .setLockPolicy,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
-            .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot,
+            .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot, .guardPasscode,
+            .keepEffacement,
         ]
 
         /// Every operation with no credential and with each sort, with and without
         /// something new.
-        static let all: [[UInt8]] = operations.flatMap { operation in
-            [Latchkey_PersonRequest.Credential.none, .passcode, .recoveryCode, .loginPassword].flatMap { credential in
-                [0, 6].map { seed(operation, credential, new: $0) }
-            }
-        }
+        static let all: [[UInt8]] =
+            operations.flatMap { operation in
+                [Latchkey_PersonRequest.Credential.none, .passcode, .recoveryCode, .loginPassword].flatMap {
+                    credential in [0, 6].map { seed(operation, credential, new: $0) }
+                }
+            } + [givingUp]
+
+        private static let givingUp: [UInt8] = {
+            var request = Latchkey_PersonRequest()
+            request.number = 7
+            request.operation = .keepEffacement
+            request.credential = .passcode
+            request.credentialLength = 4
+            request.givingUp = true
+            return ByteSink.message(MessageCoding.encode(request), Array("1234".utf8))
+        }()
 
         private static func seed(
             _ operation: Latchkey_PersonRequest.Operation, _ credential: Latchkey_PersonRequest.Credential, new: Int
@@ -66,7 +78,9 @@
             if [.removeProtector, .resealProtector, .removeSlot].contains(operation) {
                 request.protector = Data(0..<16)
             }
-            if operation == .addProtector || operation == .addSlot { request.protectorAddress = "device:/dev/tpmrm0" }
+            if [.addProtector, .addSlot, .guardPasscode, .keepEffacement].contains(operation) {
+                request.protectorAddress = "device:/dev/tpmrm0"
+            }
             if operation == .decline {
                 request.reason = Latchkey_Failure(KeychainError(.userCanceled, reason: .userCanceled))
             }
