@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdint.h>
 #include <time.h>
-#include <unistd.h>
 
 int lk_session_step(sd_bus *bus) {
     int result = sd_bus_process(bus, NULL);
@@ -32,48 +31,16 @@ static int milliseconds_to(uint64_t moment) {
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-int lk_session_wait(sd_bus *bus, int other) {
+int lk_session_wait(sd_bus *bus) {
     uint64_t moment;
     int events = sd_bus_get_events(bus);
     if (events < 0) return events;
     int result = sd_bus_get_timeout(bus, &moment);
     if (result < 0) return result;
-    struct pollfd watched[2] = {
-        {.fd = sd_bus_get_fd(bus), .events = (short)events},
-        {.fd = other, .events = POLLIN},
-    };
+    struct pollfd watched = {.fd = sd_bus_get_fd(bus), .events = (short)events};
     // A signal that ends nothing only shortens the wait.
-    if (poll(watched, 2, milliseconds_to(moment)) < 0) return errno == EINTR ? 0 : -errno;
+    if (poll(&watched, 1, milliseconds_to(moment)) < 0) return errno == EINTR ? 0 : -errno;
     return 0;
-}
-
-static int start_serving(sd_bus *bus, int fd) {
-    sd_id128_t identity;
-    int result = sd_id128_randomize(&identity);
-    // From here on the descriptor is the bus's.
-    int taken = sd_bus_set_fd(bus, fd, fd);
-    if (taken < 0) {
-        close(fd);
-        return taken;
-    }
-    if (result >= 0) result = sd_bus_set_server(bus, 1, identity);
-    if (result >= 0) result = sd_bus_negotiate_fds(bus, 1);
-    if (result >= 0) result = sd_bus_start(bus);
-    return result < 0 ? result : 0;
-}
-
-int lk_session_serve(int fd, sd_bus **out) {
-    *out = NULL;
-    sd_bus *bus;
-    int result = sd_bus_new(&bus);
-    if (result < 0) {
-        close(fd);
-        return result;
-    }
-    result = start_serving(bus, fd);
-    if (result < 0) sd_bus_unref(bus);
-    else *out = bus;
-    return result;
 }
 
 int lk_session_copy(int fd) {

@@ -8,7 +8,7 @@ internal import KeychainPlatform
     package let interface: String
     package let member: String
     package let arguments: [BusValue]
-    /// The name of the caller's connection; empty where there is no bus between us.
+    /// The name of the caller's connection, which the bus writes.
     package let sender: String
     private let message: OpaquePointer
     private var isAnswered = false

@@ -1,6 +1,5 @@
 @_implementationOnly import CLatchkeySession
-package import KeychainPlatform
-internal import Synchronization
+internal import KeychainPlatform
 
 /// Why a bus cannot be used.
 package struct SessionBusFailure: Error, CustomStringConvertible {
@@ -16,35 +15,12 @@ package protocol BusObjects: AnyObject {
     func connectionEnded(_ name: String)
 }
 
-/// One connection to a bus, or to a peer without one, on which we are called. One thread
-/// uses it; ``post(_:)`` alone may be called on any.
+/// One connection to a session's bus, on which we are called. One thread uses it.
 ///
 /// sd-bus answers `org.freedesktop.DBus.Peer` by itself.
 @safe package final class SessionBus {
     private let bus: OpaquePointer
     private weak var objects: (any BusObjects)?
-    private let posted: Mailbox
-
-    /// Work for the thread of a bus, from others.
-    package final class Mailbox: Sendable {
-        private let works = Mutex<[@Sendable (SessionBus) -> Void]>([])
-        fileprivate let signal: EventSignal
-
-        fileprivate init() throws(SystemCallError) { signal = try EventSignal() }
-
-        package func post(_ work: @escaping @Sendable (SessionBus) -> Void) {
-            works.withLock { $0.append(work) }
-            signal.signal()
-        }
-
-        fileprivate func take() -> [@Sendable (SessionBus) -> Void] {
-            signal.drain()
-            return works.withLock { works in
-                defer { works = [] }
-                return works
-            }
-        }
-    }
 
     /// The session bus, as DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR name it.
     package static func user() throws(SessionBusFailure) -> SessionBus {
@@ -54,29 +30,13 @@ package protocol BusObjects: AnyObject {
         return try unsafe SessionBus(bus)
     }
 
-    /// The peer at the other end of a socket.
-    package static func peer(on socket: Descriptor) throws(SessionBusFailure) -> SessionBus {
-        let copy = lk_session_copy(socket.raw)
-        guard copy >= 0 else { throw SessionBusFailure("the peer", copy) }
-        var bus: OpaquePointer?
-        let result = unsafe lk_session_serve(copy, &bus)
-        guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("the peer", result) }
-        return try unsafe SessionBus(bus)
-    }
-
     private init(_ bus: OpaquePointer) throws(SessionBusFailure) {
         unsafe self.bus = bus
-        do throws(SystemCallError) { posted = try Mailbox() } catch {
-            unsafe sd_bus_unref(bus)
-            throw SessionBusFailure("eventfd", -error.errno)
-        }
         let result = unsafe sd_bus_add_filter(bus, nil, Self.handler, Unmanaged.passUnretained(self).toOpaque())
         guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
     }
 
     deinit { unsafe sd_bus_flush_close_unref(bus) }
-
-    package var mailbox: Mailbox { posted }
 
     /// Hands what comes to `objects` from now on.
     package func serve(_ objects: any BusObjects) { self.objects = objects }
@@ -109,8 +69,11 @@ package protocol BusObjects: AnyObject {
     }
 
     private func tellOfEnd(_ message: OpaquePointer) {
-        guard let values = try? unsafe MessageReader(message).all(), values.count == 3,
-            case .string(let name) = values[0], case .string("") = values[2], name.hasPrefix(":")
+        let values: [BusValue]
+        // The bus's own signal, which has three texts; what has not tells of nobody's end.
+        do throws(BusError) { values = try unsafe MessageReader(message).all() } catch { return }
+        guard values.count == 3, case .string(let name) = values[0], case .string("") = values[2],
+            name.hasPrefix(":")
         else { return }
         objects?.connectionEnded(name)
     }
@@ -147,16 +110,14 @@ package protocol BusObjects: AnyObject {
 
     // MARK: The loop
 
-    /// Serves until the bus ends the connection or `stop` is signalled.
-    package func run(until isOver: () -> Bool) throws(SessionBusFailure) {
-        while !isOver() {
-            for work in posted.take() { work(self) }
-            if isOver() { return }
+    /// Serves until the bus ends the connection.
+    package func run() throws(SessionBusFailure) {
+        while true {
             let result = unsafe lk_session_step(bus)
             if result == LK_SESSION_ENDED { return }
             guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
             if result > 0 { continue }
-            let waited = unsafe lk_session_wait(bus, posted.signal.descriptor.raw)
+            let waited = unsafe lk_session_wait(bus)
             guard waited >= 0 else { throw SessionBusFailure("poll", waited) }
         }
     }

@@ -30,7 +30,7 @@ struct ItemPlace: Sendable {
     static func candidates(for attributes: LookupAttributes, label: String, serial: () -> String) -> [ItemPlace] {
         let known = network(attributes) ?? docker(attributes) ?? application(attributes, label) ?? plain(attributes)
         let schema = attributes[SecretServiceNames.schema] ?? SecretServiceNames.genericSchema
-        let digest = hex(KeyDerivation.digest(attributes.encoded).prefix(16))
+        let digest = HexText.of(KeyDerivation.digest(attributes.encoded).prefix(16))
         return [known, generic(schema, digest), generic(schema, "\(digest)-\(serial())")].compactMap { $0 }
     }
 
@@ -108,11 +108,6 @@ struct ItemPlace: Sendable {
             let port = UInt16(server[server.index(after: colon)...])
         else { return (server, nil) }
         return (String(server[..<colon]), port)
-    }
-
-    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
 

@@ -38,16 +38,10 @@ struct SecretCollection: Sendable, Hashable {
     /// Bytes that an element of a path cannot have stand as "_" and two hex digits, as
     /// gnome-keyring writes them.
     static func element(_ text: String) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var out: [UInt8] = []
-        for byte in text.utf8 {
-            if isKept(UnicodeScalar(byte)) {
-                out.append(byte)
-            } else {
-                out += [UInt8(ascii: "_"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
+        text.utf8.map { byte in
+            let scalar = UnicodeScalar(byte)
+            return isKept(scalar) ? String(scalar) : "_" + HexText.of(CollectionOfOne(byte))
+        }.joined()
     }
 }
 

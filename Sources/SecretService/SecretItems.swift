@@ -7,21 +7,26 @@ internal import MessageBus
 struct SecretItem: Sendable {
     let collection: String
     let row: AnswerRow
+    let reference: PersistentReference
+
+    /// nil for a row of no item, which the keychain gives nobody.
+    init?(collection: String, row: AnswerRow) {
+        guard let reference = PersistentReference(bytes: row.persistentReference) else { return nil }
+        (self.collection, self.row, self.reference) = (collection, row, reference)
+    }
 
     private static let letters: [ItemClass: Character] = [.genericPassword: "g", .internetPassword: "i"]
 
     /// Below its collection: a letter for the class, and the persistent reference's
     /// identifier in hex.
     var path: ObjectPath {
-        Self.path(of: row.persistentReference, in: collection)
+        Self.path(of: reference.bytes, in: collection)
     }
 
     static func path(of reference: [UInt8], in collection: String) -> ObjectPath {
-        let digits = Array("0123456789abcdef".utf8)
         let isInternet = reference.starts(with: ItemClass.internetPassword.rawValue.utf8)
-        let name = reference.dropFirst(4).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return SecretServiceNames.collections.appending(collection).appending(
-            (isInternet ? "i" : "g") + String(decoding: name, as: UTF8.self))
+            (isInternet ? "i" : "g") + HexText.of(reference.dropFirst(4)))
     }
 
     /// nil for what is no item's name.
@@ -111,7 +116,7 @@ struct SecretItems {
     /// - Throws: `errSecInteractionNotAllowed`, reason `locked`.
     func search(_ wanted: LookupAttributes, in collection: String) throws(KeychainError) -> [SecretItem] {
         if collection == SecretCollection.session {
-            return memory.search(wanted).map { SecretItem(collection: collection, row: $0) }
+            return memory.search(wanted).compactMap { SecretItem(collection: collection, row: $0) }
         }
         var found: [AnswerRow] = []
         let lookup: [(String, RawValue)] = wanted.isEmpty ? [] : [("look", .data(wanted.encoded))]
@@ -120,7 +125,7 @@ struct SecretItems {
         if !wanted.isEmpty, collection == SecretCollection.login { found += try implied(wanted, in: collection) }
         var known: Set<[UInt8]> = []
         return found.filter { known.insert($0.persistentReference).inserted }
-            .map { SecretItem(collection: collection, row: $0) }
+            .compactMap { SecretItem(collection: collection, row: $0) }
     }
 
     /// The persistent references of everything in a collection, open or not.
@@ -152,7 +157,7 @@ struct SecretItems {
         _ reference: PersistentReference, in collection: String, withValue: Bool = false
     ) throws(KeychainError) -> SecretItem? {
         if collection == SecretCollection.session {
-            return memory.row(reference).map { SecretItem(collection: collection, row: $0) }
+            return memory.row(reference).flatMap { SecretItem(collection: collection, row: $0) }
         }
         var wanted: [(String, RawValue)] = [
             ("v_PersistentRef", .data(reference.bytes)), ("r_Attributes", .bool(true)),
@@ -161,7 +166,7 @@ struct SecretItems {
         wanted.append(withValue ? ("r_Data", .bool(true)) : ("u_LatchkeyClosed", .bool(true)))
         wanted.append(("u_LatchkeyGroup", .string(SecretCollection.group(of: collection).name)))
         wanted.append(("class", .string(reference.itemClass.rawValue)))
-        return try rows(wanted).first.map { SecretItem(collection: collection, row: $0) }
+        return try rows(wanted).first.flatMap { SecretItem(collection: collection, row: $0) }
     }
 
     // MARK: Changing
@@ -197,7 +202,10 @@ struct SecretItems {
             if let item = try item(present.reference, in: collection) { return (item, false) }
         }
         if collection == SecretCollection.session {
-            return (SecretItem(collection: collection, row: try memory.add(content)), true)
+            guard let item = SecretItem(collection: collection, row: try memory.add(content)) else {
+                throw Self.unanswered
+            }
+            return (item, true)
         }
         var refusal: KeychainError?
         let serial = { Random.bytes(8).map { String($0, radix: 16) }.joined() }
@@ -209,15 +217,21 @@ struct SecretItems {
             let request = KeychainRequest(
                 .add, query: QueryDictionary(query(place.itemClass, in: collection, wanted)), value: content.value)
             do throws(KeychainError) {
-                guard let row = try keychain.perform(request).rows.first else { break }
-                return (SecretItem(collection: collection, row: row), true)
+                let row = try keychain.perform(request).rows.first
+                guard let item = row.flatMap({ SecretItem(collection: collection, row: $0) }) else {
+                    throw Self.unanswered
+                }
+                return (item, true)
             } catch {
                 guard error.status == .duplicateItem else { throw error }
                 refusal = error
             }
         }
-        throw refusal ?? KeychainError(.internalComponent, reason: .internalFault(what: "an add without an answer"))
+        throw refusal ?? Self.unanswered
     }
+
+    private static let unanswered = KeychainError(
+        .internalComponent, reason: .internalFault(what: "an add without an answer"))
 
     /// The item with the very same attributes; else the one that a person stored in the
     /// very place where an item with these attributes would be.
@@ -258,12 +272,5 @@ struct SecretItems {
         if collection == SecretCollection.session { return try memory.remove(reference) }
         let place = named(reference, in: collection)
         _ = try keychain.perform(KeychainRequest(.delete, query: QueryDictionary(place)))
-    }
-}
-
-extension SecretItem {
-    var reference: PersistentReference {
-        PersistentReference(bytes: row.persistentReference)
-            ?? PersistentReference(row.itemClass, .row(0))
     }
 }

@@ -13,7 +13,7 @@ struct TransferSession: Sendable {
     let path: ObjectPath
     /// Goes up with each.
     let number: UInt64
-    /// Whose it is: the name of a connection; empty without a bus.
+    /// Whose it is: the name of a connection.
     let owner: String
     let kind: Kind
 

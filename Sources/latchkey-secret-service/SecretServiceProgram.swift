@@ -21,6 +21,8 @@ struct LatchkeySecretService: ParsableCommand {
 
     func run() throws {
         do {
+            // Dumpable it stays: the daemon has to see who calls, also after it was started anew.
+            Hardening.forbidCoreDumps()
             Hardening.ignoreBrokenPipes()
             let keychain = DaemonConnectionPool(.user(lookingBesideThisProgram: true))
             let bus = try SessionBus.user()
@@ -30,7 +32,7 @@ struct LatchkeySecretService: ParsableCommand {
                 StandardError.write("latchkey-secret-service: another program is org.freedesktop.secrets here\n")
                 throw ExitCode(69)
             }
-            try withExtendedLifetime(door) { try bus.run { false } }
+            try withExtendedLifetime(door) { try bus.run() }
         } catch let error as ExitCode {
             throw error
         } catch {

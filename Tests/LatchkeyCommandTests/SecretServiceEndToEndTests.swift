@@ -134,6 +134,31 @@ struct SecretServiceEndToEndTests {
         #expect(try secretTool("lookup", "a", "b").status == 1)
     }
 
+    @Test func itLeavesNoCoreDump() throws {
+        defer { end() }
+        let limits = try String(contentsOfFile: "/proc/\(service.processIdentifier)/limits", encoding: .utf8)
+        let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+        #expect(core.split(separator: " ").suffix(3) == ["0", "0", "bytes"])
+    }
+
+    /// Whoever is on the bus may store there, and it lies in memory.
+    @Test func aSessionsCollectionHasAnEnd() throws {
+        defer { end() }
+        let outcome = try python(
+            """
+            import secretstorage
+            connection = secretstorage.dbus_init()
+            session = secretstorage.Collection(connection, '/org/freedesktop/secrets/aliases/session')
+            count = 0
+            try:
+                for count in range(20): item = session.create_item('%d' % count, {'n': str(count)}, b'x' * (1 << 20))
+            except Exception as error: print(count, 'bytes' in str(error) or 'limit' in str(error) or str(error))
+            item.delete()
+            session.create_item('again', {'n': 'again'}, b'x' * (1 << 19)); print('again')
+            """)
+        #expect(outcome.text.hasPrefix("15 ") && outcome.text.hasSuffix("again\n"), "\(outcome.text)\(outcome.errors)")
+    }
+
     @Test func aLockedKeychainSaysSoAtOnce() throws {
         defer { end() }
         #expect(try secretTool("store", "--label=L", "service", "mail", typed: "before").status == 0)

@@ -9,11 +9,8 @@
 int lk_session_step(sd_bus *bus);
 // Takes a name: 1, 0 where somebody else has it and keeps it, or -errno.
 int lk_session_request(sd_bus *bus, const char *name, int replacing);
-// Waits until the bus has something to do or `other` (-1: none) is readable. 0, or -errno.
-int lk_session_wait(sd_bus *bus, int other);
-// A connection that is told to whoever calls: of the peer at the other end of a socket,
-// without a bus between them. Takes the descriptor.
-int lk_session_serve(int fd, sd_bus **bus);
+// Waits until the bus has something to do. 0, or -errno.
+int lk_session_wait(sd_bus *bus);
 // Another descriptor of the same file, or -errno.
 int lk_session_copy(int fd);
 // Fails the call with that name and text.

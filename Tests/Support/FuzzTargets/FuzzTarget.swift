@@ -29,9 +29,10 @@ extension FuzzTarget {
     package static let all: [FuzzTarget] =
         [
             .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
-            .changePosition,
+            .lookupAttributes, .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
-            .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock, .pamModule,
+            .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock,
+            .pamModule,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

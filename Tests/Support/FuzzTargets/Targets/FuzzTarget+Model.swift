@@ -26,6 +26,25 @@ extension FuzzTarget {
         try claim(reference.bytes == bytes, "accepted bytes that are not its encoding")
     }
 
+    /// What any program may say that an item is found by.
+    static let lookupAttributes = FuzzTarget(
+        "lookup-attributes", largestInput: 1024,
+        seeds: {
+            [[("server", "example.com"), ("user", "alice")], [("", "")], []].compactMap { pairs in
+                LookupAttributes(pairs.map { .init(name: $0.0, value: $0.1) })?.encoded
+            }
+        }
+    ) { bytes throws(Finding) in
+        guard let attributes = LookupAttributes(encoded: bytes) else { return }
+        try claim(attributes.encoded == bytes, "accepted bytes that are not its encoding")
+        try claim(attributes.include(attributes) && attributes.include(.none), "it is no subset of itself")
+        for pair in attributes.pairs {
+            let one = try claimed(LookupAttributes([pair]), "one of several is none alone")
+            try claim(attributes.include(one), "it does not answer to one of its own")
+            try claim(LookupAttributes([pair, pair]) == nil, "a name is there twice")
+        }
+    }
+
     /// What a person or a program kept of the history.
     static let changePosition = FuzzTarget(
         "change-position", largestInput: 128,
