@@ -152,7 +152,7 @@ let package = Package(
         // What Linux programs already speak: org.freedesktop.secrets.
         room(
             "SecretService",
-            ["KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus"]),
+            ["KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus", "PersonPrompt"]),
 
         // Floor 5: executables
         executable(
@@ -163,7 +163,9 @@ let package = Package(
                 arguments, logging,
             ]),
         executable("latchkey-enclave", ["Enclave", "KeychainModel", "KeychainPlatform", arguments]),
-        executable("latchkey-prompt", ["PersonPrompt", "KeychainModel", "KeychainPlatform", arguments]),
+        executable(
+            "latchkey-prompt",
+            ["PersonPrompt", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
         executable("latchkey-hardware", ["SecurityHardware", "KeychainModel", "KeychainPlatform", arguments]),
         executable("latchkey-bus", ["SystemBus", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
         executable(

@@ -63,6 +63,11 @@ int lk_socketpair(int32_t out[2]) {
     return 0;
 }
 
+int lk_stream_socket(void) {
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return fd < 0 ? err() : fd;
+}
+
 int lk_seqpacket_socket(void) {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     return fd < 0 ? err() : fd;

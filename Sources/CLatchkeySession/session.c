@@ -5,7 +5,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <systemd/sd-id128.h>
 #include <time.h>
+#include <unistd.h>
 
 int lk_session_step(sd_bus *bus) {
     int result = sd_bus_process(bus, NULL);
@@ -31,16 +34,62 @@ static int milliseconds_to(uint64_t moment) {
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-int lk_session_wait(sd_bus *bus) {
-    uint64_t moment;
-    int events = sd_bus_get_events(bus);
-    if (events < 0) return events;
-    int result = sd_bus_get_timeout(bus, &moment);
-    if (result < 0) return result;
-    struct pollfd watched = {.fd = sd_bus_get_fd(bus), .events = (short)events};
-    // A signal that ends nothing only shortens the wait.
-    if (poll(&watched, 1, milliseconds_to(moment)) < 0) return errno == EINTR ? 0 : -errno;
+// Of all connections the next moment at which one has something to do.
+static int gather(sd_bus *const *buses, size_t count, struct pollfd *watched, uint64_t *next) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t moment;
+        int events = sd_bus_get_events(buses[i]);
+        if (events < 0) return events;
+        int result = sd_bus_get_timeout(buses[i], &moment);
+        if (result < 0) return result;
+        if (moment < *next) *next = moment;
+        watched[i] = (struct pollfd){.fd = sd_bus_get_fd(buses[i]), .events = (short)events};
+    }
     return 0;
+}
+
+int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint8_t *ready) {
+    struct pollfd *watched = calloc(bus_count + fd_count + 1, sizeof *watched);
+    uint64_t next = UINT64_MAX;
+    if (!watched) return -ENOMEM;
+    int result = gather(buses, bus_count, watched, &next);
+    for (size_t i = 0; i < fd_count; i++) watched[bus_count + i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    // A signal that ends nothing only shortens the wait.
+    if (result >= 0 && poll(watched, bus_count + fd_count, milliseconds_to(next)) < 0 && errno != EINTR)
+        result = -errno;
+    for (size_t i = 0; i < fd_count; i++) ready[i] = watched[bus_count + i].revents != 0;
+    free(watched);
+    return result;
+}
+
+// The steps of sd_bus_set_server(3); the identifier names nothing that lasts.
+static int serve(sd_bus *bus) {
+    sd_id128_t identifier;
+    int result = sd_id128_randomize(&identifier);
+    if (result < 0) return result;
+    if ((result = sd_bus_set_server(bus, 1, identifier)) < 0) return result;
+    if ((result = sd_bus_negotiate_fds(bus, 1)) < 0) return result;
+    return sd_bus_start(bus);
+}
+
+int lk_session_accept(int fd, sd_bus **bus) {
+    *bus = NULL;
+    int result = sd_bus_new(bus);
+    if (result >= 0) result = sd_bus_set_fd(*bus, fd, fd);
+    if (result < 0) close(fd);
+    else result = serve(*bus);
+    if (result < 0) *bus = sd_bus_unref(*bus);
+    return result < 0 ? result : 0;
+}
+
+int lk_session_caller(sd_bus *bus, sd_bus_message *call, int is_direct) {
+    sd_bus_creds *creds = NULL;
+    pid_t process = 0;
+    int result = is_direct ? sd_bus_get_owner_creds(bus, SD_BUS_CREDS_PID, &creds)
+                           : sd_bus_query_sender_creds(call, SD_BUS_CREDS_PID, &creds);
+    if (result >= 0) result = sd_bus_creds_get_pid(creds, &process);
+    sd_bus_creds_unref(creds);
+    return result < 0 ? result : process;
 }
 
 int lk_session_copy(int fd) {

@@ -27,7 +27,7 @@ package struct ChildProcess: Sendable {
     }
 
     /// Readable once it has ended.
-    private func end() throws(SystemCallError) -> Descriptor {
+    package func gone() throws(SystemCallError) -> Descriptor {
         if let handle { return handle }
         return Descriptor(owning: try checked("pidfd_open", lk_pidfd_open(processID)))
     }
@@ -37,11 +37,16 @@ package struct ChildProcess: Sendable {
         _ = handle.map { lk_signal_process($0.raw, number) } ?? kill(processID, number)
     }
 
+    /// Asks it to end. Nothing happens where it has.
+    ///
+    /// - Precondition: its end was not waited for yet.
+    package func askToEnd() { signal(SIGTERM) }
+
     /// Waits for its end, then its status as a shell shows it (0 of a spawner's); where
     /// the time is over it is killed.
     @discardableResult
     package func status(until deadline: Deadline) throws(SystemCallError) -> Int32 {
-        if try wait(for: end().raw, to: .receive, until: deadline) == .timedOut { signal(SIGKILL) }
+        if try wait(for: gone().raw, to: .receive, until: deadline) == .timedOut { signal(SIGKILL) }
         return handle == nil ? try checked("waitpid", lk_reap_status(processID)) : 0
     }
 
@@ -51,7 +56,7 @@ package struct ChildProcess: Sendable {
     package func status(
         until deadline: Deadline, orCalledOffBy called: Descriptor, grace: Duration
     ) throws(SystemCallError) -> Int32 {
-        if try waitForAny(of: [end(), called], until: deadline) == 1 {
+        if try waitForAny(of: [gone(), called], until: deadline) == 1 {
             signal(SIGTERM)
             return try status(until: Deadline(after: grace, on: deadline.clock))
         }

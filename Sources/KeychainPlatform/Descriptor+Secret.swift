@@ -1,3 +1,4 @@
+@_implementationOnly import CLatchkeyPlatform
 internal import Glibc
 
 extension Descriptor {
@@ -5,6 +6,10 @@ extension Descriptor {
     package static func inherited(_ raw: Int32) -> Descriptor? {
         fcntl(raw, F_SETFD, FD_CLOEXEC) == 0 ? Descriptor(owning: raw) : nil
     }
+
+    /// Whether a write would go through, or fail, without waiting: of a pipe, one of up to
+    /// PIPE_BUF bytes (poll(2), "POLLOUT"; POSIX, write()).
+    package var takesAtOnce: Bool { lk_wait(raw, WaitDirection.send.rawValue, -1, 0) > 0 }
 
     /// All of it, however long the other side takes.
     package func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {

@@ -211,9 +211,7 @@ package struct QuestionNews: Hashable, Sendable {
 /// `errSecNotAvailable` where the enclave cannot be reached, and `errSecAuthFailed`
 /// (`authenticationFailed`, `attemptsDelayed`) where the credential is not right;
 /// nothing is changed then.
-package protocol PersonDoor: AnyObject, Sendable {
-    func state() throws(KeychainError) -> DeviceState
-
+package protocol PersonDoor: QuestionDoor {
     /// Opens every class. Nothing happens where all are open, but a wrong
     /// credential is refused all the same.
     func unlock(with credential: PersonCredential) throws(KeychainError)
@@ -252,8 +250,11 @@ package protocol PersonDoor: AnyObject, Sendable {
 
     /// It opens nothing that is written from then on.
     func removeRecoveryCode(passcode: SharedSecret?) throws(KeychainError)
+}
 
-    // MARK: A question that waits for a person
+/// A question that waits for a person, and the way for the answer.
+package protocol QuestionDoor: AnyObject, Sendable {
+    func state() throws(KeychainError) -> DeviceState
 
     /// What this door was opened to ask; nil: nothing.
     func question() throws(KeychainError) -> PersonQuestion?

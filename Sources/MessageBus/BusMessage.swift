@@ -8,15 +8,19 @@ internal import KeychainPlatform
     package let interface: String
     package let member: String
     package let arguments: [BusValue]
-    /// The name of the caller's connection, which the bus writes.
+    /// The name of the caller's connection, as the bus or, where there is none, we gave it.
     package let sender: String
+    /// Whom it is for, as the caller wrote it; empty where nothing is said.
+    package let destination: String
+    /// What it came over.
+    package let bus: SessionBus
     private let message: OpaquePointer
     private var isAnswered = false
 
     /// nil for a message whose path or arguments are not as D-Bus has them.
     ///
     /// - Throws: where its arguments cannot be taken, in words for the caller.
-    init?(_ message: OpaquePointer) throws(BusError) {
+    init?(_ message: OpaquePointer, over bus: SessionBus) throws(BusError) {
         guard let path = unsafe sd_bus_message_get_path(message).flatMap({ unsafe ObjectPath(String(cString: $0)) }),
             let member = unsafe sd_bus_message_get_member(message).map({ unsafe String(cString: $0) })
         else { return nil }
@@ -27,7 +31,11 @@ internal import KeychainPlatform
         self.path = path
         self.member = member
         interface = unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } ?? ""
-        sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) } ?? ""
+        // Of a direct connection only we know whose it is; what it writes there is its own word.
+        let named = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
+        sender = bus.direct?.client ?? named ?? ""
+        destination = unsafe sd_bus_message_get_destination(message).map { unsafe String(cString: $0) } ?? ""
+        self.bus = bus
         unsafe self.message = sd_bus_message_ref(message)
     }
 
@@ -35,6 +43,12 @@ internal import KeychainPlatform
         // A call that nobody answered would wait for its time to be over.
         if !isAnswered { refuse(BusError(.failed, "nobody answered")) }
         unsafe sd_bus_message_unref(message)
+    }
+
+    /// The process that called, by its number; nil where it has gone. Nothing holds the number.
+    package var process: Int32? {
+        let number = unsafe lk_session_caller(bus.raw, message, bus.direct == nil ? 0 : 1)
+        return number > 0 ? number : nil
     }
 
     package func answer(_ values: [BusValue] = []) {

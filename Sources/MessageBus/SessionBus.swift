@@ -1,5 +1,5 @@
 @_implementationOnly import CLatchkeySession
-internal import KeychainPlatform
+package import KeychainPlatform
 
 /// Why a bus cannot be used.
 package struct SessionBusFailure: Error, CustomStringConvertible {
@@ -15,23 +15,51 @@ package protocol BusObjects: AnyObject {
     func connectionEnded(_ name: String)
 }
 
-/// One connection to a session's bus, on which we are called. One thread uses it.
+/// One connection on which we are called: to a session's bus, or of one program to us
+/// without a bus between. One thread uses it.
 ///
 /// sd-bus answers `org.freedesktop.DBus.Peer` by itself.
 @safe package final class SessionBus {
     private let bus: OpaquePointer
     private weak var objects: (any BusObjects)?
+    /// In the place of a bus; nil: there is one.
+    let direct: DirectBus?
+
+    /// What the one program behind it is called; nil: a bus is behind it.
+    package var client: String? { direct?.client }
+
+    var raw: OpaquePointer { unsafe bus }
 
     /// The session bus, as DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR name it.
     package static func user() throws(SessionBusFailure) -> SessionBus {
         var bus: OpaquePointer?
         let result = unsafe sd_bus_open_user(&bus)
         guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("the session bus", result) }
-        return try unsafe SessionBus(bus)
+        return try unsafe SessionBus(bus, direct: nil)
     }
 
-    private init(_ bus: OpaquePointer) throws(SessionBusFailure) {
+    /// The connection of one program that comes without a bus (``DirectBus``).
+    ///
+    /// sd-bus serves processes of our own user alone (D-Bus Specification 0.43, "EXTERNAL").
+    ///
+    /// - Parameter direct: answers in the place of the bus.
+    package static func direct(
+        _ connection: Descriptor, _ direct: DirectBus
+    ) throws(SessionBusFailure) -> SessionBus {
+        var bus: OpaquePointer?
+        // sd-bus closes what it has.
+        let copy = lk_session_copy(connection.raw)
+        guard copy >= 0 else { throw SessionBusFailure("a direct connection", copy) }
+        let result = unsafe lk_session_accept(copy, &bus)
+        guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("a direct connection", result) }
+        // Clients take signals of the service's own name alone.
+        unsafe sd_bus_set_sender(bus, DirectBus.ownName)
+        return try unsafe SessionBus(bus, direct: direct)
+    }
+
+    private init(_ bus: OpaquePointer, direct: DirectBus?) throws(SessionBusFailure) {
         unsafe self.bus = bus
+        self.direct = direct
         let result = unsafe sd_bus_add_filter(bus, nil, Self.handler, Unmanaged.passUnretained(self).toOpaque())
         guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
     }
@@ -48,7 +76,7 @@ package protocol BusObjects: AnyObject {
 
     /// 1: it is dealt with.
     private func take(_ message: OpaquePointer) -> Int32 {
-        if unsafe sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0 {
+        if direct == nil, unsafe sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0 {
             // Anybody may send us what looks so.
             let sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
             if sender == "org.freedesktop.DBus" { unsafe tellOfEnd(message) }
@@ -60,7 +88,8 @@ package protocol BusObjects: AnyObject {
         }
         if unsafe sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Peer", nil) > 0 { return 0 }
         do throws(BusError) {
-            guard let objects, let call = try unsafe BusCall(message) else { return 0 }
+            guard let objects, let call = try unsafe BusCall(message, over: self) else { return 0 }
+            if let direct, direct.take(call) { return 1 }
             objects.answer(call)
         } catch {
             _ = unsafe lk_session_refuse(message, error.name, error.text)
@@ -110,15 +139,18 @@ package protocol BusObjects: AnyObject {
 
     // MARK: The loop
 
-    /// Serves until the bus ends the connection.
-    package func run() throws(SessionBusFailure) {
+    /// Takes what has come; false where the other side has ended the connection.
+    func takeAll() throws(SessionBusFailure) -> Bool {
         while true {
             let result = unsafe lk_session_step(bus)
-            if result == LK_SESSION_ENDED { return }
+            if result == LK_SESSION_ENDED { return false }
             guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
-            if result > 0 { continue }
-            let waited = unsafe lk_session_wait(bus)
-            guard waited >= 0 else { throw SessionBusFailure("poll", waited) }
+            if result == 0 { return true }
         }
+    }
+
+    /// Of a direct connection nobody else tells it.
+    func tellThatItEnded() {
+        if let direct { objects?.connectionEnded(direct.client) }
     }
 }

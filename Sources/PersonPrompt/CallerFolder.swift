@@ -39,6 +39,14 @@ struct CallerFolder {
         self.record = record
     }
 
+    /// The path of the program that a process of our user runs; nil where that cannot be
+    /// seen, or cannot be shown.
+    static func program(of process: Int32, in places: PromptPlaces) -> String? {
+        looking { () throws(SystemCallError) in
+            try Descriptor.look(at: FilePath("\(places.processes)/\(process)"), .folder).linkTarget(FilePath("exe"))
+        }?.printable
+    }
+
     /// Variables as they were when the program started; nil where it hides them.
     var environment: [[UInt8]]? {
         folder.flatMap { Self.read("environ", in: $0, atMost: 256 * 1024) }?.split(separator: 0).map(Array.init)

@@ -19,12 +19,12 @@ package struct PersonConversation {
     /// As Apple's passcode prompts have it.
     package static let tries = 3
 
-    private let door: any PersonDoor
+    private let door: any QuestionDoor
     private let watch: (any QuestionWatch)?
     private let clock: any KeychainClock
 
     /// - Parameter watch: whose descriptor calls every screen off.
-    package init(with door: any PersonDoor, watch: (any QuestionWatch)? = nil, on clock: any KeychainClock) {
+    package init(with door: any QuestionDoor, watch: (any QuestionWatch)? = nil, on clock: any KeychainClock) {
         self.door = door
         self.watch = watch
         self.clock = clock

@@ -5,6 +5,13 @@ package import KeychainProtocol
 /// The enclave's door for a person, as the prompt reaches it: by itself, so that
 /// nobody else ever had an end of the socket.
 package enum PersonDoors {
+    /// Opened for no question; it unlocks.
+    package static func open(
+        runDirectory: String, clock: any KeychainClock
+    ) throws(KeychainError) -> RemotePersonDoor {
+        try RemotePersonDoor(runDirectory: runDirectory, process: nil, clock: clock)
+    }
+
     /// - Parameters:
     ///   - runDirectory: where the enclave listens.
     ///   - question: what the question is called there, 32 hexadecimal digits.

@@ -5,7 +5,7 @@ package import KeychainProtocol
 /// What `latchkey-prompt` does: ask, on behalf of one process, what the enclave's
 /// door would have a person be asked; then end.
 package struct PromptProcess {
-    private let door: any PersonDoor
+    private let door: any QuestionDoor
     private let watch: (any QuestionWatch)?
     private let caller: Int32
     private let record: Descriptor?
@@ -18,7 +18,7 @@ package struct PromptProcess {
     ///   - caller: the process that is waiting for the answer.
     ///   - record: its `/proc/PID/stat`, open.
     package init(
-        door: any PersonDoor, watch: (any QuestionWatch)? = nil, caller: Int32, record: Descriptor? = nil,
+        door: any QuestionDoor, watch: (any QuestionWatch)? = nil, caller: Int32, record: Descriptor? = nil,
         places: PromptPlaces = PromptPlaces(),
         clock: any KeychainClock
     ) {

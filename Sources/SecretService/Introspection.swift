@@ -7,12 +7,15 @@ extension SecretServiceDoor {
         let (interfaces, children): ([String], [String])
         switch target {
         case .branch(let path): (interfaces, children) = ([], try self.children(of: path))
-        case .service: (interfaces, children) = ([Self.service], ["aliases", "collection", "session"])
+        case .service:
+            (interfaces, children) = ([Self.service, Self.masterPassword], ["aliases", "collection", "session"])
         case .collection(let collection):
             interfaces = [Self.collection]
             children = try paths(in: collection).compactMap { $0.elements(below: collection.path)?.first }
         case .item: (interfaces, children) = ([Self.item], [])
         case .session: (interfaces, children) = ([Self.session], [])
+        case .portal: (interfaces, children) = ([Self.portal], [])
+        case .prompt: (interfaces, children) = ([Self.prompt], [])
         }
         let nodes = children.map { "  <node name=\"\($0)\"/>\n" }.joined()
         return Self.head + "<node>\n" + (interfaces + [Self.standard]).joined() + nodes + "</node>\n"
@@ -97,6 +100,30 @@ extension SecretServiceDoor {
         ])
 
     private static let session = interface(SecretServiceNames.session, [method("Close")])
+
+    private static let masterPassword = interface(
+        SecretServiceNames.masterPassword,
+        [
+            method(
+                "CreateWithMasterPassword", takes: ["attributes a{sv}", "master (oayays)"], gives: ["collection o"]),
+            method("UnlockWithMasterPassword", takes: ["collection o", "master (oayays)"]),
+            method(
+                "ChangeWithMasterPassword", takes: ["collection o", "original (oayays)", "master (oayays)"]),
+            method("ChangeWithPrompt", takes: ["collection o"], gives: ["prompt o"]),
+        ])
+
+    private static let portal = interface(
+        SecretServiceNames.portal,
+        [
+            method(
+                "RetrieveSecret", takes: ["handle o", "app_id s", "fd h", "options a{sv}"],
+                gives: ["response u", "results a{sv}"]),
+            property("version", "u"),
+        ])
+
+    private static let prompt = interface(
+        SecretServiceNames.prompt,
+        [method("Prompt", takes: ["window s"]), method("Dismiss"), signal("Completed", ["dismissed b", "result v"])])
 
     private static let standard =
         interface(

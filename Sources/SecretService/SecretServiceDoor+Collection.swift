@@ -18,7 +18,7 @@ extension SecretServiceDoor {
                     .notSupported, "the collection \(collection.name) stays: `latchkey` keeps its items there too")
             }
             try translating { () throws(KeychainError) in try book.remove(collection) }
-            bus.emit(
+            emit(
                 "CollectionDeleted", of: SecretServiceNames.service, at: SecretServiceNames.root,
                 [.path(collection.path)])
             try tellCollections()
@@ -62,7 +62,7 @@ extension SecretServiceDoor {
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         // Clients put it into their list, or take it out. To tell all paths besides, as
         // PropertiesChanged has to, would cost what the collection is long.
-        bus.emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
+        emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
     }
 
     // MARK: Items

@@ -51,7 +51,9 @@ extension SecretServiceDoor {
                 ("Modified", .uint64(collection.modified)),
             ]
         case .item(let place) where isMeant(interface, SecretServiceNames.item): return try all(of: place)
-        case .branch, .session, .service, .collection, .item:
+        // The portal's own version of the interface (XDG Desktop Portal, "Secret").
+        case .portal where isMeant(interface, SecretServiceNames.portal): return [("version", .uint32(1))]
+        case .branch, .session, .service, .collection, .item, .prompt, .portal:
             // Interfaces without properties, and those of others, have none.
             return []
         }
@@ -78,7 +80,7 @@ extension SecretServiceDoor {
             try refuseWhileLocked()
             try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
             tellChange(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])
-            bus.emit(
+            emit(
                 "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,
                 [.path(collection.path)])
         case .item(let place) where name == "Label":

@@ -12,10 +12,11 @@ extension SecretServiceDoor {
             let (open, closed) = try search(wanted, in: try collections())
             return [.paths(open), .paths(closed)]
         case ("GetSecrets", 2): return try secrets(call)
-        case ("Unlock", 1): return try unlock(try paths(call))
-        case ("Lock", 1): return try lock(try paths(call))
+        case ("Unlock", 1): return try unlock(call)
+        case ("Lock", 1): return try lock(call)
         case ("LockService", 0):
-            throw BusError(.notSupported, "`latchkey lock` locks the keychain")
+            _ = try lockKeychain()
+            return []
         case ("ChangeLock", 1): throw BusError(.notSupported, "`latchkey passcode change` changes the passcode")
         case ("ReadAlias", 1):
             guard let alias = call.arguments[0].text else { throw .arguments(of: call.member, "s") }
@@ -39,7 +40,7 @@ extension SecretServiceDoor {
         return attributes
     }
 
-    private func paths(_ call: BusCall) throws(BusError) -> [ObjectPath] {
+    func paths(_ call: BusCall) throws(BusError) -> [ObjectPath] {
         guard let paths = call.arguments.first?.objectPaths else { throw .arguments(of: call.member, "ao") }
         return paths
     }
@@ -93,53 +94,25 @@ extension SecretServiceDoor {
         return try session.secret(item.value, contentType: item.contentType)
     }
 
-    // MARK: Locks
-
-    /// What is open is; where something is not, `latchkey unlock` opens all of it.
-    private func unlock(_ paths: [ObjectPath]) throws(BusError) -> [BusValue] {
-        let (open, closed) = try present(paths)
-        guard closed.isEmpty else { throw .isLocked }
-        return [.paths(open), .path(.none)]
-    }
-
-    /// Those that are collections, aliases of one, or items.
-    private func present(_ paths: [ObjectPath]) throws(BusError) -> (open: [ObjectPath], closed: [ObjectPath]) {
-        var collections: [(path: ObjectPath, collection: SecretCollection)] = []
-        for path in paths {
-            let collection: SecretCollection
-            switch try translating({ () throws(KeychainError) in try target(of: path) }) {
-            case .collection(let named): collection = named
-            case .item(let place): collection = place.collection
-            default: continue
-            }
-            collections.append((path, collection))
-        }
-        guard !collections.isEmpty, try isLocked() else { return (collections.map(\.path), []) }
-        let isOpen = { (collection: SecretCollection) in collection.name == SecretCollection.session }
-        return (
-            collections.filter { isOpen($0.collection) }.map(\.path),
-            collections.filter { !isOpen($0.collection) }.map(\.path)
-        )
-    }
-
-    /// The keychain has one lock, which programs do not turn by asking for a collection
-    /// to be closed: whoever closes one would close every program's.
-    private func lock(_ paths: [ObjectPath]) throws(BusError) -> [BusValue] {
-        [.paths(try present(paths).closed), .path(.none)]
-    }
-
     // MARK: Collections
 
     private func createCollection(_ call: BusCall) throws(BusError) -> [BusValue] {
         guard let properties = call.arguments[0].propertyPairs, let alias = call.arguments[1].text else {
             throw .arguments(of: call.member, "a{sv}s")
         }
+        return [.path(try createCollection(properties, alias: alias)), .path(.none)]
+    }
+
+    /// Of an alias that has one there is one already.
+    func createCollection(
+        _ properties: [(name: String, value: BusValue)], alias: String
+    ) throws(BusError) -> ObjectPath {
         let label = properties.first { $0.name == "\(SecretServiceNames.collection).Label" }?.value.text ?? ""
         if !alias.isEmpty,
             let present = try translating({ () throws(KeychainError) in try book.collection(of: alias) }),
             try collections().contains(where: { $0.name == present })
         {
-            return [.path(SecretCollection.path(of: present)), .path(.none)]
+            return SecretCollection.path(of: present)
         }
         try refuseWhileLocked()
         let made = try translating { () throws(KeychainError) in
@@ -147,9 +120,9 @@ extension SecretServiceDoor {
             if !alias.isEmpty { try book.set(alias, to: made.name) }
             return made
         }
-        bus.emit("CollectionCreated", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(made.path)])
+        emit("CollectionCreated", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(made.path)])
         try tellCollections()
-        return [.path(made.path), .path(.none)]
+        return made.path
     }
 
     func tellCollections() throws(BusError) {
@@ -181,7 +154,7 @@ extension SecretServiceDoor {
     // MARK: Telling
 
     func tellChange(of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)]) {
-        bus.emit(
+        emit(
             "PropertiesChanged", of: SecretServiceNames.properties, at: path,
             [.string(interface), .properties(properties), .array(of: "s", [])])
     }

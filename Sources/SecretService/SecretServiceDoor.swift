@@ -13,28 +13,76 @@ package import MessageBus
 /// number, on which nothing can be built.
 ///
 /// While the keychain is locked, searches find items without telling their names, what
-/// there is of collections can be read, and everything else is IsLocked at once. Nobody is
-/// asked for anything: an item that needs a person's agreement is not there.
+/// there is of collections can be read, and everything else is IsLocked at once. A client
+/// that asks to unlock gets a prompt where a person could be asked on its behalf. An item
+/// that needs a person's agreement is not there.
 package final class SecretServiceDoor: BusObjects {
     let keychain: any KeychainTransport
-    let bus: SessionBus
+    let clock: any KeychainClock
     let book: CollectionBook
     let items: SecretItems
+    private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in self?.tellOver($0) }
+    private let starter: PromptStarter
     var sessions: [ObjectPath: TransferSession] = [:]
+    /// Whether clients were last told that the keychain is open; nil: nothing yet.
+    var toldOpen: Bool?
+    private let loop: BusLoop
+    private var buses: [SessionBus] = []
+    private var follower: LockFollower?
+    private var directConnections = 0
     private var sessionNumber: UInt64 = 0
 
-    package init(_ keychain: any KeychainTransport, on bus: SessionBus, clock: any KeychainClock = SystemClock()) {
-        self.keychain = keychain
-        self.bus = bus
+    /// - Parameter programDirectories: where latchkey-prompt is looked for, in this order.
+    package init(
+        _ keychain: any KeychainTransport, in loop: BusLoop, programDirectories: [String],
+        clock: any KeychainClock = SystemClock()
+    ) {
+        (self.keychain, self.loop, self.clock) = (keychain, loop, clock)
         book = CollectionBook(keychain)
         items = SecretItems(keychain, clock: clock)
+        starter = PromptStarter(keychain, programDirectories, clock: clock)
     }
 
     /// Once it returns the keychain answers, and calls can be taken.
     package func open() throws {
         _ = try book.all()
+        let follower = try LockFollower(keychain, clock: clock)
+        loop.watch(follower.heard.descriptor) { [weak self] in
+            if let isOpen = follower.latest() { self?.lockChanged(toOpen: isOpen) }
+        }
+        self.follower = follower
+    }
+
+    /// Takes calls that come over a session's bus.
+    package func serve(_ bus: SessionBus) throws(SessionBusFailure) {
         bus.serve(self)
         try bus.followEnds()
+        buses.append(bus)
+        loop.add(bus)
+    }
+
+    /// Takes the calls of programs that connect without a bus (``DirectBus``).
+    package func serveDirectly(_ listener: StreamListener) {
+        loop.watch(listener.descriptor) { [weak self] in
+            // Who has gone already, or is another user's, is not served.
+            do {
+                while let connection = try listener.accept() { try self?.serve(direct: connection) }
+            } catch {}
+        }
+    }
+
+    private func serve(direct connection: Descriptor) throws(SessionBusFailure) {
+        directConnections += 1
+        let direct = DirectBus(serving: SecretServiceNames.bus, number: directConnections)
+        let bus = try SessionBus.direct(connection, direct)
+        bus.serve(self)
+        buses.append(bus)
+        loop.add(bus)
+    }
+
+    /// Tells everybody who is connected.
+    func emit(_ member: String, of interface: String, at path: ObjectPath, _ values: [BusValue]) {
+        for bus in buses { bus.emit(member, of: interface, at: path, values) }
     }
 
     // MARK: Calls
@@ -49,6 +97,8 @@ package final class SecretServiceDoor: BusObjects {
 
     package func connectionEnded(_ name: String) {
         for session in sessions.values where session.owner == name { sessions[session.path] = nil }
+        prompts.drop(of: name)
+        buses.removeAll { $0.client == name }
     }
 
     private func dispatch(_ call: BusCall) throws(BusError) -> [BusValue] {
@@ -62,7 +112,9 @@ package final class SecretServiceDoor: BusObjects {
         default: break
         }
         switch target {
+        case .service where call.interface == SecretServiceNames.masterPassword: return try answerMasterPassword(call)
         case .service where named(call, SecretServiceNames.service): return try answerService(call)
+        case .portal where named(call, SecretServiceNames.portal): return try answerPortal(call)
         case .collection(let collection) where named(call, SecretServiceNames.collection):
             return try answer(call, of: collection)
         case .item(let place) where named(call, SecretServiceNames.item): return try answer(call, of: place)
@@ -70,6 +122,7 @@ package final class SecretServiceDoor: BusObjects {
             guard call.member == "Close" else { break }
             sessions[session.path] = nil
             return []
+        case .prompt(let path) where named(call, SecretServiceNames.prompt): return try answer(call, ofPrompt: path)
         default: break
         }
         throw BusError(.unknownMethod, "\(call.path) has no method \(call.interface).\(call.member)")
@@ -89,6 +142,8 @@ package final class SecretServiceDoor: BusObjects {
         case collection(SecretCollection)
         case item(ItemObject)
         case session(TransferSession)
+        case prompt(ObjectPath)
+        case portal
     }
 
     /// An item that is there, or was a moment ago.
@@ -101,7 +156,9 @@ package final class SecretServiceDoor: BusObjects {
     /// What a path leads to. An alias, and what is below it, is the collection itself.
     func target(of path: ObjectPath) throws(KeychainError) -> Target? {
         if path == SecretServiceNames.root { return .service }
+        if path == SecretServiceNames.portalRoot { return .portal }
         if let session = sessions[path] { return .session(session) }
+        if prompts.isThere(path) { return .prompt(path) }
         let branches = [
             SecretServiceNames.collections, SecretServiceNames.aliases, SecretServiceNames.sessions, .none,
             ObjectPath("/org") ?? .none, ObjectPath("/org/freedesktop") ?? .none,

@@ -9,6 +9,9 @@ package enum SecretServiceNames {
     static let collection = "org.freedesktop.Secret.Collection"
     static let item = "org.freedesktop.Secret.Item"
     static let session = "org.freedesktop.Secret.Session"
+    static let masterPassword = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+    static let portal = "org.freedesktop.impl.portal.Secret"
+    static let portalRoot = ObjectPath("/org/freedesktop/portal/desktop") ?? .none
     static let prompt = "org.freedesktop.Secret.Prompt"
     static let properties = "org.freedesktop.DBus.Properties"
     static let introspection = "org.freedesktop.DBus.Introspectable"

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import PersonPrompt
 
 /// The prompt: the one program that a person types a passcode into.
@@ -8,7 +9,7 @@ internal import PersonPrompt
 struct LatchkeyPrompt: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latchkey-prompt",
-        abstract: "Asks a person on behalf of a program; started by latchkeyd.",
+        abstract: "Asks a person on behalf of a program; started by latchkeyd and latchkey-secret-service.",
         discussion: """
             It asks in the login session of the process PID, else on its terminal, and nowhere else; \
             what is typed goes to the enclave alone.
@@ -20,7 +21,10 @@ struct LatchkeyPrompt: ParsableCommand {
     var runDirectory: String
 
     @Option(help: ArgumentHelp("What the question is called there.", valueName: "HEX"))
-    var question: String
+    var question: String?
+
+    @Flag(help: "Ask for the passcode, and open the keychain with it.")
+    var unlock = false
 
     @Option(name: .customLong("for"), help: ArgumentHelp("The process that waits for the answer.", valueName: "PID"))
     var caller: Int32
@@ -30,6 +34,7 @@ struct LatchkeyPrompt: ParsableCommand {
 
     func validate() throws {
         guard runDirectory.hasPrefix("/") else { throw ValidationError("--run is an absolute path") }
+        guard unlock == (question == nil) else { throw ValidationError("give --question or --unlock") }
         guard caller > 0 else { throw ValidationError("--for is the number of a process") }
         guard recordDescriptor ?? 3 > 2 else { throw ValidationError("--record-descriptor is above 2") }
     }
@@ -37,8 +42,7 @@ struct LatchkeyPrompt: ParsableCommand {
     func run() throws {
         do throws(KeychainError) {
             let end = try PromptProcess.prepare()
-            let door = try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock())
-            let watch = try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock())
+            let (door, watch) = try doors()
             let process = PromptProcess(
                 door: door, watch: watch, caller: caller, record: recordDescriptor.map { Descriptor(owning: $0) },
                 clock: SystemClock())
@@ -47,5 +51,16 @@ struct LatchkeyPrompt: ParsableCommand {
             StandardError.write("latchkey-prompt: \(error)\n")
             throw ExitCode.failure
         }
+    }
+
+    private func doors() throws(KeychainError) -> (any QuestionDoor, (any QuestionWatch)?) {
+        guard let question else {
+            let door = try PersonDoors.open(runDirectory: runDirectory, clock: SystemClock())
+            return (UnlockQuestion(door, for: caller), nil)
+        }
+        return (
+            try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock()),
+            try PersonDoors.open(runDirectory: runDirectory, question: question, clock: SystemClock())
+        )
     }
 }

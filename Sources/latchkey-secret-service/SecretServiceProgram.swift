@@ -19,20 +19,64 @@ struct LatchkeySecretService: ParsableCommand {
     @Flag(help: "Take the name from a service that allows it.")
     var replace = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve programs that connect to this socket, with no bus between; the folder is yours alone.",
+            valueName: "PATH"))
+    var listen = ""
+
+    @Option(name: .customLong("socket-fd"), help: .hidden)
+    var socket: Int32?
+
+    @Option(name: .customLong("parent-fd"), help: .hidden)
+    var parent: Int32?
+
+    func validate() throws {
+        guard [socket, parent].allSatisfy({ $0 ?? 3 > 2 }) else { throw ValidationError("descriptors are above 2") }
+        guard listen.isEmpty || listen.hasPrefix("/") else { throw ValidationError("--listen is an absolute path") }
+        if replace, !listen.isEmpty { throw ValidationError("--replace is for the bus, which --listen goes without") }
+    }
+
+    private func serve(_ door: SecretServiceDoor, on bus: SessionBus) throws {
+        try door.serve(bus)
+        guard try bus.request(SecretServiceNames.bus, replacing: replace) else {
+            StandardError.write("latchkey-secret-service: another program is org.freedesktop.secrets here\n")
+            throw ExitCode(69)
+        }
+    }
+
+    /// Whoever started us goes: then nobody knows our socket any more.
+    private func follow(_ parent: Int32?, in loop: BusLoop) {
+        guard let parent, let pipe = Descriptor.inherited(parent) else { return }
+        loop.watch(pipe) { loop.end() }
+    }
+
+    private func listen(_ door: SecretServiceDoor) throws {
+        if let socket {
+            guard let inherited = Descriptor.inherited(socket) else { throw ValidationError("--socket-fd is not open") }
+            return door.serveDirectly(try StreamListener(owning: inherited))
+        }
+        guard let slash = listen.lastIndex(of: "/"), slash != listen.startIndex else {
+            throw ValidationError("--listen is a socket in a folder")
+        }
+        let folder = try PrivateDirectory(String(listen[..<slash]), creating: false)
+        door.serveDirectly(try StreamListener(at: String(listen[slash...].dropFirst()), in: folder.descriptor))
+    }
+
     func run() throws {
         do {
             // Dumpable it stays: the daemon has to see who calls, also after it was started anew.
             Hardening.forbidCoreDumps()
             Hardening.ignoreBrokenPipes()
-            let keychain = DaemonConnectionPool(.user(lookingBesideThisProgram: true))
-            let bus = try SessionBus.user()
-            let door = SecretServiceDoor(keychain, on: bus)
+            let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
+            let loop = BusLoop()
+            let door = SecretServiceDoor(
+                DaemonConnectionPool(configuration), in: loop, programDirectories: configuration.programDirectories)
+            let bus = try listen.isEmpty && socket == nil ? SessionBus.user() : nil
+            follow(parent, in: loop)
             try door.open()
-            guard try bus.request(SecretServiceNames.bus, replacing: replace) else {
-                StandardError.write("latchkey-secret-service: another program is org.freedesktop.secrets here\n")
-                throw ExitCode(69)
-            }
-            try withExtendedLifetime(door) { try bus.run() }
+            try bus.map { try serve(door, on: $0) } ?? listen(door)
+            try withExtendedLifetime(door) { try loop.run(until: bus) }
         } catch let error as ExitCode {
             throw error
         } catch {

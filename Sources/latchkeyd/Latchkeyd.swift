@@ -193,6 +193,8 @@ struct Latchkeyd: ParsableCommand {
         guard let entitlements else {
             var rights = Entitlements()
             rights.keychainAccessGroups = [AccessGroup.latchkey.name]
+            // As programs have it that no sandbox holds: for the Secret Service.
+            rights.nameableGroups = [AccessGroup.secretService.name]
             return rights
         }
         return try EntitlementFile.entitlements(in: PrivateFile.readAll(entitlements, atMost: 1 << 20))

@@ -17,47 +17,15 @@ enum SecretServiceClients {
     .enabled(if: SecretServiceClients.areInstalled, "dbus, libsecret-tools, python3-keyring or python3-dbus is missing")
 )
 struct SecretServiceEndToEndTests {
-    private let programs: BuiltPrograms
-    private let session: PrivateSession
-    private let service: Process
+    private let scene: SecretServiceScene
+    private var programs: BuiltPrograms { scene.programs }
 
-    init() throws {
-        programs = try BuiltPrograms()
-        session = try PrivateSession()
-        service = programs.start(
-            "\(BuiltPrograms.folder)/latchkey-secret-service", [],
-            changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
-        service.standardError = FileHandle.nullDevice
-        try service.runUnmasked()
-        #expect(try BuiltPrograms.eventually { try has("org.freedesktop.secrets") })
-    }
-
-    private func has(_ name: String) throws -> Bool {
-        try python("import sys; sys.exit(0 if dbus.SessionBus().name_has_owner('\(name)') else 1)").status == 0
-    }
-
-    @discardableResult
-    private func client(_ program: String, _ arguments: [String], typed: String = "") throws -> BuiltPrograms.Outcome {
-        try programs.run(
-            program, arguments, input: Data(typed.utf8), changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
-    }
-
-    private func secretTool(_ arguments: String..., typed: String = "") throws -> BuiltPrograms.Outcome {
-        try client("/usr/bin/secret-tool", arguments, typed: typed)
-    }
-
-    private func python(_ script: String) throws -> BuiltPrograms.Outcome {
-        try client("/usr/bin/python3", ["-c", "import dbus\n" + script])
-    }
-
-    private func end() {
-        service.killNow()
-    }
+    init() throws { scene = try SecretServiceScene() }
 
     // MARK: Being started
 
     @Test func theBusStartsItForWhoeverAsks() throws {
-        end()
+        scene.end()
         let enabled = try programs.latchkey("secret-service", "enable")
         let file = programs.home + "/data/dbus-1/services/org.freedesktop.secrets.service"
         #expect(enabled.status == 0 && enabled.errors.contains("Wrote \(file)"), "\(enabled.errors)")
@@ -76,75 +44,68 @@ struct SecretServiceEndToEndTests {
     // MARK: secret-tool
 
     @Test func secretToolStoresFindsReplacesAndClears() throws {
-        defer { end() }
         let place = ["service", "mail", "user", "alice"]
-        let stored = try client(
+        let stored = try scene.client(
             "/usr/bin/secret-tool", ["store", "--label=My mail"] + place, typed: "first secret")
         #expect(stored.status == 0 && stored.errors == "", "\(stored.errors)")
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + place).text == "first secret")
-        #expect(try secretTool("lookup", "user", "alice").text == "first secret")
-        #expect(try client("/usr/bin/secret-tool", ["store", "--label=Other"] + place, typed: "second").status == 0)
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + place).text == "second")
-        let all = try secretTool("search", "--all", "--unlock", "service", "mail")
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "first secret")
+        #expect(try scene.secretTool("lookup", "user", "alice").text == "first secret")
+        #expect(
+            try scene.client("/usr/bin/secret-tool", ["store", "--label=Other"] + place, typed: "second").status == 0)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "second")
+        let all = try scene.secretTool("search", "--all", "--unlock", "service", "mail")
         #expect(all.text.contains("label = Other\nsecret = second\n"), "\(all.text)")
         #expect(all.text.components(separatedBy: "label = ").count == 2)
-        #expect(try secretTool("lookup", "service", "mail", "user", "bob").status == 1)
-        #expect(try client("/usr/bin/secret-tool", ["clear"] + place).status == 0)
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + place).status == 1)
+        #expect(try scene.secretTool("lookup", "service", "mail", "user", "bob").status == 1)
+        #expect(try scene.client("/usr/bin/secret-tool", ["clear"] + place).status == 0)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).status == 1)
     }
 
     @Test func theCommandLineAndItsClientsFindEachOthersItems() throws {
-        defer { end() }
         #expect(
-            try secretTool("store", "--label=L", "service", "mail", "username", "alice", typed: "theirs").status == 0)
+            try scene.secretTool("store", "--label=L", "service", "mail", "username", "alice", typed: "theirs").status
+                == 0)
         #expect(try programs.latchkey("get", "mail", "alice").text == "theirs")
         #expect(try programs.latchkey("set", "wiki", "bob", input: Data("ours".utf8)).status == 0)
-        #expect(try secretTool("lookup", "service", "wiki", "username", "bob").text == "ours")
-        #expect(try secretTool("lookup", "service", "wiki").text == "ours")
-        #expect(try secretTool("lookup", "service", "wiki", "colour", "red").status == 1)
+        #expect(try scene.secretTool("lookup", "service", "wiki", "username", "bob").text == "ours")
+        #expect(try scene.secretTool("lookup", "service", "wiki").text == "ours")
+        #expect(try scene.secretTool("lookup", "service", "wiki", "colour", "red").status == 1)
         // git-credential-libsecret's attributes, for what `latchkey set` stored.
         #expect(try programs.latchkey("set", "--internet", "example.com", "eve", input: Data("git".utf8)).status == 0)
         let git = ["xdg:schema", "org.gnome.keyring.NetworkPassword", "server", "example.com", "protocol", "https"]
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "git")
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + git).text == "git")
         // What names no account replaces nobody's.
         #expect(try programs.latchkey("set", "wiki", "carol", input: Data("carol's".utf8)).status == 0)
-        #expect(try secretTool("store", "--label=L", "service", "wiki", typed: "of no account").status == 0)
+        #expect(try scene.secretTool("store", "--label=L", "service", "wiki", typed: "of no account").status == 0)
         #expect(try programs.latchkey("get", "wiki", "bob").text == "ours")
         #expect(try programs.latchkey("get", "wiki", "carol").text == "carol's")
-        let all = try secretTool("search", "--all", "--unlock", "service", "wiki")
+        let all = try scene.secretTool("search", "--all", "--unlock", "service", "wiki")
         #expect(all.text.components(separatedBy: "secret = ").count == 4, "\(all.text)")
         // And of what it stores in its place there is one.
-        let replaced = try client(
+        let replaced = try scene.client(
             "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "eve"], typed: "from git")
         #expect(replaced.status == 0, "\(replaced.errors)")
         #expect(try programs.latchkey("get", "example.com", "eve").text == "from git")
     }
 
     @Test func aSessionsCollectionEndsWithTheService() throws {
-        defer { end() }
-        #expect(try secretTool("store", "--collection=session", "--label=s", "a", "b", typed: "short").status == 0)
-        #expect(try secretTool("lookup", "a", "b").text == "short")
-        service.killNow()
-        let next = programs.start(
-            "\(BuiltPrograms.folder)/latchkey-secret-service", [],
-            changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
-        try next.runUnmasked()
-        defer { next.killNow() }
-        #expect(try BuiltPrograms.eventually { try has("org.freedesktop.secrets") })
-        #expect(try secretTool("lookup", "a", "b").status == 1)
+        #expect(
+            try scene.secretTool("store", "--collection=session", "--label=s", "a", "b", typed: "short").status == 0)
+        #expect(try scene.secretTool("lookup", "a", "b").text == "short")
+        scene.end()
+        try scene.startService()
+        #expect(try scene.secretTool("lookup", "a", "b").status == 1)
     }
 
     @Test func itLeavesNoCoreDump() throws {
-        defer { end() }
-        let limits = try String(contentsOfFile: "/proc/\(service.processIdentifier)/limits", encoding: .utf8)
+        let limits = try String(contentsOfFile: "/proc/\(scene.service.processIdentifier)/limits", encoding: .utf8)
         let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
         #expect(core.split(separator: " ").suffix(3) == ["0", "0", "bytes"])
     }
 
     /// Whoever is on the bus may store there, and it lies in memory.
     @Test func aSessionsCollectionHasAnEnd() throws {
-        defer { end() }
-        let outcome = try python(
+        let outcome = try scene.python(
             """
             import secretstorage
             connection = secretstorage.dbus_init()
@@ -160,20 +121,20 @@ struct SecretServiceEndToEndTests {
     }
 
     @Test func aLockedKeychainSaysSoAtOnce() throws {
-        defer { end() }
-        #expect(try secretTool("store", "--label=L", "service", "mail", typed: "before").status == 0)
+        #expect(try scene.secretTool("store", "--label=L", "service", "mail", typed: "before").status == 0)
         #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
-        #expect(try secretTool("lookup", "service", "mail").text == "before")
+        #expect(try scene.secretTool("lookup", "service", "mail").text == "before")
         #expect(try programs.latchkey("lock").status == 0)
-        let lookup = try secretTool("lookup", "service", "mail")
+        let lookup = try scene.secretTool("lookup", "service", "mail")
         #expect(
             lookup.status == 1 && lookup.text == "" && lookup.errors.contains("latchkey unlock"), "\(lookup.errors)")
-        let store = try secretTool("store", "--label=L", "service", "wiki", typed: "no")
+        let store = try scene.secretTool("store", "--label=L", "service", "wiki", typed: "no")
         #expect(store.status == 1 && store.errors.contains("latchkey unlock"), "\(store.errors)")
         // What is there is not said to be missing.
-        #expect(try secretTool("store", "--collection=session", "--label=s", "a", "b", typed: "short").status == 0)
-        #expect(try secretTool("lookup", "a", "b").text == "short")
-        let found = try python(
+        #expect(
+            try scene.secretTool("store", "--collection=session", "--label=s", "a", "b", typed: "short").status == 0)
+        #expect(try scene.secretTool("lookup", "a", "b").text == "short")
+        let found = try scene.python(
             """
             service = dbus.Interface(dbus.SessionBus().get_object('org.freedesktop.secrets', '/org/freedesktop/secrets'),
                                      'org.freedesktop.Secret.Service')
@@ -188,14 +149,13 @@ struct SecretServiceEndToEndTests {
         let locked = "org.freedesktop.Secret.Error.IsLocked\n"
         #expect(found.text == "0 1\n\(locked)\(locked)", "\(found.errors)")
         #expect(try programs.latchkey("unlock", input: Data("words words".utf8)).status == 0)
-        #expect(try secretTool("lookup", "service", "mail").text == "before")
+        #expect(try scene.secretTool("lookup", "service", "mail").text == "before")
     }
 
     // MARK: python
 
     @Test func pythonsKeyringKeepsPasswords() throws {
-        defer { end() }
-        let outcome = try python(
+        let outcome = try scene.python(
             """
             import keyring
             from keyring.backends import SecretService
@@ -217,8 +177,7 @@ struct SecretServiceEndToEndTests {
     }
 
     @Test func secretstorageChangesItemsAndCollections() throws {
-        defer { end() }
-        let outcome = try python(
+        let outcome = try scene.python(
             """
             import secretstorage
             connection = secretstorage.dbus_init()
@@ -261,8 +220,7 @@ struct SecretServiceEndToEndTests {
     // MARK: The wire itself
 
     @Test func callsAreAnsweredAsTheSpecificationHasThem() throws {
-        defer { end() }
-        let outcome = try python(
+        let outcome = try scene.python(
             """
             bus = dbus.SessionBus()
             NAME, ROOT = 'org.freedesktop.secrets', '/org/freedesktop/secrets'

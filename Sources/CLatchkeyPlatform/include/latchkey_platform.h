@@ -19,6 +19,7 @@ struct lk_received {
 };
 
 int lk_socketpair(int32_t out[2]);
+int lk_stream_socket(void);
 int lk_seqpacket_socket(void);
 int lk_connect(int32_t fd, const char *path);
 int lk_bind_listen(int32_t fd, const char *path, int32_t backlog);

@@ -1,5 +1,7 @@
 // sd-bus (libsystemd), and what Swift cannot do with it.
 #pragma once
+#include <stddef.h>
+#include <stdint.h>
 #include <systemd/sd-bus.h>
 
 #define LK_SESSION_ENDED 2
@@ -9,8 +11,14 @@
 int lk_session_step(sd_bus *bus);
 // Takes a name: 1, 0 where somebody else has it and keeps it, or -errno.
 int lk_session_request(sd_bus *bus, const char *name, int replacing);
-// Waits until the bus has something to do. 0, or -errno.
-int lk_session_wait(sd_bus *bus);
+// Waits until one of the connections has something to do, or one of the descriptors can be
+// read: which of those says ready[i]. 0, or -errno.
+int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint8_t *ready);
+// A connection that was accepted, of which we are the serving side. It owns the
+// descriptor, also where this fails.
+int lk_session_accept(int fd, sd_bus **bus);
+// Who called: the process, as the bus or the socket names it, or -errno.
+int lk_session_caller(sd_bus *bus, sd_bus_message *call, int is_direct);
 // Another descriptor of the same file, or -errno.
 int lk_session_copy(int fd);
 // Fails the call with that name and text.

@@ -1,7 +1,7 @@
 internal import KeychainClient
-package import KeychainModel
-package import KeychainPlatform
-package import KeychainProtocol
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
 
 /// The enclave of a keychain, as the person at the command line reaches it: what is
 /// typed goes over a socket of the enclave's own, past the daemon.
@@ -112,21 +112,5 @@ extension CommandKeychain {
             throw CommandFailure(KeychainError(.internalComponent, reason: .internalFault(what: "no state came")))
         }
         return state
-    }
-}
-
-extension RemotePersonDoor {
-    /// The enclave of a data folder that is at work now.
-    ///
-    /// - Throws: `errSecNotAvailable`, also where another user owns what is there.
-    package static func present(
-        inData path: String, clock: any KeychainClock
-    ) throws(KeychainError) -> RemotePersonDoor {
-        guard let last = EnclaveRendezvous.last(inData: path) else {
-            throw KeychainError(
-                .notAvailable, reason: .enclaveUnreachable,
-                underlying: "\(path)/\(EnclaveRendezvous.folderName) names none, or is not yours alone")
-        }
-        return try RemotePersonDoor(runDirectory: last.runDirectory, process: last.processID, clock: clock)
     }
 }

@@ -71,7 +71,7 @@ struct TempCommand: Verb {
         }
         // Wiped before the command runs, however long that takes.
         passcode = nil
-        let outcome = Self.run(command, socket: keychain.socket)
+        let outcome = CommandRun.run(command, setting: TemporaryKeychain.variable, to: keychain.socket)
         try keychain.end()
         return try outcome.get()
     }
@@ -105,20 +105,6 @@ struct TempCommand: Verb {
             throw CommandFailure(
                 .usage, "the entitlements file cannot be read (\(SystemCallError("read", errno: error.errno)))",
                 "Name a property list of at most 1 MiB that you may read.")
-        }
-    }
-
-    private static func run(_ command: [String], socket: String) -> Result<ExitStatus, CommandFailure> {
-        let name = TemporaryKeychain.variable
-        let environment = ProcessEnvironment.variables.filter { !$0.hasPrefix("\(name)=") } + ["\(name)=\(socket)"]
-        do throws(SystemCallError) {
-            return .success(ExitStatus(rawValue: try ForegroundCommand.run(command, environment: environment)))
-        } catch {
-            // The statuses by which shells and env(1) say it.
-            return .failure(
-                CommandFailure(
-                    ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started (\(error))",
-                    "Check its name and mode, or give its whole path after --."))
         }
     }
 }

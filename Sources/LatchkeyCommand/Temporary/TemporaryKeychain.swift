@@ -8,8 +8,7 @@ internal import KeychainProtocol
 final class TemporaryKeychain {
     static let variable = ClientConfiguration.temporaryVariable
     private static let folderPrefix = "latchkey-temp"
-    /// A socket's address has room for 107 bytes (unix(7)).
-    private static let longestSocketPath = 107
+    private static let socketPath = "run/\(Rendezvous.socketName)"
     /// How long the daemon may take to leave.
     private static let patience = Duration.seconds(5)
 
@@ -28,9 +27,7 @@ final class TemporaryKeychain {
     }
 
     /// Absolute path of the socket, for LATCHKEY_TEMP.
-    var socket: String { Self.socket(in: folder.path) }
-
-    private static func socket(in folder: String) -> String { "\(folder)/run/\(Rendezvous.socketName)" }
+    var socket: String { "\(folder.path)/\(Self.socketPath)" }
 
     // MARK: Start
 
@@ -40,7 +37,7 @@ final class TemporaryKeychain {
         let program = try asking { () throws(KeychainError) in
             try DaemonProgram.find(in: configuration.programDirectories)
         }
-        let folder = try makeFolder()
+        let folder = try SocketFolder.make(prefix: folderPrefix, for: socketPath)
         do throws(KeychainError) {
             return try launch(program, entitlements, folder, configuration)
         } catch {
@@ -50,35 +47,6 @@ final class TemporaryKeychain {
                 .usage, "the entitlements file cannot be used: \(error.reason.explanation)",
                 "Give an XML property list with Apple's keys; see `latchkey temp --help`.")
         }
-    }
-
-    /// The first place that takes a folder; folders that nobody uses any more
-    /// are removed there.
-    private static func makeFolder() throws(CommandFailure) -> TemporaryFolder {
-        var refusals: [String] = []
-        for parent in parents {
-            TemporaryFolder.sweep(parent, prefix: folderPrefix)
-            do throws(DirectoryRefusal) {
-                return try TemporaryFolder.make(in: parent, prefix: folderPrefix)
-            } catch {
-                refusals.append("\(error)")
-            }
-        }
-        throw CommandFailure(
-            .unavailable, "no folder for the keychain can be made (\(refusals.joined(separator: "; ")))",
-            "Set TMPDIR to a folder with a short path that you may write.")
-    }
-
-    private static var parents: [String] {
-        var found: [String] = []
-        if let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/"),
-            PrivateDirectory.isUsable(runtime)
-        {
-            found.append(runtime)
-        }
-        if let temporary = ProcessEnvironment.variable("TMPDIR"), temporary.hasPrefix("/") { found.append(temporary) }
-        found.append("/tmp")
-        return found.filter { socket(in: "\($0)/\(folderPrefix)-XXXXXX").utf8.count <= longestSocketPath }
     }
 
     private static func launch(

@@ -15,16 +15,20 @@ struct SecretServiceCommand: ParsableCommand {
             does not tell programs apart. The default collection is where `latchkey set` stores; \
             `latchkey get SERVICE ACCOUNT` finds what such programs store, and they find what you did.
 
-            While the keychain is locked they are told so at once; `latchkey unlock` opens it.
+            Where the keychain is locked, a prompt on the program's own terminal or display asks for the passcode; \
+            where there is neither, the program is told at once. `latchkey unlock` opens it for all.
+
+            Where there is no session bus, `latchkey secret-service exec -- COMMAND` serves one command.
             """,
-        subcommands: [SecretServiceEnableCommand.self, SecretServiceDisableCommand.self])
+        subcommands: [
+            SecretServiceEnableCommand.self, SecretServiceDisableCommand.self, SecretServiceExecCommand.self,
+        ])
 }
 
 /// The file by which the session bus starts our service (D-Bus Specification 0.43, "Message
 /// Bus Starting Services (Activation)").
 private struct BusActivation {
     static let mark = "# Written by `latchkey secret-service enable`"
-    static let program = "latchkey-secret-service"
 
     let path: String
     private let configuration: ClientConfiguration
@@ -43,12 +47,7 @@ private struct BusActivation {
     }
 
     func file() throws(CommandFailure) -> OwnFile {
-        let program = configuration.programDirectories.map { "\($0)/\(Self.program)" }
-            .first { TrustedPath.isExecutableOfOurs($0) }
-        guard let program else {
-            throw CommandFailure(
-                .unavailable, "\(Self.program) is not installed", "It comes with `make install`, where libsystemd is.")
-        }
+        let program = try PrivateSecretService.find(configuration)
         guard program.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"\"'\\$`".utf8.contains($0) }) else {
             throw CommandFailure(
                 .usage, "\(PrintableText.escaped(program)) cannot be written in a service file",

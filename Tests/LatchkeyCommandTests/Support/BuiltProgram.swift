@@ -27,7 +27,8 @@ final class BuiltPrograms: Sendable {
                 atPath: home + name, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
         var environment = [
-            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_CONFIG_HOME": home + "/config",
+            "PATH": "\(Self.folder):/usr/bin:/bin", "HOME": home, "XDG_DATA_HOME": home + "/data",
+            "XDG_CONFIG_HOME": home + "/config",
             "TMPDIR": home + "/tmp",
         ]
         if runtime { environment["XDG_RUNTIME_DIR"] = home + "/runtime" }
@@ -120,6 +121,19 @@ final class BuiltPrograms: Sendable {
             }
             let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
             return words.first?.hasSuffix("/\(name)") == true && words.contains { $0.hasPrefix(home) }
+        }
+    }
+
+    /// Processes of any program that have this home in their environment, by the first 15 bytes
+    /// of its name.
+    func processes(atHome name: String) -> [Int32] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
+        return all.filter { process in
+            guard let comm = FileManager.default.contents(atPath: "/proc/\(process)/comm"),
+                String(decoding: comm, as: UTF8.self) == String(name.prefix(15)) + "\n",
+                let variables = FileManager.default.contents(atPath: "/proc/\(process)/environ")
+            else { return false }
+            return variables.split(separator: 0).contains { String(decoding: $0, as: UTF8.self) == "HOME=\(home)" }
         }
     }
 

@@ -27,12 +27,13 @@ final class PseudoTerminal {
     }
 
     func start(
-        _ programs: BuiltPrograms, arguments: [String], changing: [String: String?] = [:]
+        _ programs: BuiltPrograms, program: String = BuiltPrograms.latchkey, arguments: [String],
+        changing: [String: String?] = [:]
     ) throws -> Process {
         // setsid -w says nothing of a signal that ended its command; a shell does.
         let shell = ["/bin/sh", "-c", "trap : INT; \"$@\"; exit $?", "sh"]
         let process = programs.start(
-            "/usr/bin/setsid", ["-c", "-w"] + shell + [BuiltPrograms.latchkey] + arguments, changing: changing)
+            "/usr/bin/setsid", ["-c", "-w"] + shell + [program] + arguments, changing: changing)
         process.standardInput = side
         process.standardOutput = side
         process.standardError = side

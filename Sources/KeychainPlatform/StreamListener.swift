@@ -1,0 +1,30 @@
+@_implementationOnly import CLatchkeyPlatform
+
+/// A Unix stream socket that others connect to, for the protocols of others; ours are
+/// of packets (``PacketSocket``).
+package final class StreamListener: Sendable {
+    /// Readable when somebody connects.
+    package let descriptor: Descriptor
+
+    /// Of a socket that listens already: a service manager's.
+    package init(owning descriptor: Descriptor) throws(SystemCallError) {
+        self.descriptor = descriptor
+        _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, 1))
+    }
+
+    /// Listens at `name` in an open directory, which nobody else can enter.
+    package convenience init(at name: String, in directory: Descriptor) throws(SystemCallError) {
+        let socket = Descriptor(owning: try checked("socket", lk_stream_socket()))
+        // A path in an address has room for 107 bytes only (unix(7)).
+        let path = "/proc/self/fd/\(directory.raw)/\(name)"
+        _ = try checked("bind", unsafe path.withCString { unsafe lk_bind_listen(socket.raw, $0, 16) })
+        try self.init(owning: socket)
+    }
+
+    /// The next connection; nil where there is none.
+    package func accept() throws(SystemCallError) -> Descriptor? {
+        let result = lk_accept(descriptor.raw)
+        if result == -11 { return nil }  // EAGAIN
+        return Descriptor(owning: try checked("accept4", result))
+    }
+}

@@ -1,0 +1,108 @@
+internal import KeychainModel
+internal import KeychainPlatform
+internal import KeychainProtocol
+internal import MessageBus
+internal import PersonPrompt
+
+/// What opens and locks: Unlock, Lock, prompts, and the signals that tell of it.
+///
+/// The keychain has one lock. Whoever unlocks or locks one collection does so with all
+/// of them, but for `session`, which nothing closes.
+extension SecretServiceDoor {
+    /// What is open is; for the rest there is a prompt where a person could be asked on
+    /// behalf of the caller, on its own terminal or display.
+    ///
+    /// - Throws: IsLocked where nobody could be asked.
+    func unlock(_ call: BusCall) throws(BusError) -> [BusValue] {
+        let (open, closed) = try present(try paths(call))
+        guard !closed.isEmpty else { return [.paths(open), .path(.none)] }
+        guard let process = call.process, PromptReach.canAsk(for: process) else { throw .isLocked }
+        return [.paths(open), .path(try prompts.make(for: call.sender, process, wanting: closed))]
+    }
+
+    /// Those that are collections, aliases of one, or items.
+    private func present(_ paths: [ObjectPath]) throws(BusError) -> (open: [ObjectPath], closed: [ObjectPath]) {
+        var collections: [(path: ObjectPath, collection: SecretCollection)] = []
+        for path in paths {
+            let collection: SecretCollection
+            switch try translating({ () throws(KeychainError) in try target(of: path) }) {
+            case .collection(let named): collection = named
+            case .item(let place): collection = place.collection
+            default: continue
+            }
+            collections.append((path, collection))
+        }
+        guard !collections.isEmpty, try isLocked() else { return (collections.map(\.path), []) }
+        let isOpen = { (collection: SecretCollection) in collection.name == SecretCollection.session }
+        return (
+            collections.filter { isOpen($0.collection) }.map(\.path),
+            collections.filter { !isOpen($0.collection) }.map(\.path)
+        )
+    }
+
+    /// Those that are locked now. Where there is no passcode nothing can be: it could not
+    /// be opened again.
+    func lock(_ call: BusCall) throws(BusError) -> [BusValue] {
+        let (open, closed) = try present(try paths(call))
+        let asked = open.filter { path in
+            guard let elements = path.elements(below: SecretServiceNames.root) else { return false }
+            return !elements.prefix(2).contains(SecretCollection.session)
+        }
+        guard !asked.isEmpty, try lockKeychain() else { return [.paths(closed), .path(.none)] }
+        return [.paths(closed + asked), .path(.none)]
+    }
+
+    /// Whether there is a passcode, and so a lock.
+    func lockKeychain() throws(BusError) -> Bool {
+        try translating { () throws(KeychainError) in
+            guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return false }
+            try person().lock()
+            return true
+        }
+    }
+
+    /// The enclave itself, past the daemon.
+    func person() throws(KeychainError) -> RemotePersonDoor {
+        try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
+    }
+
+    // MARK: Prompts
+
+    func answer(_ call: BusCall, ofPrompt path: ObjectPath) throws(BusError) -> [BusValue] {
+        switch (call.member, call.arguments.count) {
+        // The window's identifier is a toolkit's, of which latchkey-prompt's programs take none.
+        case ("Prompt", 1): try prompts.show(path, for: call.sender)
+        case ("Dismiss", 0): try prompts.dismiss(path, for: call.sender)
+        default: throw BusError(.unknownMethod, "a prompt has no method \(call.member) like that")
+        }
+        return []
+    }
+
+    func tellOver(_ prompt: UnlockPrompt) {
+        // A keychain that does not answer was not opened.
+        var isOpen = false
+        do throws(BusError) { isOpen = try !isLocked() } catch {}
+        emit(
+            "Completed", of: SecretServiceNames.prompt, at: prompt.path,
+            [.boolean(!isOpen), .variant(.paths(isOpen ? prompt.wanted : []))])
+    }
+
+    // MARK: What was heard
+
+    /// Tells whoever listens, once it is another state than was told before.
+    func lockChanged(toOpen isOpen: Bool) {
+        guard let before = toldOpen.take() else { return toldOpen = isOpen }
+        toldOpen = isOpen
+        guard before != isOpen else { return }
+        if isOpen { prompts.keychainOpened() }
+        // A keychain that does not answer has no collections to tell of.
+        var all: [SecretCollection] = []
+        do throws(KeychainError) { all = try book.all() } catch {}
+        for collection in all where collection.name != SecretCollection.session {
+            tellChange(of: SecretServiceNames.collection, at: collection.path, [("Locked", .boolean(!isOpen))])
+            emit(
+                "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,
+                [.path(collection.path)])
+        }
+    }
+}

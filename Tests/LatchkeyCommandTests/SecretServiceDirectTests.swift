@@ -1,0 +1,117 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+/// Clients that want a session's bus where there is none: `latchkey secret-service exec`, and
+/// the service on a socket.
+@Suite(
+    .enabled(if: SecretServiceClients.areInstalled, "dbus, libsecret-tools, python3-keyring or python3-dbus is missing")
+)
+struct SecretServiceDirectTests {
+    private let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    private func exec(_ command: String...) throws -> BuiltPrograms.Outcome {
+        try programs.run(BuiltPrograms.latchkey, ["secret-service", "exec", "--"] + command)
+    }
+
+    @Test func aCommandFindsTheServiceWithoutABus() throws {
+        let outcome = try exec(
+            "/bin/sh", "-c",
+            """
+            printf 'the value' | secret-tool store --label=L service mail username alice &&
+            secret-tool lookup service mail && secret-tool search --all --unlock service mail 2>&1 &&
+            secret-tool clear service other; exit 7
+            """)
+        #expect(outcome.status == 7 && outcome.text.hasPrefix("the value"), "\(outcome.text)\(outcome.errors)")
+        #expect(outcome.text.contains("label = L") && outcome.text.contains("secret = the value"))
+        #expect(try programs.latchkey("get", "mail", "alice").text == "the value")
+        // The service has gone with it, and its folder.
+        #expect(BuiltPrograms.eventually { programs.processes(atHome: "latchkey-secret-service").isEmpty })
+        let left = try FileManager.default.contentsOfDirectory(atPath: programs.home + "/tmp")
+        #expect(left.filter { $0.hasPrefix("latchkey-bus") } == [])
+    }
+
+    @Test func pythonsKeyringWorksThere() throws {
+        let outcome = try exec(
+            "/usr/bin/python3", "-c",
+            """
+            import keyring
+            from keyring.backends import SecretService
+            keyring.set_keyring(SecretService.Keyring())
+            keyring.set_password('web', 'alice', 'one')
+            assert keyring.get_password('web', 'alice') == 'one'
+            keyring.delete_password('web', 'alice')
+            assert keyring.get_password('web', 'alice') is None
+            print('done')
+            """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+    }
+
+    /// libdbus and GDBus ask for names, owners and matches; of another service there is none.
+    @Test func whatABusWouldAnswerIsAnswered() throws {
+        let outcome = try exec(
+            "/usr/bin/python3", "-c",
+            SecretServiceScene.objects + """
+                assert bus.name_has_owner(NAME) and not bus.name_has_owner('org.example.None')
+                assert bus.get_unique_name().startswith(':2.') and bus.get_name_owner(NAME) == ':2.0'
+                assert bus.start_service_by_name(NAME) == (True, dbus.UInt32(2))
+                UNKNOWN = 'org.freedesktop.DBus.Error.ServiceUnknown'
+                refused(UNKNOWN, bus.start_service_by_name, 'org.example.None')
+                refused(UNKNOWN, bus.get_object, 'org.example.None', '/')
+                refused(UNKNOWN, bus.call_blocking, 'org.example.None', '/', 'x.y', 'Z', '', ())
+                refused('org.freedesktop.DBus.Error.UnknownMethod', bus.request_name, 'org.example.Mine')
+                assert NAME in bus.list_names()
+                # Two connections have sessions of their own.
+                mine = session()
+                other = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION)
+                theirs = dbus.Interface(other.get_object(NAME, ROOT, introspect=False), S + 'Service')
+                refused('org.freedesktop.Secret.Error.NoSession', theirs.GetSecrets, dbus.Array([], signature='o'), mine)
+                assert other.get_unique_name() != bus.get_unique_name()
+                print('done')
+                """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+    }
+
+    /// What is no D-Bus, and what leaves in the middle of it, keeps nobody else from being served.
+    @Test func nonsenseOnItsSocketHarmsNobody() throws {
+        let outcome = try exec(
+            "/usr/bin/python3", "-c",
+            SecretServiceScene.objects + """
+                import os, random, socket
+                path = os.environ['DBUS_SESSION_BUS_ADDRESS'].split('=', 1)[1]
+                shower = random.Random(1)
+                greeting = b'\\0AUTH EXTERNAL ' + str(os.getuid()).encode().hex().encode() + b'\\r\\nBEGIN\\r\\n'
+                kept = []
+                for number in range(60):
+                    client = socket.socket(socket.AF_UNIX)
+                    client.connect(path)
+                    noise = bytes(shower.randrange(256) for _ in range(shower.randrange(200)))
+                    try: client.sendall([noise, greeting + noise, greeting + b'l\\1\\0\\1' + noise, b''][number % 4])
+                    except BrokenPipeError: pass
+                    if number % 3: client.close()
+                    else: kept.append(client)
+                assert len(service.SearchItems(dbus.Dictionary({}, signature='ss'))) == 2
+                print('done')
+                """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+    }
+
+    @Test func whatIsNotThereIsSaid() throws {
+        let missing = try exec("/no/such/program")
+        #expect(missing.status == 127 && missing.errors.contains("cannot be started"), "\(missing.errors)")
+        let none = try programs.latchkey("secret-service", "exec")
+        #expect(none.status == 2 && none.errors.contains("after --"), "\(none.errors)")
+    }
+
+    /// Of a temporary keychain nothing is left.
+    @Test func withinATemporaryKeychainItServesThat() throws {
+        let outcome = try programs.latchkey(
+            "temp", "--", BuiltPrograms.latchkey, "secret-service", "exec", "--", "/bin/sh", "-c",
+            "printf v | secret-tool store --label=L a b && secret-tool lookup a b")
+        #expect(outcome.text == "v", "\(outcome.errors)")
+        #expect(try programs.latchkey("list").text == "")
+    }
+}

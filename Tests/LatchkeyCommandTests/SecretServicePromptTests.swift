@@ -1,0 +1,257 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+/// A locked keychain, and clients of the Secret Service that have it opened: by a prompt on
+/// their own terminal, with the real pinentry, and by the passcode itself.
+@Suite(
+    .enabled(
+        if: SecretServiceClients.areInstalled, "dbus, libsecret-tools, python3-keyring or python3-dbus is missing"),
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/pinentry-curses"), "pinentry-curses is missing"))
+struct SecretServicePromptTests {
+    private let scene: SecretServiceScene
+    private var programs: BuiltPrograms { scene.programs }
+    private static let passcode = "words words"
+
+    init() throws {
+        scene = try SecretServiceScene()
+        #expect(try scene.secretTool("store", "--label=L", "service", "mail", typed: "the value").status == 0)
+        try scene.setPasscode(Self.passcode)
+        try scene.lock()
+    }
+
+    private func lookUp(on terminal: PseudoTerminal) throws -> Process {
+        try terminal.start(
+            programs, program: "/usr/bin/secret-tool", arguments: ["lookup", "service", "mail"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])
+    }
+
+    private func prompts() -> [Int32] { programs.processes("latchkey-prompt") }
+
+    // MARK: On the terminal
+
+    @Test func aPromptOnTheClientsTerminalOpensIt() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let lookup = try lookUp(on: terminal)
+        #expect(terminal.shows("<Cancel>") && terminal.shown.contains("secret-tool"), "\(terminal.shown)")
+        terminal.type("wrong\r")
+        #expect(terminal.shows("Try again"), "\(terminal.shown)")
+        terminal.type("\(Self.passcode)\r")
+        #expect(terminal.shows("the value"), "\(terminal.shown)")
+        lookup.waitUntilExit()
+        #expect(lookup.terminationStatus == 0)
+        #expect(BuiltPrograms.eventually { prompts().isEmpty })
+    }
+
+    @Test func whoDismissesItKeepsItLocked() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let lookup = try lookUp(on: terminal)
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        // Past OK to Cancel; pinentry-curses takes no notice of Escape.
+        terminal.type("\t\t\r")
+        lookup.waitUntilExit()
+        #expect(lookup.terminationStatus == 1 && !terminal.shown.contains("the value"))
+        #expect(try scene.isLocked)
+    }
+
+    @Test func whoUnlocksElsewhereTakesItAway() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let lookup = try lookUp(on: terminal)
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        try scene.unlock(Self.passcode)
+        #expect(terminal.shows("the value"), "\(terminal.shown)")
+        lookup.waitUntilExit()
+        #expect(lookup.terminationStatus == 0)
+    }
+
+    @Test func aClientThatEndsTakesItsPromptAway() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let lookup = try lookUp(on: terminal)
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        #expect(prompts().count == 1)
+        let clients = programs.processes(atHome: "secret-tool")
+        #expect(clients.count == 1)
+        for client in clients { kill(client, SIGKILL) }
+        lookup.waitUntilExit()
+        #expect(BuiltPrograms.eventually { prompts().isEmpty })
+        // And the next one is asked for itself.
+        let next = try PseudoTerminal(columns: 80, rows: 24)
+        let again = try lookUp(on: next)
+        #expect(next.shows("<Cancel>"), "\(next.shown)")
+        next.type("\(Self.passcode)\r")
+        #expect(next.shows("the value"), "\(next.shown)")
+        again.waitUntilExit()
+    }
+
+    /// One at a time; the second has nothing to ask once the first was answered.
+    @Test func twoClientsAreOpenedByOnePrompt() throws {
+        let (one, other) = (try PseudoTerminal(columns: 80, rows: 24), try PseudoTerminal(columns: 80, rows: 24))
+        let first = try lookUp(on: one)
+        #expect(one.shows("<Cancel>"), "\(one.shown)")
+        let second = try lookUp(on: other)
+        one.type("\(Self.passcode)\r")
+        #expect(one.shows("the value") && other.shows("the value"), "\(other.shown)")
+        for lookup in [first, second] { lookup.waitUntilExit() }
+        #expect(!other.shown.contains("<Cancel>"))
+    }
+
+    @Test func aPromptIsOfTheClientThatItWasMadeFor() throws {
+        // Through the client's own terminal.
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let script =
+            SecretServiceScene.objects + """
+                opened, prompt = service.Unlock([LOGIN])
+                assert not opened and prompt.startswith(ROOT + '/prompt/'), prompt
+                other = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION)
+                theirs = dbus.Interface(other.get_object(NAME, prompt, introspect=False), S + 'Prompt')
+                refused('org.freedesktop.DBus.Error.UnknownMethod', theirs.Prompt, '')
+                refused('org.freedesktop.DBus.Error.UnknownMethod', theirs.Dismiss)
+                at(prompt, S + 'Prompt').Dismiss()
+                refused('org.freedesktop.DBus.Error.UnknownMethod', at(prompt, S + 'Prompt').Prompt, '')
+                print('do' + 'ne')
+                """
+        let process = try terminal.start(
+            programs, program: "/usr/bin/python3", arguments: ["-c", script],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
+        #expect(terminal.shows("done"), "\(terminal.shown)")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    // MARK: By the passcode
+
+    @Test func theMasterPasswordIsThePasscode() throws {
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                keyring = at(ROOT, 'org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface')
+                DENIED = 'org.gnome.keyring.Error.Denied'
+                mine = session()
+                refused(DENIED, keyring.UnlockWithMasterPassword, LOGIN, secret(mine, b'wrong'))
+                refused('org.freedesktop.Secret.Error.NoSession', keyring.UnlockWithMasterPassword, LOGIN,
+                        secret(dbus.ObjectPath(ROOT + '/session/s99'), b'words words'))
+                refused('org.freedesktop.Secret.Error.NoSuchObject', keyring.UnlockWithMasterPassword,
+                        dbus.ObjectPath(ROOT + '/collection/none'), secret(mine, b'words words'))
+                assert len(service.SearchItems({'service': 'mail'})[1]) == 1
+                keyring.UnlockWithMasterPassword(LOGIN, secret(mine, b'words words'))
+                found = service.SearchItems({'service': 'mail'})[0]
+                assert bytes(at(found[0], S + 'Item').GetSecret(mine)[2]) == b'the value'
+                made = keyring.CreateWithMasterPassword(props(S + 'Collection.Label', 'Work'), secret(mine, b'words words'))
+                assert made.startswith(ROOT + '/collection/'), made
+                refused(DENIED, keyring.CreateWithMasterPassword, props(S + 'Collection.Label', 'More'), secret(mine, b'other'))
+                refused(DENIED, keyring.ChangeWithMasterPassword, LOGIN, secret(mine, b'wrong'), secret(mine, b'new words'))
+                keyring.ChangeWithMasterPassword(LOGIN, secret(mine, b'words words'), secret(mine, b'new words'))
+                assert list(service.Lock([LOGIN])[0]) == [LOGIN]
+                refused(DENIED, keyring.UnlockWithMasterPassword, LOGIN, secret(mine, b'words words'))
+                print('done')
+                """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+        #expect(try scene.isLocked)
+        try scene.unlock("new words")
+    }
+
+    // MARK: Locking, and who hears of it
+
+    @Test func whoListensHearsOfLocksAndOfItems() throws {
+        let heard = programs.home + "/heard"
+        _ = FileManager.default.createFile(atPath: heard, contents: nil)
+        let monitor = programs.start(
+            "/usr/bin/dbus-monitor", ["type='signal',path_namespace='/org/freedesktop/secrets'"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
+        monitor.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: heard))
+        monitor.standardError = FileHandle.nullDevice
+        try monitor.runUnmasked()
+        defer { monitor.killNow() }
+        let hears = { (words: [String]) in
+            BuiltPrograms.eventually {
+                let text = (try? String(contentsOfFile: heard, encoding: .utf8)) ?? ""
+                return words.allSatisfy { text.contains($0) }
+            }
+        }
+        #expect(hears(["NameAcquired"]))
+        try scene.unlock(Self.passcode)
+        #expect(hears(["PropertiesChanged", "\"Locked\"", "boolean false", "member=CollectionChanged"]))
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                mine = session()
+                login = at(LOGIN, S + 'Collection')
+                properties = props(S + 'Item.Label', 'L', S + 'Item.Attributes', dbus.Dictionary({'a': 'b'}, signature='ss'))
+                item, _ = login.CreateItem(properties, secret(mine, b'v'), True)
+                login.CreateItem(properties, secret(mine, b'w'), True)
+                at(item, S + 'Item').Delete()
+                made, _ = service.CreateCollection(props(S + 'Collection.Label', 'Work'), '')
+                at(made, S + 'Collection').Delete()
+                service.LockService()
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            hears([
+                "member=ItemCreated", "member=ItemChanged", "member=ItemDeleted", "member=CollectionCreated",
+                "member=CollectionDeleted", "\"Collections\"", "boolean true",
+            ]))
+        #expect(try scene.isLocked)
+    }
+
+    @Test func whereThereIsNoPasscodeNothingIsLocked() throws {
+        try scene.unlock(Self.passcode)
+        #expect(try programs.latchkey("passcode", "remove", "--yes", input: Data(Self.passcode.utf8)).status == 0)
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                assert list(service.Lock([LOGIN])[0]) == []
+                service.LockService()
+                mine = session()
+                keyring = at(ROOT, 'org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface')
+                keyring.UnlockWithMasterPassword(LOGIN, secret(mine, b'anything'))
+                refused('org.freedesktop.DBus.Error.NotSupported', keyring.CreateWithMasterPassword, props(), secret(mine, b'x'))
+                print('done')
+                """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+        #expect(try scene.secretTool("lookup", "service", "mail").text == "the value")
+    }
+
+    // MARK: The portal
+
+    @Test func anApplicationHasASecretOfItsOwn() throws {
+        try scene.unlock(Self.passcode)
+        let script =
+            SecretServiceScene.objects + """
+                import os, fcntl
+                portal = at('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.Secret')
+                def retrieve(application, descriptor):
+                    return portal.RetrieveSecret(dbus.ObjectPath('/request/1'), application,
+                                                 dbus.types.UnixFd(descriptor), dbus.Dictionary({}, signature='sv'))
+                def secret_of(application):
+                    reading, writing = os.pipe()
+                    answer = retrieve(application, writing)
+                    os.close(writing)
+                    assert answer == (0, {}), answer
+                    return os.read(reading, 1000)
+                """
+        let outcome = try scene.python(
+            script + """
+
+                one, other = secret_of('org.example.One'), secret_of('org.example.Other')
+                assert len(one) == len(other) == 64 and one != other
+                assert secret_of('org.example.One') == one
+                FAILED = 'org.freedesktop.DBus.Error.Failed'
+                reading, writing = os.pipe()
+                fcntl.fcntl(writing, fcntl.F_SETFL, os.O_NONBLOCK)
+                try:
+                    while True: os.write(writing, b'x' * 65536)
+                except BlockingIOError: pass
+                refused(FAILED, retrieve, 'org.example.One', writing)
+                refused(FAILED, retrieve, 'org.example.One', reading)
+                refused('org.freedesktop.DBus.Error.InvalidArgs', retrieve, '', writing)
+                assert [len(paths) for paths in service.SearchItems(dbus.Dictionary({}, signature='ss'))] == [1, 0]
+                print(one.hex())
+                """)
+        #expect(outcome.status == 0 && outcome.text.count == 129, "\(outcome.errors)")
+        // It outlives the service.
+        scene.end()
+        try scene.startService()
+        #expect(try scene.python(script + "\nprint(secret_of('org.example.One').hex())").text == outcome.text)
+        try scene.lock()
+        #expect(
+            try scene.python(script + "\nrefused(IS_LOCKED, retrieve, 'org.example.One', os.pipe()[1])").status == 0)
+    }
+}
