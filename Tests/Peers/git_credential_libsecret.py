@@ -90,9 +90,9 @@ def places(session: Session, git: Git) -> None:
     session.claim("none is another's", git.password(host=host, path="three.git"), None)
     git("config", "--global", "--unset", "credential.useHttpPath")
     item = session.call("Secret.Service").SearchItems({"object": "one.git"})[0][0]
-    session.claim("it is labelled as git labels it", str(session.property(item, "Item", "Label")),
+    session.claim("it is labelled as git labels it", str(session.read(item, "Item", "Label")),
                   f"Git: https://{host}/one.git")
-    held = {str(name): str(value) for name, value in session.property(item, "Item", "Attributes").items()}
+    held = {str(name): str(value) for name, value in session.read(item, "Item", "Attributes").items()}
     session.claim("and has the attributes that git gave it", held, {
         "xdg:schema": "org.gnome.keyring.NetworkPassword", "user": USER, "protocol": "https", "server": host,
         "object": "one.git"})

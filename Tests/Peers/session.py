@@ -3,6 +3,7 @@ service, a daemon and an enclave from .build/debug), or gnome-keyring, by which 
 claimed here was found to be true of a Secret Service at all.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -44,19 +45,24 @@ class Session:
         }
 
     def __enter__(self) -> "Session":
+        try:
+            self.open()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def open(self) -> None:
         (self.folder / "bus.conf").write_text(BUS.format(self.folder / "bus"))
         self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={self.folder}/bus.conf"])
-        self.eventually(lambda: (self.folder / "bus").is_socket(), "the bus never listened")
+        self.eventually(self.connected, "the bus never listened")
         self.start_service()
-        return self
 
     def __exit__(self, *_) -> None:
         if self.ours:
             subprocess.run([BUILT / "latchkey", "lock", "--stop"], env=self.environment, capture_output=True)
         for process in reversed(self.running):
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            self.end(process)
 
     # The service
 
@@ -68,14 +74,27 @@ class Session:
             self.service = self.start(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
         self.service.stdin.write(b"" if self.ours else PASSCODE)
         self.service.stdin.close()
-        self.bus = dbus.bus.BusConnection(self.address)
         self.eventually(lambda: self.bus.name_has_owner(NAME), "the service never took its name")
+
+    def connected(self) -> bool:
+        try:
+            self.bus = dbus.bus.BusConnection(self.address)
+        except dbus.DBusException:
+            return False
+        return True
 
     def start(self, command: list[str], **more) -> subprocess.Popen:
         more = {"stderr": subprocess.DEVNULL, "env": self.environment, **more}
         process = subprocess.Popen(command, start_new_session=True, **more)
         self.running.append(process)
         return process
+
+    @staticmethod
+    def end(process: subprocess.Popen) -> None:
+        """With what it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
     def eventually(self, happened, what: str) -> None:
         until = time.monotonic() + PATIENCE
@@ -88,12 +107,12 @@ class Session:
         return dbus.Interface(
             self.bus.get_object(NAME, path, introspect=False), f"org.freedesktop.{interface}")
 
-    def property(self, path: str, interface: str, name: str):
+    def read(self, path: str, interface: str, name: str):
         return self.call("DBus.Properties", path).Get(f"org.freedesktop.Secret.{interface}", name)
 
     def items(self) -> list[str]:
         """The paths of all items of the default collection."""
-        return list(self.property(f"{PATH}/aliases/default", "Collection", "Items"))
+        return list(self.read(f"{PATH}/aliases/default", "Collection", "Items"))
 
     # The lock
 
@@ -108,12 +127,26 @@ class Session:
     def unlock(self) -> None:
         if self.ours:
             self.latchkey("unlock", typed=PASSCODE)
-            return
+        else:
+            self.gnome_keyring.UnlockWithMasterPassword(dbus.ObjectPath(f"{PATH}/collection/login"), self.password())
+
+    def collection(self, label: str) -> str:
+        """The path of a new one, which nobody is asked about."""
+        properties = dbus.Dictionary({"org.freedesktop.Secret.Collection.Label": label}, signature="sv")
+        if self.ours:
+            return str(self.call("Secret.Service").CreateCollection(properties, "")[0])
+        return str(self.gnome_keyring.CreateWithMasterPassword(properties, self.password()))
+
+    @property
+    def gnome_keyring(self) -> dbus.Interface:
+        """What it offers where nobody can be asked."""
+        return dbus.Interface(
+            self.bus.get_object(NAME, PATH, introspect=False), "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface")
+
+    def password(self) -> dbus.Struct:
         session = self.call("Secret.Service").OpenSession("plain", dbus.String("", variant_level=1))[1]
-        secret = dbus.Struct((session, dbus.ByteArray(b""), dbus.ByteArray(PASSCODE), "text/plain"), signature="oayays")
-        dbus.Interface(
-            self.bus.get_object(NAME, PATH, introspect=False), "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
-        ).UnlockWithMasterPassword(dbus.ObjectPath(f"{PATH}/collection/login"), secret)
+        return dbus.Struct(
+            (session, dbus.ByteArray(b""), dbus.ByteArray(PASSCODE), "text/plain"), signature="oayays")
 
     # Programs
 
@@ -147,7 +180,8 @@ class Session:
     # Claims
 
     def claim(self, what: str, got, wanted=True) -> None:
-        self.results.append((got == wanted, what, "" if got == wanted else f"wanted {wanted!r}, got {got!r}"))
+        told = [text if len(text) < 300 else f"{text[:300]}… ({len(text)})" for text in (repr(wanted), repr(got))]
+        self.results.append((got == wanted, what, "" if got == wanted else "wanted {}, got {}".format(*told)))
 
     def same_in_latchkey(self, what: str, wanted: str, *place: str) -> None:
         """What a person finds, where there is a command line beside the service."""
