@@ -17,12 +17,13 @@ test: ## everything that must pass, with seconds per stage
 	@scripts/test
 
 .PHONY: test-peers
-test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass; Secret Service beside gnome-keyring; prompts and clipboards on displays
+test-peers: ## what needs big packages: imports through KeePassXC's own tool and the real pass; Secret Service beside gnome-keyring, and its clients; prompts and clipboards on displays
 	@scripts/bootstrap import-peers
 	@scripts/bootstrap display-peers
 	@swift build --build-tests
 	@scripts/test-import-peers
 	@scripts/test-secret-service-differential
+	@scripts/test-secret-service-peers --service both
 	@LATCHKEY_TEST_DISPLAY=1 swift test --skip-build --no-parallel \
 		--filter '^PersonPromptTests\.(GraphicalPromptTests|GnomePromptTests|WaylandPromptTests)/' \
 		--filter '^LatchkeyCommandTests\.RealClipboardTests/'

@@ -23,7 +23,10 @@ class GitServer:
         self.shown_in_the_clear = 0
         folder.mkdir()
         self.repository()
-        key = folder / "key.pem"
+        self.listen()
+
+    def listen(self) -> None:
+        key = self.folder / "key.pem"
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
              "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}", "-keyout", key, "-out", self.certificate],
@@ -47,6 +50,15 @@ class GitServer:
             ["git", "clone", "-q", "--bare", work, self.folder / "project.git"],
         ):
             subprocess.run(command, check=True, env=env, capture_output=True)
+
+
+class PlainGitServer(GitServer):
+    """The same without a certificate, at a port of its own."""
+
+    def listen(self) -> None:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
+        self.port = server.server_port
+        threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
 def handler(server: GitServer):
