@@ -59,10 +59,18 @@ extension SecretServiceDoor {
         return whole
     }
 
+    /// Of a longer collection clients hear ItemCreated and ItemDeleted alone.
+    private static let longestToldList = 256
+
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
-        // Clients put it into their list, or take it out. To tell all paths besides, as
-        // PropertiesChanged has to, would cost what the collection is long.
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
+        guard what != "ItemChanged" else { return }
+        // libsecret learns of an item by the whole list alone, which costs what it is long. Where
+        // it cannot be had now, the next change tells it.
+        var all: [ObjectPath] = []
+        do throws(BusError) { all = try paths(in: collection) } catch { return }
+        guard all.count <= Self.longestToldList else { return }
+        tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(all))])
     }
 
     // MARK: Items
