@@ -58,6 +58,13 @@ bench-counts: ## instructions and allocations of a read and an add, under callgr
 	@scripts/bootstrap bench
 	@scripts/bench-counts
 
+.PHONY: bench-secret-service
+bench-secret-service: ## a lookup and a store over the session bus, beside a floor without a store; BENCH_PEERS=1: gnome-keyring beside ours; BENCH_FULL=1: 50 000 items too
+	@scripts/bootstrap $(if $(filter-out 0,$(BENCH_PEERS)),differential,test)
+	@scripts/bootstrap build
+	@scripts/build-release latchkeyd latchkey-enclave latchkey latchkey-secret-service latchkey-prompt
+	@scripts/bench-secret-service $(if $(filter-out 0,$(BENCH_PEERS)),--peers) $(if $(filter-out 0,$(BENCH_FULL)),--full)
+
 .PHONY: bench-record
 bench-record: ## everything of bench and bench-counts, kept under docs/benchmarks; wants a quiet machine
 	@scripts/bootstrap peers

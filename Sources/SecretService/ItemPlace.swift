@@ -154,8 +154,6 @@ struct ImpliedAttributes {
             values["object"] = [path, String(path.drop { $0 == "/" })]
             pairs = [
                 (SecretServiceNames.schema, "org.gnome.keyring.NetworkPassword"), ("server", server), ("user", account),
-                // What docker-credential-secretservice reads of it.
-                ("username", account),
             ]
             if let scheme { pairs.append(("protocol", scheme)) }
             if let port { pairs.append(("port", port)) }
@@ -177,13 +175,7 @@ struct ImpliedAttributes {
     /// Whether it answers to the attributes: each is one of those that programs use for
     /// what the item has.
     func include(_ wanted: LookupAttributes) -> Bool {
-        wanted.pairs.allSatisfy { pair in
-            values[pair.name]?.contains { known in
-                known.hasSameBytes(as: pair.value)
-                    || pair.name == "server" && pair.value.contains("://")
-                        && Self.host(of: pair.value).hasSameBytes(as: known)
-            } == true
-        }
+        wanted.pairs.allSatisfy { pair in values[pair.name]?.contains { $0.hasSameBytes(as: pair.value) } == true }
     }
 
     /// Under which places such an item may be; none where nothing says which: everything

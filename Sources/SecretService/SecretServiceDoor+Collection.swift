@@ -59,18 +59,11 @@ extension SecretServiceDoor {
         return whole
     }
 
-    /// Of a longer collection clients hear ItemCreated and ItemDeleted alone.
-    private static let longestToldList = 256
-
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
         guard what != "ItemChanged" else { return }
-        // libsecret learns of an item by the whole list alone, which costs what it is long. Where
-        // it cannot be had now, the next change tells it.
-        var all: [ObjectPath] = []
-        do throws(BusError) { all = try paths(in: collection) } catch { return }
-        guard all.count <= Self.longestToldList else { return }
-        tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(all))])
+        // That the list is another one, not the list: it costs what the collection is long.
+        tellChange(of: SecretServiceNames.collection, at: collection.path, [], invalidated: ["Items"])
     }
 
     // MARK: Items

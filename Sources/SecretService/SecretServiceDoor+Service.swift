@@ -153,9 +153,12 @@ extension SecretServiceDoor {
 
     // MARK: Telling
 
-    func tellChange(of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)]) {
+    /// - Parameter invalidated: properties that have another value now, which whoever wants to know reads.
+    func tellChange(
+        of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)], invalidated: [String] = []
+    ) {
         emit(
             "PropertiesChanged", of: SecretServiceNames.properties, at: path,
-            [.string(interface), .properties(properties), .array(of: "s", [])])
+            [.string(interface), .properties(properties), .array(of: "s", invalidated.map { .string($0) })])
     }
 }

@@ -14,6 +14,7 @@ import Testing
         ("adhoc.unreadable", "every program that may not be looked at", true),
         ("adhoc.com.example.app", "the program com.example.app", true),
         ("TEAM.shared", "programs that are entitled to TEAM.shared", true),
+        ("secret-service.Work", "whoever is on your session bus", true),
     ])
     func eachRungIsSaid(group: String, who: String, canBePosedAs: Bool) {
         let reader = Readers.program(of: group)

@@ -82,8 +82,14 @@ struct Readers: Sendable {
         }
         if group == AccessGroup.latchkey.name {
             return Reader(
-                who: "every program of this user", rule: "the group \"latchkey\" may be named by all of them",
+                who: "every program of this user", rule: "the group \"latchkey\" may be named by all of them; it is also the default collection of "
+                    + "org.freedesktop.secrets",
                 canBePosedAs: true)
+        }
+        if AccessGroup(group).isCollection {
+            return Reader(
+                who: "whoever is on your session bus, and every program of this user that no sandbox holds",
+                rule: "it is a collection of org.freedesktop.secrets", canBePosedAs: true)
         }
         if let name = rest("unit.user/") {
             return Reader(

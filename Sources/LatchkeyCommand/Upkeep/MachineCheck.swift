@@ -128,7 +128,15 @@ struct MachineCheck {
 
     /// Who serves desktop programs that ask for org.freedesktop.secrets.
     private func secretService() -> [MachineFinding] {
-        guard let owner = SecretServiceName.owner(), !SecretServiceName.isOurs(owner) else { return [] }
+        guard let owner = SecretServiceName.owner() else { return [] }
+        guard !SecretServiceName.isOurs(owner) else {
+            return [
+                MachineFinding(
+                    what: "whoever is on your session bus sees the group latchkey and the collections of "
+                        + "org.freedesktop.secrets: the bus does not tell programs apart",
+                    command: nil, mend: .byHand)
+            ]
+        }
         return [
             MachineFinding(
                 what: "\(owner) serves desktop programs as org.freedesktop.secrets; what they store is not here",
