@@ -35,6 +35,14 @@ package struct ClientConfiguration: Sendable {
         self.programs = programs
     }
 
+    /// The same keychain; where its daemon does not run, it is left so.
+    package var startingNothing: ClientConfiguration {
+        guard case .store(let locations, _) = target else { return self }
+        var other = self
+        other.target = .store(locations, autostart: false)
+        return other
+    }
+
     /// Where to look for latchkeyd, in this order.
     package var programDirectories: [String] { programs.folders }
 

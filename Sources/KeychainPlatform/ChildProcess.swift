@@ -37,6 +37,13 @@ package struct ChildProcess: Sendable {
         _ = handle.map { lk_signal_process($0.raw, number) } ?? kill(processID, number)
     }
 
+    /// Of a child of ours that has ended, or that ends here: the kernel forgets it.
+    package func bury() {
+        signal(SIGKILL)
+        // Its status says nothing any more.
+        _ = lk_reap_status(processID)
+    }
+
     /// Asks it to end. Nothing happens where it has.
     ///
     /// - Precondition: its end was not waited for yet.

@@ -7,9 +7,14 @@ extension Descriptor {
         fcntl(raw, F_SETFD, FD_CLOEXEC) == 0 ? Descriptor(owning: raw) : nil
     }
 
-    /// Whether a write would go through, or fail, without waiting: of a pipe, one of up to
-    /// PIPE_BUF bytes (poll(2), "POLLOUT"; POSIX, write()).
-    package var takesAtOnce: Bool { lk_wait(raw, WaitDirection.send.rawValue, -1, 0) > 0 }
+    /// All of it into the pipe that this is, whoever holds its other end: it is never waited
+    /// for.
+    ///
+    /// - Throws: EINVAL for anything but an anonymous pipe, EAGAIN where it takes nothing now.
+    package func writeIntoPipeNow(_ secret: borrowing SecretBytes) throws(SystemCallError) {
+        let result = unsafe secret.withUnsafeBytes { unsafe lk_write_pipe_now(raw, $0.baseAddress, $0.count) }
+        _ = try checked("write", result)
+    }
 
     /// All of it, however long the other side takes.
     package func write(_ secret: borrowing SecretBytes) throws(SystemCallError) {

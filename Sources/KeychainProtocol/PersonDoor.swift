@@ -10,6 +10,10 @@ package enum PersonCredential: Sendable {
 
 /// Whether the keychain is open, as the enclave has it.
 package struct DeviceState: Hashable, Sendable {
+    /// Whether what programs store is open, and stays so for now: a lock that was announced
+    /// counts as a lock.
+    package var isOpenForPrograms: Bool { openClasses.contains(.whenUnlocked) && !isClosing }
+
     package enum Lock: UInt8, Hashable, Sendable {
         case unlocked = 1
         /// Was unlocked since the enclave started.

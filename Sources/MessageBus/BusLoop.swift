@@ -40,7 +40,7 @@ package import KeychainPlatform
     private func step(until last: SessionBus?) throws(SessionBusFailure) -> Bool {
         for bus in connections {
             let isOpen: Bool
-            do throws(SessionBusFailure) { isOpen = try bus.takeAll() } catch {
+            do throws(SessionBusFailure) { isOpen = try bus.takeSome() } catch {
                 guard bus !== last else { throw error }
                 isOpen = false
             }

@@ -28,6 +28,10 @@ package protocol BusObjects: AnyObject {
     /// What the one program behind it is called; nil: a bus is behind it.
     package var client: String? { direct?.client }
 
+    /// Whether the client has said what every client of a bus says first; a signal before the
+    /// answer ends sd-bus's clients.
+    private var isGreeted = false
+
     var raw: OpaquePointer { unsafe bus }
 
     /// The session bus, as DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR name it.
@@ -64,7 +68,10 @@ package protocol BusObjects: AnyObject {
         guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
     }
 
-    deinit { unsafe sd_bus_flush_close_unref(bus) }
+    deinit {
+        // What a program alone does not read is not waited for.
+        if direct == nil { unsafe sd_bus_flush_close_unref(bus) } else { unsafe sd_bus_close_unref(bus) }
+    }
 
     /// Hands what comes to `objects` from now on.
     package func serve(_ objects: any BusObjects) { self.objects = objects }
@@ -89,7 +96,10 @@ package protocol BusObjects: AnyObject {
         if unsafe sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Peer", nil) > 0 { return 0 }
         do throws(BusError) {
             guard let objects, let call = try unsafe BusCall(message, over: self) else { return 0 }
-            if let direct, direct.take(call) { return 1 }
+            if let direct, direct.take(call) {
+                isGreeted = isGreeted || call.member == "Hello"
+                return 1
+            }
             objects.answer(call)
         } catch {
             _ = unsafe lk_session_refuse(message, error.name, error.text)
@@ -129,6 +139,7 @@ package protocol BusObjects: AnyObject {
     // MARK: Saying something
 
     package func emit(_ member: String, of interface: String, at path: ObjectPath, _ values: [BusValue]) {
+        guard direct == nil || isGreeted else { return }
         var signal: OpaquePointer?
         guard unsafe sd_bus_message_new_signal(bus, &signal, path.text, interface, member) >= 0,
             let signal = unsafe signal
@@ -139,14 +150,22 @@ package protocol BusObjects: AnyObject {
 
     // MARK: The loop
 
-    /// Takes what has come; false where the other side has ended the connection.
-    func takeAll() throws(SessionBusFailure) -> Bool {
-        while true {
+    /// Others' turn comes after so many messages.
+    private static let mostAtOnce = 32
+    /// Answers that a direct client has not read, beside what its socket holds.
+    private static let mostUnread: UInt64 = 256
+
+    /// Takes what has come, up to a number of messages; false where the other side has ended
+    /// the connection, or reads none of its answers.
+    func takeSome() throws(SessionBusFailure) -> Bool {
+        for _ in 0..<Self.mostAtOnce {
             let result = unsafe lk_session_step(bus)
             if result == LK_SESSION_ENDED { return false }
             guard result >= 0 else { throw SessionBusFailure("the session bus", result) }
-            if result == 0 { return true }
+            if result == 0 { break }
         }
+        var unread: UInt64 = 0
+        return unsafe direct == nil || sd_bus_get_n_queued_write(bus, &unread) < 0 || unread <= Self.mostUnread
     }
 
     /// Of a direct connection nobody else tells it.

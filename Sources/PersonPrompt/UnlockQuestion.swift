@@ -8,16 +8,13 @@ package import KeychainProtocol
 /// What is typed opens the keychain for every program, as `latchkey unlock` does.
 package final class UnlockQuestion: QuestionDoor {
     private let door: any PersonDoor
-    private let shown: PersonQuestion
+    private let caller: Int32
+    private let places: PromptPlaces
 
     /// - Parameter caller: the process that wants it open; its word is not taken, but any
     ///   program of the user can have another ask.
     package init(_ door: any PersonDoor, for caller: Int32, in places: PromptPlaces = PromptPlaces()) {
-        self.door = door
-        let program = CallerFolder.program(of: caller, in: places)
-        shown = PersonQuestion(
-            purpose: .unlock, program: program ?? "", programStrength: program == nil ? .none : .user,
-            programProcess: caller)
+        (self.door, self.caller, self.places) = (door, caller, places)
     }
 
     package func state() throws(KeychainError) -> DeviceState { try door.state() }
@@ -25,8 +22,12 @@ package final class UnlockQuestion: QuestionDoor {
     /// nil once everything is open that a passcode opens.
     package func question() throws(KeychainError) -> PersonQuestion? {
         let state = try door.state()
-        let isOpen = state.openClasses.contains(.whenUnlocked) && !state.isClosing
-        return isOpen || !state.hasPasscode ? nil : shown
+        guard !state.isOpenForPrograms, state.hasPasscode else { return nil }
+        // Looked at now: whoever asks holds the process by then (``PromptProcess``).
+        let program = CallerFolder.program(of: caller, in: places)
+        return PersonQuestion(
+            purpose: .unlock, program: program ?? "", programStrength: program == nil ? .none : .user,
+            programProcess: caller)
     }
 
     package func agree(with credential: PersonCredential) throws(KeychainError) { try door.unlock(with: credential) }

@@ -10,8 +10,8 @@ final class LockFollower: Sendable {
     private let cancelled: EventSignal
     private let isOpen = Mutex<Bool?>(nil)
 
-    /// Where the keychain cannot be heard, for a minute or so, it is tried again after another.
-    private static let pause = Duration.seconds(60)
+    /// Where no daemon runs there is nothing to hear; it is looked for again after this.
+    private static let pause = Duration.seconds(5)
 
     init(_ keychain: any KeychainTransport, clock: any KeychainClock) throws(SystemCallError) {
         (heard, cancelled) = (try EventSignal(), try EventSignal())
@@ -34,7 +34,7 @@ final class LockFollower: Sendable {
     deinit { cancelled.signal() }
 
     private func take(_ state: DeviceState) {
-        let isOpen = state.openClasses.contains(.whenUnlocked) && !state.isClosing
+        let isOpen = state.isOpenForPrograms
         self.isOpen.withLock { $0 = isOpen }
         heard.signal()
     }

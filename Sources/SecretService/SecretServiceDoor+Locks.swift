@@ -23,7 +23,8 @@ extension SecretServiceDoor {
     /// Those that are collections, aliases of one, or items.
     private func present(_ paths: [ObjectPath]) throws(BusError) -> (open: [ObjectPath], closed: [ObjectPath]) {
         var collections: [(path: ObjectPath, collection: SecretCollection)] = []
-        for path in paths {
+        var known: Set<ObjectPath> = []
+        for path in paths where known.insert(path).inserted {
             let collection: SecretCollection
             switch try translating({ () throws(KeychainError) in try target(of: path) }) {
             case .collection(let named): collection = named

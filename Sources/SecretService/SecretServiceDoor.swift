@@ -23,6 +23,7 @@ package final class SecretServiceDoor: BusObjects {
     let items: SecretItems
     private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in self?.tellOver($0) }
     private let starter: PromptStarter
+    private let followed: any KeychainTransport
     var sessions: [ObjectPath: TransferSession] = [:]
     /// Whether clients were last told that the keychain is open; nil: nothing yet.
     var toldOpen: Bool?
@@ -30,23 +31,28 @@ package final class SecretServiceDoor: BusObjects {
     private var buses: [SessionBus] = []
     private var follower: LockFollower?
     private var directConnections = 0
+    /// What nobody is accepted from until somebody has gone.
+    private var pausedListener: StreamListener?
     private var sessionNumber: UInt64 = 0
 
-    /// - Parameter programDirectories: where latchkey-prompt is looked for, in this order.
+    /// - Parameters:
+    ///   - followed: the same keychain, by which its lock is followed; it starts no daemon.
+    ///   - programDirectories: where latchkey-prompt is looked for, in this order.
     package init(
-        _ keychain: any KeychainTransport, in loop: BusLoop, programDirectories: [String],
-        clock: any KeychainClock = SystemClock()
+        _ keychain: any KeychainTransport, followedBy followed: any KeychainTransport, in loop: BusLoop,
+        programDirectories: [String], clock: any KeychainClock = SystemClock()
     ) {
         (self.keychain, self.loop, self.clock) = (keychain, loop, clock)
+        self.followed = followed
         book = CollectionBook(keychain)
         items = SecretItems(keychain, clock: clock)
-        starter = PromptStarter(keychain, programDirectories, clock: clock)
+        starter = PromptStarter(keychain, programDirectories)
     }
 
     /// Once it returns the keychain answers, and calls can be taken.
     package func open() throws {
         _ = try book.all()
-        let follower = try LockFollower(keychain, clock: clock)
+        let follower = try LockFollower(followed, clock: clock)
         loop.watch(follower.heard.descriptor) { [weak self] in
             if let isOpen = follower.latest() { self?.lockChanged(toOpen: isOpen) }
         }
@@ -63,12 +69,28 @@ package final class SecretServiceDoor: BusObjects {
 
     /// Takes the calls of programs that connect without a bus (``DirectBus``).
     package func serveDirectly(_ listener: StreamListener) {
-        loop.watch(listener.descriptor) { [weak self] in
-            // Who has gone already, or is another user's, is not served.
-            do {
-                while let connection = try listener.accept() { try self?.serve(direct: connection) }
-            } catch {}
+        loop.watch(listener.descriptor) { [weak self] in self?.accept(from: listener) }
+    }
+
+    /// As many programs as are served at once; more wait until one of them has gone.
+    private static let mostDirectConnections = 256
+
+    private func accept(from listener: StreamListener) {
+        do throws(SystemCallError) {
+            while buses.count < Self.mostDirectConnections {
+                guard let connection = try listener.accept() else { return }
+                // Who has gone already is not served, nor is another user: sd-bus looks at who
+                // somebody says they are alone.
+                let peer = try PacketSocket(owning: connection).peerCredentials()
+                guard peer.uid == ProcessEnvironment.effectiveUserID else { continue }
+                do throws(SessionBusFailure) { try serve(direct: connection) } catch { continue }
+            }
+        } catch {
+            // There are no more descriptors, say. With nobody to wait for there will be none.
+            guard !buses.isEmpty else { return loop.end() }
         }
+        loop.endWatch(of: listener.descriptor)
+        pausedListener = listener
     }
 
     private func serve(direct connection: Descriptor) throws(SessionBusFailure) {
@@ -99,6 +121,7 @@ package final class SecretServiceDoor: BusObjects {
         for session in sessions.values where session.owner == name { sessions[session.path] = nil }
         prompts.drop(of: name)
         buses.removeAll { $0.client == name }
+        if let listener = pausedListener.take() { serveDirectly(listener) }
     }
 
     private func dispatch(_ call: BusCall) throws(BusError) -> [BusValue] {
@@ -204,7 +227,7 @@ package final class SecretServiceDoor: BusObjects {
         let state = try translating { () throws(KeychainError) in
             try keychain.perform(KeychainRequest(.device)).device
         }
-        return !(state?.openClasses.contains(.whenUnlocked) ?? true)
+        return !(state?.isOpenForPrograms ?? true)
     }
 
     /// What changes collections waits for a person as what changes items does.

@@ -12,23 +12,25 @@ struct UnlockPrompt: Sendable {
     let owner: String
     /// On whose terminal or display it is shown.
     let process: Int32
-    /// What its client wants to have open.
+    /// The process, held: another that gets its number is not asked in its name.
+    let holder: ProcessHandle
+    /// What its client wants to have open, each once.
     let wanted: [ObjectPath]
 }
 
-/// The prompts of all clients. One is shown at a time; who asks meanwhile waits.
+/// The prompts of all clients. A connection has one shown at a time; what it asks for
+/// meanwhile ends with that. Nobody waits for another's, but on one terminal (``Pinentry``).
 ///
 /// What is typed goes from latchkey-prompt to the enclave and never comes here.
 final class UnlockPrompts {
-    private enum Fate {
+    fileprivate enum Fate {
         case made
-        case waiting
+        /// Ends with the one that its connection has shown.
+        case joined
         case shown(ChildProcess, gone: Descriptor)
     }
 
     private var prompts: [ObjectPath: (prompt: UnlockPrompt, fate: Fate)] = [:]
-    /// Asked for, in that order, with the one that is shown.
-    private var queue: [ObjectPath] = []
     private var number: UInt64 = 0
     private let loop: BusLoop
     private let program: PromptStarter
@@ -36,7 +38,9 @@ final class UnlockPrompts {
     private let over: (UnlockPrompt) -> Void
 
     /// As many as one connection may have; the oldest that nobody has asked for makes room.
-    private static let most = 64
+    private static let most = 8
+    /// As many as are shown at once.
+    private static let mostShown = 64
 
     init(in loop: BusLoop, _ program: PromptStarter, over: @escaping (UnlockPrompt) -> Void) {
         (self.loop, self.program, self.over) = (loop, program, over)
@@ -44,8 +48,13 @@ final class UnlockPrompts {
 
     func isThere(_ path: ObjectPath) -> Bool { prompts[path] != nil }
 
-    /// - Throws: IsLocked where the connection has too many that wait.
+    private var shownCount: Int { prompts.values.count { $0.fate.isShown } }
+
+    /// - Throws: IsLocked where there are too many, or the process has gone.
     func make(for owner: String, _ process: Int32, wanting wanted: [ObjectPath]) throws(BusError) -> ObjectPath {
+        let holder: ProcessHandle
+        do throws(SystemCallError) { holder = try ProcessHandle.open(process) } catch { throw .isLocked }
+        guard shownCount < Self.mostShown else { throw .isLocked }
         let theirs = prompts.values.filter { $0.prompt.owner == owner }
         if theirs.count >= Self.most {
             let unasked = theirs.filter { if case .made = $0.fate { true } else { false } }
@@ -54,18 +63,21 @@ final class UnlockPrompts {
         }
         number += 1
         let path = SecretServiceNames.prompts.appending("u\(number)")
-        let prompt = UnlockPrompt(path: path, number: number, owner: owner, process: process, wanted: wanted)
+        let prompt = UnlockPrompt(
+            path: path, number: number, owner: owner, process: process, holder: holder, wanted: wanted)
         prompts[path] = (prompt, .made)
         return path
     }
 
-    /// Has it shown, or wait for its turn. Asked for once more, nothing happens.
+    /// Has it shown. Asked for once more, nothing happens.
     func show(_ path: ObjectPath, for owner: String) throws(BusError) {
         guard let entry = prompts[path], entry.prompt.owner == owner else { throw .noObject(path) }
         guard case .made = entry.fate else { return }
-        prompts[path]?.fate = .waiting
-        queue.append(path)
-        showNext()
+        if prompts.values.contains(where: { $0.prompt.owner == owner && $0.fate.isShown }) {
+            prompts[path]?.fate = .joined
+        } else {
+            start(entry.prompt)
+        }
     }
 
     func dismiss(_ path: ObjectPath, for owner: String) throws(BusError) {
@@ -77,48 +89,48 @@ final class UnlockPrompts {
     /// Nobody waits for its answers any more.
     func drop(of owner: String) {
         for (path, entry) in prompts where entry.prompt.owner == owner {
-            if case .shown(let child, _) = entry.fate {
-                child.askToEnd()
-            } else {
-                prompts[path] = nil
-                queue.removeAll { $0 == path }
-            }
+            if case .shown(let child, _) = entry.fate { child.askToEnd() } else { prompts[path] = nil }
         }
     }
 
     /// Somebody has opened the keychain, at one of them or elsewhere: nobody needs be asked.
     func keychainOpened() {
-        for path in queue {
-            if case .shown(let child, _)? = prompts[path]?.fate { child.askToEnd() } else { end(path) }
+        for entry in prompts.values {
+            if case .shown(let child, _) = entry.fate { child.askToEnd() }
         }
     }
 
     // MARK: On the screen
 
-    private func showNext() {
-        guard let path = queue.first, let entry = prompts[path], case .waiting = entry.fate else { return }
+    private func start(_ prompt: UnlockPrompt) {
         do throws(KeychainError) {
-            let (child, gone) = try program.start(for: entry.prompt.process)
-            prompts[path]?.fate = .shown(child, gone: gone)
-            loop.watch(gone) { [weak self] in self?.hasGone(path) }
+            guard prompt.holder.isAlive, shownCount < Self.mostShown else { return end(prompt.path) }
+            let (child, gone) = try program.start(for: prompt.process)
+            prompts[prompt.path]?.fate = .shown(child, gone: gone)
+            loop.watch(gone) { [weak self] in self?.hasGone(prompt.path) }
         } catch {
             // The client hears that nothing was opened; why says the next call that finds it locked.
-            end(path)
+            end(prompt.path)
         }
     }
 
     private func hasGone(_ path: ObjectPath) {
-        guard case .shown(let child, let gone)? = prompts[path]?.fate else { return }
+        guard let entry = prompts[path], case .shown(let child, let gone) = entry.fate else { return }
         loop.endWatch(of: gone)
-        program.bury(child)
+        child.bury()
         end(path)
+        for (joined, other) in prompts where other.prompt.owner == entry.prompt.owner {
+            if case .joined = other.fate { end(joined) }
+        }
     }
 
     private func end(_ path: ObjectPath) {
-        queue.removeAll { $0 == path }
         if let prompt = prompts.removeValue(forKey: path)?.prompt { over(prompt) }
-        showNext()
     }
+}
+
+extension UnlockPrompts.Fate {
+    fileprivate var isShown: Bool { if case .shown = self { true } else { false } }
 }
 
 /// Starts latchkey-prompt, which asks in the session of the process that calls.
@@ -126,10 +138,9 @@ struct PromptStarter {
     private static let name = "latchkey-prompt"
     private let keychain: any KeychainTransport
     private let programDirectories: [String]
-    private let clock: any KeychainClock
 
-    init(_ keychain: any KeychainTransport, _ programDirectories: [String], clock: any KeychainClock) {
-        (self.keychain, self.programDirectories, self.clock) = (keychain, programDirectories, clock)
+    init(_ keychain: any KeychainTransport, _ programDirectories: [String]) {
+        (self.keychain, self.programDirectories) = (keychain, programDirectories)
     }
 
     /// - Returns: the program, and what is readable once it has ended.
@@ -144,14 +155,11 @@ struct PromptStarter {
             let child = try ChildProcess.start(
                 prompt, arguments: ["--run", enclave.runDirectory, "--unlock", "--for", "\(process)"],
                 environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"], third: unused, fourth: unused)
-            return (child, try child.gone())
+            do throws(SystemCallError) { return (child, try child.gone()) } catch {
+                child.bury()
+                throw error
+            }
         } catch { throw Self.nobody("\(error)") }
-    }
-
-    /// Of one that has ended, so that the kernel forgets it.
-    func bury(_ child: ChildProcess) {
-        // It has ended: nothing is waited for, and its status says nothing that the keychain does not.
-        do throws(SystemCallError) { try child.status(until: Deadline(after: .seconds(1), on: clock)) } catch {}
     }
 
     private static func nobody(_ why: String) -> KeychainError {

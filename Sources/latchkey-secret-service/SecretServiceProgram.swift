@@ -60,7 +60,15 @@ struct LatchkeySecretService: ParsableCommand {
             throw ValidationError("--listen is a socket in a folder")
         }
         let folder = try PrivateDirectory(String(listen[..<slash]), creating: false)
-        door.serveDirectly(try StreamListener(at: String(listen[slash...].dropFirst()), in: folder.descriptor))
+        let name = String(listen[slash...].dropFirst())
+        // Of one that has ended; a service that runs there would have nobody come to it any more.
+        do {
+            guard try FileStatus(at: FilePath(name), in: folder.descriptor, followingLink: false).isSocket else {
+                throw ValidationError("\(listen) is something else than a socket")
+            }
+            _ = try folder.remove(name)
+        } catch let error as SystemCallError { guard error.isNoSuchFile else { throw error } }
+        door.serveDirectly(try StreamListener(at: name, in: folder.descriptor))
     }
 
     func run() throws {
@@ -71,7 +79,8 @@ struct LatchkeySecretService: ParsableCommand {
             let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
             let loop = BusLoop()
             let door = SecretServiceDoor(
-                DaemonConnectionPool(configuration), in: loop, programDirectories: configuration.programDirectories)
+                DaemonConnectionPool(configuration), followedBy: DaemonConnectionPool(configuration.startingNothing),
+                in: loop, programDirectories: configuration.programDirectories)
             let bus = try listen.isEmpty && socket == nil ? SessionBus.user() : nil
             follow(parent, in: loop)
             try door.open()

@@ -84,16 +84,37 @@ struct SecretServicePromptTests {
         again.waitUntilExit()
     }
 
-    /// One at a time; the second has nothing to ask once the first was answered.
-    @Test func twoClientsAreOpenedByOnePrompt() throws {
+    @Test func twoClientsAreOpenedByOneOfTheirPrompts() throws {
         let (one, other) = (try PseudoTerminal(columns: 80, rows: 24), try PseudoTerminal(columns: 80, rows: 24))
-        let first = try lookUp(on: one)
-        #expect(one.shows("<Cancel>"), "\(one.shown)")
-        let second = try lookUp(on: other)
+        let (first, second) = (try lookUp(on: one), try lookUp(on: other))
+        #expect(one.shows("<Cancel>") && other.shows("<Cancel>"), "\(one.shown)\(other.shown)")
         one.type("\(Self.passcode)\r")
         #expect(one.shows("the value") && other.shows("the value"), "\(other.shown)")
         for lookup in [first, second] { lookup.waitUntilExit() }
-        #expect(!other.shown.contains("<Cancel>"))
+        #expect(BuiltPrograms.eventually { prompts().isEmpty })
+    }
+
+    /// Its prompts are shown once, and all are over with that one.
+    @Test func aConnectionHasOnePromptShown() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let script = SecretServiceScene.objects + """
+            made = [service.Unlock([LOGIN])[1] for _ in range(3)]
+            for prompt in made: at(prompt, S + 'Prompt').Prompt('')
+            import sys; sys.stdin.readline()
+            """
+        let process = try terminal.start(
+            programs, program: "/usr/bin/python3", arguments: ["-c", script],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        #expect(BuiltPrograms.eventually { prompts().count == 1 })
+        terminal.type("\(Self.passcode)\r")
+        #expect(monitor.hears("member=Completed", times: 3))
+        #expect(terminal.shown.components(separatedBy: "<Cancel>").count == 2)
+        terminal.type("\r")
+        process.waitUntilExit()
+        #expect(try !scene.isLocked)
     }
 
     @Test func aPromptIsOfTheClientThatItWasMadeFor() throws {
@@ -153,22 +174,9 @@ struct SecretServicePromptTests {
     // MARK: Locking, and who hears of it
 
     @Test func whoListensHearsOfLocksAndOfItems() throws {
-        let heard = programs.home + "/heard"
-        _ = FileManager.default.createFile(atPath: heard, contents: nil)
-        let monitor = programs.start(
-            "/usr/bin/dbus-monitor", ["type='signal',path_namespace='/org/freedesktop/secrets'"],
-            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
-        monitor.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: heard))
-        monitor.standardError = FileHandle.nullDevice
-        try monitor.runUnmasked()
-        defer { monitor.killNow() }
-        let hears = { (words: [String]) in
-            BuiltPrograms.eventually {
-                let text = (try? String(contentsOfFile: heard, encoding: .utf8)) ?? ""
-                return words.allSatisfy { text.contains($0) }
-            }
-        }
-        #expect(hears(["NameAcquired"]))
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let hears = { (words: [String]) in words.allSatisfy { monitor.hears($0) } }
         try scene.unlock(Self.passcode)
         #expect(hears(["PropertiesChanged", "\"Locked\"", "boolean false", "member=CollectionChanged"]))
         let outcome = try scene.python(
@@ -241,6 +249,7 @@ struct SecretServicePromptTests {
                 except BlockingIOError: pass
                 refused(FAILED, retrieve, 'org.example.One', writing)
                 refused(FAILED, retrieve, 'org.example.One', reading)
+            refused(FAILED, retrieve, 'org.example.One', os.open('/dev/null', os.O_WRONLY))
                 refused('org.freedesktop.DBus.Error.InvalidArgs', retrieve, '', writing)
                 assert [len(paths) for paths in service.SearchItems(dbus.Dictionary({}, signature='ss'))] == [1, 0]
                 print(one.hex())

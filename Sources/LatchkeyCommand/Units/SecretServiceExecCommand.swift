@@ -42,7 +42,8 @@ struct SecretServiceExecCommand: Verb {
         _ = try CommandKeychain.open(store, in: surroundings).deviceState()
         let service = try PrivateSecretService.start(surroundings.configuration)
         let outcome = CommandRun.run(command, setting: PrivateSecretService.variable, to: service.address)
-        try service.end()
+        // The command's status is what was asked for, whatever stays behind.
+        do throws(CommandFailure) { try service.end() } catch { surroundings.console.note("\(error)") }
         return try outcome.get()
     }
 }

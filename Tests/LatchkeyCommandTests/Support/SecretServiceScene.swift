@@ -81,3 +81,35 @@ final class SecretServiceScene {
         get throws { try programs.status()["state"] as? String != "unlocked" }
     }
 }
+
+/// dbus-monitor on the signals of the service.
+final class SignalMonitor {
+    private let process: Process
+    private let path: String
+
+    fileprivate init(_ scene: SecretServiceScene) throws {
+        path = scene.programs.home + "/heard"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        process = scene.programs.start(
+            "/usr/bin/dbus-monitor", ["type='signal',path_namespace='/org/freedesktop/secrets'"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        process.standardError = FileHandle.nullDevice
+        try process.runUnmasked()
+        // What a monitor hears first is its own name.
+        #expect(hears("NameAcquired"))
+    }
+
+    func end() { process.killNow() }
+
+    func hears(_ words: String, times: Int = 1) -> Bool {
+        BuiltPrograms.eventually {
+            let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return text.ranges(of: words).count >= times
+        }
+    }
+}
+
+extension SecretServiceScene {
+    func monitor() throws -> SignalMonitor { try SignalMonitor(self) }
+}
