@@ -53,6 +53,8 @@ let package = Package(
         .executable(name: "latchkey-hardware", targets: ["latchkey-hardware"]),
         .executable(name: "latchkey-bus", targets: ["latchkey-bus"]),
         .executable(name: "latchkey-secret-service", targets: ["latchkey-secret-service"]),
+        .executable(name: "git-credential-latchkey", targets: ["git-credential-latchkey"]),
+        .executable(name: "docker-credential-latchkey", targets: ["docker-credential-latchkey"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -154,7 +156,15 @@ let package = Package(
             "SecretService",
             ["KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus", "PersonPrompt"]),
 
+        // What git and docker ask of their helpers, and secrets for commands and templates.
+        room(
+            "CredentialHelpers",
+            ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "LatchkeyImport"]),
+
         // Floor 5: executables
+        // Started for each password: no argument parser.
+        executable("git-credential-latchkey", ["CredentialHelpers", "KeychainPlatform"]),
+        executable("docker-credential-latchkey", ["CredentialHelpers", "KeychainPlatform"]),
         executable(
             "latchkeyd",
             [
@@ -175,8 +185,8 @@ let package = Package(
         room(
             "LatchkeyCommand",
             [
-                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "OneTimePasswords",
-                arguments,
+                "CredentialHelpers", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
+                "OneTimePasswords", arguments,
             ]),
         // Import and export, apart from the commands that every script calls.
         room(
@@ -296,7 +306,8 @@ let package = Package(
             dependencies: [
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
-                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", "CLatchkeyPAM", protobuf,
+                "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", "CredentialHelpers", "CLatchkeyPAM",
+                protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(
@@ -336,7 +347,8 @@ let package = Package(
             "HouseTests",
             [
                 "KeychainModel", "KeychainPlatform", "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt",
-                "latchkey-hardware", "latchkey-bus", "latchkey-secret-service",
+                "latchkey-hardware", "latchkey-bus", "latchkey-secret-service", "git-credential-latchkey",
+                "docker-credential-latchkey",
             ]),
         tests(
             "PersonPromptTests",
@@ -355,7 +367,7 @@ let package = Package(
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
                 "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service", "confinement-probe",
-                "security-key-hands", "bus-probe",
+                "security-key-hands", "bus-probe", "git-credential-latchkey", "docker-credential-latchkey",
             ],
             resources: [.copy("Fixtures")]),
         tests(

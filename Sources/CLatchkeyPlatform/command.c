@@ -25,6 +25,34 @@
 static int err(void) { return errno ? -errno : -EIO; }
 #define RETRY(result, call) do { (result) = (call); } while ((result) == -1 && errno == EINTR)
 
+// Whether a variable has the name of one of those that are given.
+static int is_named(const char *variable, const char *const given[]) {
+    size_t length = strcspn(variable, "=");
+    for (size_t i = 0; given[i]; i++) {
+        if (strncmp(variable, given[i], length) == 0 && given[i][length] == '=') return 1;
+    }
+    return 0;
+}
+
+int lk_become(char *const argv[], const char *const given[]) {
+    size_t count = 1;
+    for (char **next = environ; next && *next; next++) count++;
+    for (size_t i = 0; given[i]; i++) count++;
+    const char **all = calloc(count, sizeof *all);
+    if (!all) return -ENOMEM;
+    size_t at = 0;
+    for (char **next = environ; next && *next; next++) {
+        if (!is_named(*next, given)) all[at++] = *next;
+    }
+    for (size_t i = 0; given[i]; i++) all[at++] = given[i];
+    execvpe(argv[0], argv, (char *const *)all);
+    int failure = err();
+    free(all);
+    return failure;
+}
+
+int lk_keep_on_exec(int32_t fd) { return fcntl(fd, F_SETFD, 0) < 0 ? err() : 0; }
+
 int lk_pipe(int32_t out[2]) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) return err();

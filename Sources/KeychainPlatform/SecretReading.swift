@@ -4,9 +4,13 @@ internal import Glibc
 /// Everything that a descriptor gives up to its end, straight into memory that
 /// is wiped; nil where that is more than `limit` bytes.
 ///
-/// - Parameter beforeEach: called before each read, which may wait there.
+/// - Parameters:
+///   - beforeEach: called before each read, which may wait there.
+///   - isWhole: whether the first `count` bytes are enough, of which `new` came with the
+///     last read.
 func readSecret(
-    _ descriptor: Int32, atMost limit: Int, beforeEach: () throws(SystemCallError) -> Void = {}
+    _ descriptor: Int32, atMost limit: Int, beforeEach: () throws(SystemCallError) -> Void = {},
+    isWhole: (borrowing SecretBytes, _ count: Int, _ new: Int) -> Bool = { _, _, _ in false }
 ) throws(SystemCallError) -> SecretBytes? {
     var secret = SecretBytes(count: min(limit + 1, 64 * 1024))
     var count = 0
@@ -25,10 +29,28 @@ func readSecret(
         }
         if got == 0 { break }
         count += got
+        if isWhole(secret, count, got) { break }
     }
     if count > limit { return nil }
     secret.truncate(to: count)
     return secret
+}
+
+extension StandardStream {
+    /// Everything up to a blank line, or to the end, or nil where that is more than
+    /// `limit` bytes. Whoever waits for an answer may leave the stream open.
+    package func readSecretLines(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
+        let newline = UInt8(ascii: "\n")
+        return try KeychainPlatform.readSecret(
+            rawValue, atMost: limit,
+            isWhole: { bytes, count, new in
+                guard bytes[0] != newline else { return true }
+                // A blank line may have begun with the last byte of the read before.
+                for index in max(1, count - new)..<max(1, count)
+                where bytes[index] == newline && bytes[index - 1] == newline { return true }
+                return false
+            })
+    }
 }
 
 /// What a person names to be read: a file's content, or a folder.

@@ -79,7 +79,7 @@ struct Latchkey: ParsableCommand {
             `latchkey status` says what protects it now.
 
             Secrets are read from standard input or typed at a prompt that does not show them; \
-            they are never arguments, and only `get` and `set --show` write one. What is stored here belongs to \
+            they are never arguments, and only `get`, `read`, `inject`, `credential` and `set --show` write one. What is stored here belongs to \
             the access group "latchkey", which every program of this user may read when it names it.
 
             Without a command, on a terminal, it is a finder: type a part of a name, choose with the arrow \
@@ -98,7 +98,7 @@ struct Latchkey: ParsableCommand {
               5   the store is damaged
               69  the keychain cannot be reached or cannot work
               70  a fault of Latchkey itself
-            `temp` ends with the status of its command, 128 + N where signal N ended it. \
+            `temp` and `exec` end with the status of their command, 128 + N where signal N ended it. \
             The last line of a failure says what to do.
             """,
         version: "latchkey \(LatchkeyVersion.text)",
@@ -106,7 +106,7 @@ struct Latchkey: ParsableCommand {
             SetCommand.self, GetCommand.self, ListCommand.self, InfoCommand.self, EditCommand.self, NoteCommand.self,
             RemoveCommand.self, StatusCommand.self, UnlockCommand.self, LockCommand.self, AutolockCommand.self,
             PasscodeCommand.self, RecoveryCommand.self, ProtectorCommand.self, SlotCommand.self, WatchCommand.self,
-            LogCommand.self,
+            LogCommand.self, ExecCommand.self, ReadCommand.self, InjectCommand.self, CredentialCommand.self,
             WhocanCommand.self, DoctorCommand.self,
             BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
             AppCommand.self, TempCommand.self, InstallCommand.self, UninstallCommand.self,

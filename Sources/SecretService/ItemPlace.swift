@@ -45,9 +45,9 @@ struct ItemPlace: Sendable {
         guard attributes[SecretServiceNames.schema] == "org.gnome.keyring.NetworkPassword",
             let server = attributes["server"]
         else { return nil }
-        let (host, port) = parts(server)
+        let name = ServerName(server)
         return internet(
-            host, port: attributes["port"].flatMap { UInt16($0) } ?? port, scheme: attributes["protocol"],
+            name.host, port: attributes["port"].flatMap { UInt16($0) } ?? name.port, scheme: attributes["protocol"],
             account: attributes["user"] ?? "", path: attributes["object"])
     }
 
@@ -64,9 +64,9 @@ struct ItemPlace: Sendable {
             rest = address[end.upperBound...]
         }
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        let (host, port) = parts(String(rest[..<slash]))
+        let name = ServerName(String(rest[..<slash]))
         return internet(
-            host, port: port, scheme: scheme, account: attributes["username"] ?? "",
+            name.host, port: name.port, scheme: scheme, account: attributes["username"] ?? "",
             path: slash < rest.endIndex ? String(rest[slash...]) : nil)
     }
 
@@ -100,14 +100,6 @@ struct ItemPlace: Sendable {
         if let port { attributes.append(("port", .integer(Int64(port)))) }
         if let path, !path.isEmpty { attributes.append(("path", .string(path))) }
         return ItemPlace(itemClass: .internetPassword, attributes: attributes)
-    }
-
-    /// "host", "host:port", "[address]:port".
-    private static func parts(_ server: String) -> (host: String, port: UInt16?) {
-        guard let colon = server.lastIndex(of: ":"), server[..<colon].last == "]" || !server[..<colon].contains(":"),
-            let port = UInt16(server[server.index(after: colon)...])
-        else { return (server, nil) }
-        return (String(server[..<colon]), port)
     }
 }
 

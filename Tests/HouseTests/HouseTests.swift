@@ -110,7 +110,7 @@ import Testing
     /// and test programs only.
     @Test(arguments: [
         "latchkey", "latchkeyd", "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-bus",
-        "latchkey-secret-service",
+        "latchkey-secret-service", "git-credential-latchkey", "docker-credential-latchkey",
     ])
     func shippedProgramHoldsNoTestHook(_ name: String) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -118,6 +118,8 @@ import Testing
         try check("note", ["note", "codes"], input: "a\nb")
         try check("set", ["set", "--internet", "a.example", "bob"], input: "pw")
         try check("get", ["get", "mail", "alice"])
+        try check("read", ["read", "mail/alice"])
+        try check("inject", ["inject", "--out", programs.home + "/filled"], input: "{{ latchkey://mail/alice }}")
         try check("set", ["set", "totp", "--label", "x"], input: "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ")
         try check("get --otp", ["get", "--otp", "totp"])
         try check("list", ["list"])
@@ -169,7 +171,10 @@ import Testing
             }
         #expect(commands.count > 12)
         for command in commands
-        where !["temp", "completion", "app", "passcode", "recovery", "protector", "slot", "secret-service"].contains(
+        where ![
+            "temp", "completion", "app", "passcode", "recovery", "protector", "slot", "secret-service", "exec",
+            "credential",
+        ].contains(
             command)
         {
             #expect(forms[command] != nil, "\(command)")

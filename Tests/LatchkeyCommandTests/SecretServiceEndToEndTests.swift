@@ -9,6 +9,19 @@ enum SecretServiceClients {
         return PrivateSession.isInstalled
             && (modules + ["/usr/bin/secret-tool"]).allSatisfy { FileManager.default.fileExists(atPath: $0) }
     }
+
+    /// git's own helper, which Debian ships as source.
+    static let gitsHelper = "/usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret.c"
+
+    static let dockersHelper = "/usr/bin/docker-credential-secretservice"
+
+    static var hasDockersHelper: Bool { FileManager.default.fileExists(atPath: dockersHelper) }
+
+    static var canBuildGitsHelper: Bool {
+        [gitsHelper, "/usr/include/libsecret-1/libsecret/secret.h"].allSatisfy {
+            FileManager.default.fileExists(atPath: $0)
+        }
+    }
 }
 
 /// Real clients of `org.freedesktop.secrets` on a bus of the test's own, with the real
@@ -86,6 +99,127 @@ struct SecretServiceEndToEndTests {
             "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "eve"], typed: "from git")
         #expect(replaced.status == 0, "\(replaced.errors)")
         #expect(try programs.latchkey("get", "example.com", "eve").text == "from git")
+    }
+
+    /// git's own helper, on the session's bus, and ours, without one.
+    @Test(.enabled(if: SecretServiceClients.canBuildGitsHelper, "git's contrib or libsecret-1-dev is missing"))
+    func gitsHelperAndOursHaveOneKeychain() throws {
+        defer { end() }
+        let theirs = programs.home + "/git-credential-libsecret"
+        let built = try programs.shell(
+            "gcc -o \(theirs) \(SecretServiceClients.gitsHelper) $(pkg-config --cflags --libs libsecret-1)")
+        #expect(built.status == 0, "\(built.errors)")
+        func ours(_ action: String, _ lines: String) throws -> String {
+            try programs.run(
+                "\(BuiltPrograms.folder)/git-credential-latchkey", [action], input: Data(lines.utf8)
+            ).text
+        }
+        let places = [
+            "protocol=https\nhost=git.example\n", "protocol=http\nhost=git.example:8080\n",
+            "protocol=https\nhost=git.example\npath=a/b.git\n",
+        ]
+        for (number, place) in places.enumerated() {
+            let (first, second) = ("password=first\(number)\n", "password=second\(number)\n")
+            #expect(try client(theirs, ["store"], typed: place + "username=alice\n" + first).status == 0)
+            #expect(try ours("get", place + "username=alice\n") == "username=alice\n" + first, "\(place)")
+            _ = try ours("store", place + "username=alice\n" + second)
+            #expect(try client(theirs, ["get"], typed: place).text == "username=alice\n" + second, "\(place)")
+        }
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 3)
+        for place in places.reversed() {
+            _ = try ours("store", place + "username=bob\npassword=bobs\n")
+            #expect(
+                try client(theirs, ["get"], typed: place + "username=bob\n").text == "username=bob\npassword=bobs\n")
+            #expect(try client(theirs, ["erase"], typed: place + "username=bob\n").status == 0)
+            #expect(try ours("get", place + "username=bob\n") == "")
+            _ = try ours("erase", place + "username=alice\n")
+            #expect(try client(theirs, ["get"], typed: place + "username=alice\n").text == "username=alice\n")
+        }
+    }
+
+    /// docker's own helper, on the session's bus, and ours, without one.
+    @Test(.enabled(if: SecretServiceClients.hasDockersHelper, "golang-docker-credential-helpers is missing"))
+    func dockersHelperAndOursHaveOneKeychain() throws {
+        defer { end() }
+        func theirs(_ action: String, _ input: String = "") throws -> BuiltPrograms.Outcome {
+            try client(SecretServiceClients.dockersHelper, [action], typed: input)
+        }
+        func ours(_ action: String, _ input: String = "") throws -> BuiltPrograms.Outcome {
+            try programs.run(
+                "\(BuiltPrograms.folder)/docker-credential-latchkey", [action], input: Data(input.utf8))
+        }
+        for url in ["https://index.docker.io/v1/", "registry.example:5000", "made-up://a"] {
+            let login = { (secret: String) in #"{"ServerURL":"\#(url)","Username":"alice","Secret":"\#(secret)"}"# }
+            #expect(try ours("store", login("ours")).status == 0)
+            #expect(try theirs("get", url).text.contains(#""Secret":"ours""#), "\(url)")
+            #expect(try theirs("store", login("theirs")).status == 0)
+            #expect(try ours("get", url).text.contains(#""Username":"alice","Secret":"theirs""#), "\(url)")
+        }
+        let listed = try JSONSerialization.jsonObject(with: try theirs("list").output) as? [String: String]
+        #expect(try listed == JSONSerialization.jsonObject(with: try ours("list").output) as? [String: String])
+        #expect(listed?.count == 3)
+        #expect(try theirs("erase", "made-up://a").status == 0)
+        #expect(try ours("get", "made-up://a").text == "credentials not found in native keychain\n")
+        #expect(try ours("erase", "registry.example:5000").status == 0)
+        #expect(try theirs("get", "registry.example:5000").text.contains("credentials not found in native keychain"))
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+    }
+
+    /// By the attributes of git-credential-libsecret and docker-credential-secretservice.
+    @Test func gitAndDockerFindWhatTheirHelpersStored() throws {
+        defer { end() }
+        func helper(_ name: String, _ action: String, _ input: String) throws -> BuiltPrograms.Outcome {
+            try programs.run(
+                "\(BuiltPrograms.folder)/\(name)-credential-latchkey", [action], input: Data(input.utf8))
+        }
+        let place = "protocol=https\nhost=git.example:8443\npath=a/b.git\n"
+        let git = [
+            "xdg:schema", "org.gnome.keyring.NetworkPassword", "protocol", "https", "server", "git.example", "port",
+            "8443",
+            "object", "a/b.git",
+        ]
+        #expect(try helper("git", "store", place + "username=alice\npassword=ours\n").status == 0)
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "ours")
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git + ["user", "alice"]).text == "ours")
+        // Over ours, with what newer versions put behind the password.
+        let lines = "theirs\npassword_expiry_utc=33333333333\noauth_refresh_token=t"
+        let stored = try client(
+            "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "alice"], typed: lines)
+        #expect(stored.status == 0, "\(stored.errors)")
+        #expect(
+            try helper("git", "get", place).text
+                == "username=alice\npassword=theirs\npassword_expiry_utc=33333333333\noauth_refresh_token=t\n")
+        #expect(try helper("git", "store", place + "username=alice\npassword=again\n").status == 0)
+        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "again")
+        #expect(try helper("git", "erase", place + "username=alice\npassword=again\n").status == 0)
+        #expect(try programs.latchkey("list").output.isEmpty)
+        // No host, as of a certificate's key.
+        let key = [
+            "xdg:schema", "org.gnome.keyring.NetworkPassword", "protocol", "cert", "object", "/a/key", "user", "",
+        ]
+        #expect(try client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
+        #expect(try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "password=of a key\n")
+
+        for (url, other) in [("https://index.docker.io/v1/", "registry.example:5000"), ("made-up://a", "a.example/v1")]
+        {
+            func docker(_ url: String) -> [String] {
+                [
+                    "xdg:schema", "io.docker.Credentials", "label", "Docker Credentials", "server", url, "docker_cli",
+                    "1",
+                ]
+            }
+            let login = #"{"ServerURL":"\#(url)","Username":"alice","Secret":"ours"}"#
+            #expect(try helper("docker", "store", login).status == 0)
+            #expect(try client("/usr/bin/secret-tool", ["lookup"] + docker(url)).text == "ours", "\(url)")
+            let theirs = try client(
+                "/usr/bin/secret-tool", ["store", "--label=\(other)"] + docker(other) + ["username", "bob"],
+                typed: "theirs")
+            #expect(theirs.status == 0, "\(theirs.errors)")
+            #expect(
+                try helper("docker", "get", other).text.contains(#""Username":"bob","Secret":"theirs""#), "\(other)")
+        }
+        let listed = try helper("docker", "list", "").output
+        #expect((try JSONSerialization.jsonObject(with: listed) as? [String: String])?.count == 4)
     }
 
     @Test func aSessionsCollectionEndsWithTheService() throws {

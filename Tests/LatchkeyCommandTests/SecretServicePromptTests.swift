@@ -99,11 +99,12 @@ struct SecretServicePromptTests {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
         let monitor = try scene.monitor()
         defer { monitor.end() }
-        let script = SecretServiceScene.objects + """
-            made = [service.Unlock([LOGIN])[1] for _ in range(3)]
-            for prompt in made: at(prompt, S + 'Prompt').Prompt('')
-            import sys; sys.stdin.readline()
-            """
+        let script =
+            SecretServiceScene.objects + """
+                made = [service.Unlock([LOGIN])[1] for _ in range(3)]
+                for prompt in made: at(prompt, S + 'Prompt').Prompt('')
+                import sys; sys.stdin.readline()
+                """
         let process = try terminal.start(
             programs, program: "/usr/bin/python3", arguments: ["-c", script],
             changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])
@@ -249,7 +250,7 @@ struct SecretServicePromptTests {
                 except BlockingIOError: pass
                 refused(FAILED, retrieve, 'org.example.One', writing)
                 refused(FAILED, retrieve, 'org.example.One', reading)
-            refused(FAILED, retrieve, 'org.example.One', os.open('/dev/null', os.O_WRONLY))
+                refused(FAILED, retrieve, 'org.example.One', os.open('/dev/null', os.O_WRONLY))
                 refused('org.freedesktop.DBus.Error.InvalidArgs', retrieve, '', writing)
                 assert [len(paths) for paths in service.SearchItems(dbus.Dictionary({}, signature='ss'))] == [1, 0]
                 print(one.hex())

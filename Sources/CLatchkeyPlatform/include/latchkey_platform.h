@@ -185,6 +185,12 @@ int lk_spawn_child(const char *path, char *const argv[], char *const envp[], int
 // input; -1: it keeps ours.
 int lk_run_command(char *const argv[], char *const envp[], int32_t input, int32_t *outcome);
 
+// Becomes the program argv[0], looked for in PATH, with the environment and the variables
+// given (NAME=value, NULL at the end), which stand in place of those of the same name.
+// -errno where that fails.
+int lk_become(char *const argv[], const char *const given[]);
+int lk_keep_on_exec(int32_t fd);
+
 // Starts a program by its path: `in`, `out` and `log` become descriptors 0, 1 and 2,
 // all others are closed. In our session and terminal or, where `apart` is not 0, in a
 // session of its own and in /. Returns the pid or -errno.

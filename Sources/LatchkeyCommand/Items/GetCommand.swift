@@ -71,6 +71,8 @@ struct SecretLookup {
     var oneTime = false
     var clip: ClipboardTime?
     var json = false
+    /// No newline on a terminal.
+    var isBare = false
     var dataDirectory: String?
 
     /// `get [--data-dir DIR] SERVICE [ACCOUNT]`, which scripts call: the argument
@@ -121,7 +123,7 @@ struct SecretLookup {
                 return try console.write(SecretJSON.line(item.jsonMembers + members, value: value.bytes))
             }
             try console.write(value.bytes)
-            if console.outputIsTerminal { try console.write("\n") }
+            if console.outputIsTerminal, !isBare { try console.write("\n") }
         }
     }
 

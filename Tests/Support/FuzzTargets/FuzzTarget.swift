@@ -32,7 +32,7 @@ extension FuzzTarget {
             .lookupAttributes, .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
             .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock,
-            .pamModule,
+            .pamModule, .secretReference, .secretTemplate,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
@@ -41,7 +41,8 @@ extension FuzzTarget {
     #if DEBUG
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
-            .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall, .auditHead,
+            .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall, .auditHead, .gitCredential,
+            .dockerCredential,
         ]
     #else
         private static let internals: [FuzzTarget] = []

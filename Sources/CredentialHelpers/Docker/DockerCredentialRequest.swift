@@ -1,0 +1,56 @@
+package import KeychainPlatform
+package import LatchkeyImport
+
+/// What `docker-credential-latchkey store` reads (docker-credential-helpers, README,
+/// "Development"; credentials/credentials.go, Credentials).
+package struct DockerCredentialRequest: Sendable {
+    package enum Flaw: Error, Hashable, Sendable {
+        case notJSON(line: Int)
+        case tooLong
+        case notText
+        case noServer
+        case noUsername
+
+        /// Of the last two in docker's own words (credentials/error.go), which its client
+        /// compares.
+        package var explanation: String {
+            switch self {
+            case .notJSON(let line): "line \(line) of the input is no JSON"
+            case .tooLong: "the input is longer than \(DockerCredentialRequest.mostBytes) bytes"
+            case .notText: "the input is no text in UTF-8"
+            case .noServer: "no credentials server URL"
+            case .noUsername: "no credentials username"
+            }
+        }
+    }
+
+    /// Ours; docker names none.
+    package static let mostBytes = 1 << 20
+
+    let server: DockerServer
+    let username: String
+    let secret: SharedSecret
+
+    package init(_ input: SourceText) throws(Flaw) {
+        let node: JSONNode
+        do throws(JSONNode.Flaw) { node = try JSONNode.parse(input) } catch { throw .notJSON(line: error.line) }
+        let url = node["ServerURL"]?.text ?? ""
+        username = node["Username"]?.text ?? ""
+        guard !url.isEmpty else { throw .noServer }
+        guard !username.isEmpty else { throw .noUsername }
+        server = DockerServer(url)
+        secret = SharedSecret(node["Secret"]?.secretText?.secret() ?? SecretBytes(count: 0))
+    }
+
+    /// The server that `get` and `erase` read, between blanks.
+    package static func server(_ input: borrowing SecretBytes) throws(Flaw) -> DockerServer {
+        guard input.count <= mostBytes else { throw .tooLong }
+        let text = unsafe input.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+        guard let text else { throw .notText }
+        var url = text[...]
+        while url.first?.isWhitespace == true { url.removeFirst() }
+        while url.last?.isWhitespace == true { url.removeLast() }
+        guard !url.isEmpty else { throw .noServer }
+        return DockerServer(String(url))
+    }
+}

@@ -1,0 +1,128 @@
+package import KeychainModel
+internal import KeychainPlatform
+
+/// docker's credentials in the keychain (FORMATS.md, "Items of git and docker").
+package struct DockerCredentials {
+    private let keychain: HelperKeychain
+
+    package init(_ keychain: HelperKeychain) { self.keychain = keychain }
+
+    package struct Found: Sendable {
+        let username: String
+        let secret: SharedSecret
+    }
+
+    /// nil where there is none.
+    package func get(_ server: DockerServer) throws(KeychainError) -> Found? {
+        for item in try matches(server) where !item.account.isEmpty {
+            do throws(KeychainError) {
+                return Found(username: item.account, secret: try keychain.value(of: item))
+            } catch { guard error.status == .itemNotFound else { throw error } }
+        }
+        return nil
+    }
+
+    /// In place of what docker had for the server, whoever's it was: it has one login a
+    /// registry.
+    package func store(_ request: DockerCredentialRequest) throws(KeychainError) {
+        var refusal: KeychainError?
+        for _ in 0..<Self.mostAttempts {
+            let before = try matches(request.server).filter { $0.origin == .docker }
+            do throws(KeychainError) {
+                if let same = before.first(where: { $0.account.hasSameBytes(as: request.username) }) {
+                    try keychain.change(same, to: request.secret, Self.marks(request))
+                } else {
+                    try add(request)
+                }
+                for other in before where !other.account.hasSameBytes(as: request.username) {
+                    try keychain.remove(other)
+                }
+                return
+            } catch {
+                // Another docker was quicker: what is there now is looked at anew.
+                guard error.status == .duplicateItem || error.status == .itemNotFound else { throw error }
+                refusal = error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    private static let mostAttempts = 8
+
+    private func add(_ request: DockerCredentialRequest) throws(KeychainError) {
+        let owner = (AttributeCode.account, RawValue.string(request.username))
+        var places: [(ItemClass, [(AttributeCode, RawValue)])] = [
+            (.genericPassword, [(.service, .string(request.server.url)), owner])
+        ]
+        if let there = request.server.place?.attributes { places.insert((.internetPassword, there + [owner]), at: 0) }
+        let label = (AttributeCode.label, RawValue.string("Docker: \(request.server.url)"))
+        var refusal: KeychainError?
+        for (itemClass, place) in places {
+            do throws(KeychainError) {
+                return try keychain.add(request.secret, itemClass, place + Self.marks(request) + [label])
+            } catch {
+                guard error.status == .duplicateItem else { throw error }
+                refusal = error
+                if try matches(request.server).contains(where: { $0.origin == .docker }) { throw error }
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Whose it is, and the attributes by which docker-credential-secretservice finds and
+    /// lists it (docker-credential-helpers, secretservice/secretservice.c).
+    private static func marks(_ request: DockerCredentialRequest) -> [(AttributeCode, RawValue)] {
+        let lookup = LookupAttributes([
+            .init(name: "xdg:schema", value: ItemOrigin.dockerSchema), .init(name: "docker_cli", value: "1"),
+            .init(name: "label", value: "Docker Credentials"), .init(name: "server", value: request.server.url),
+            .init(name: "username", value: request.username),
+        ])
+        return [creator, (.lookup, .data((lookup ?? .none).encoded))]
+    }
+
+    private static var creator: (AttributeCode, RawValue) { ("crtr", .integer(ItemOrigin.creators[.docker] ?? 0)) }
+
+    /// Takes away what docker stored; what a person stored stays.
+    package func erase(_ server: DockerServer) throws(KeychainError) {
+        for item in try matches(server) where item.origin == .docker { try keychain.remove(item) }
+    }
+
+    /// The accounts of docker's own, by server.
+    package func list() throws(KeychainError) -> [(url: String, username: String)] {
+        let schema = LookupAttributes([.init(name: "xdg:schema", value: ItemOrigin.dockerSchema)]) ?? .none
+        var accounts: [String: String] = [:]
+        for itemClass in [ItemClass.internetPassword, .genericPassword] {
+            for wanted in [[Self.creator], [(AttributeCode.lookup, RawValue.data(schema.encoded))]] {
+                for item in try keychain.items(itemClass, wanted) where item.origin == .docker {
+                    accounts[DockerServer.url(of: item)] = item.account
+                }
+            }
+        }
+        return accounts.sorted { $0.key < $1.key }.map { (url: $0.key, username: $0.value) }
+    }
+
+    /// docker's own before a person's, then what was changed last.
+    private func matches(_ server: DockerServer) throws(KeychainError) -> [HelperItem] {
+        var found: [HelperItem] = []
+        if let place = server.place {
+            found += try keychain.items(.internetPassword, [(.server, .string(place.server.host))])
+        }
+        for service in [server.url, server.place?.server.text].compactMap({ $0 }) {
+            found += try keychain.items(.genericPassword, [(.service, .string(service))])
+        }
+        let lookup = LookupAttributes([
+            .init(name: "xdg:schema", value: ItemOrigin.dockerSchema), .init(name: "server", value: server.url),
+        ])
+        if let lookup { found += try keychain.items(.genericPassword, [(.lookup, .data(lookup.encoded))]) }
+        var known: Set<[UInt8]> = []
+        return found.filter { item in
+            let isMeant =
+                item.origin == .docker
+                ? DockerServer.url(of: item).hasSameBytes(as: server.url) : server.isMeant(by: item)
+            return isMeant && known.insert(item.reference).inserted
+        }.sorted { one, other in
+            let isOwn = (one.origin == .docker, other.origin == .docker)
+            return isOwn.0 == isOwn.1 ? one.modified > other.modified : isOwn.0
+        }
+    }
+}

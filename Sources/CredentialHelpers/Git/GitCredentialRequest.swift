@@ -1,0 +1,143 @@
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// What git asks or tells a helper (git-credential(1), "INPUT/OUTPUT FORMAT", of git
+/// 2.46). Keys of later versions are ignored, as it demands.
+package struct GitCredentialRequest: Sendable {
+    let place: ServerPlace
+    let scheme: String
+    /// nil: whoever's.
+    let username: String?
+    let secret: GitSecret?
+    let extras: GitExtras
+    /// Good for this once, not to be kept (`ephemeral`, git 2.46).
+    let isEphemeral: Bool
+    /// Whether `authtype` and `credential` can be answered (`capability[]=authtype`, git 2.46).
+    let understandsTypes: Bool
+
+    /// nil where it names no place, which matches nothing: git's own helpers take that for
+    /// a mistake, since it could as well mean everything.
+    package init?(_ lines: CredentialLines) throws(CredentialLines.Flaw) {
+        let host = try lines.text("host") ?? ""
+        let path = try lines.text("path")
+        guard let scheme = try lines.text("protocol"), !scheme.isEmpty, !host.isEmpty || path?.isEmpty == false else {
+            return nil
+        }
+        self.scheme = scheme
+        place = ServerPlace(scheme: scheme, server: ServerName(host), path: path)
+        username = try lines.text("username")
+        secret = try Self.secret(lines)
+        extras = GitExtras(lines)
+        isEphemeral = ["1", "true"].contains(try lines.text("ephemeral"))
+        understandsTypes = try lines.list("capability").contains("authtype")
+    }
+
+    /// The same of one account.
+    func of(_ account: String) -> GitCredentialRequest {
+        GitCredentialRequest(
+            place: place, scheme: scheme, username: account, secret: secret, extras: extras, isEphemeral: isEphemeral,
+            understandsTypes: understandsTypes)
+    }
+
+    private init(
+        place: ServerPlace, scheme: String, username: String, secret: GitSecret?, extras: GitExtras,
+        isEphemeral: Bool, understandsTypes: Bool
+    ) {
+        (self.place, self.scheme, self.username, self.secret) = (place, scheme, username, secret)
+        (self.extras, self.isEphemeral, self.understandsTypes) = (extras, isEphemeral, understandsTypes)
+    }
+
+    /// What git-credential-libsecret looks for (make_attr_list of git-credential-libsecret.c).
+    var lookup: LookupAttributes? {
+        let named: [(String, String?)] = [
+            ("xdg:schema", ItemOrigin.gitSchema), ("protocol", scheme), ("user", username),
+            ("server", place.server.host.isEmpty ? nil : place.server.host),
+            ("port", place.server.port.map { "\($0)" }), ("object", place.path),
+        ]
+        return LookupAttributes(named.compactMap { name, value in value.map { .init(name: name, value: $0) } })
+    }
+
+    private static func secret(_ lines: CredentialLines) throws(CredentialLines.Flaw) -> GitSecret? {
+        if let type = try lines.text("authtype"), !type.isEmpty, let credential = lines.secret("credential") {
+            return GitSecret(kind: .authorization(type: type), value: credential)
+        }
+        return lines.secret("password").map { GitSecret(kind: .password, value: $0) }
+    }
+}
+
+/// What proves to a server who is asking.
+struct GitSecret: Sendable {
+    enum Kind: Sendable, Hashable {
+        case password
+        /// What follows the type in the header Authorization (`authtype`, `credential`).
+        case authorization(type: String)
+
+        /// kSecAttrAuthenticationType of the item. Apple's are four letters.
+        var attribute: String {
+            switch self {
+            case .password: ""
+            case .authorization(let type): Self.prefix + type
+            }
+        }
+
+        /// Apple's own types are all of passwords.
+        init(attribute: String) {
+            self =
+                attribute.hasPrefix(Self.prefix)
+                ? .authorization(type: String(attribute.dropFirst(Self.prefix.count))) : .password
+        }
+
+        static func == (a: Kind, b: Kind) -> Bool { a.attribute.hasSameBytes(as: b.attribute) }
+
+        private static let prefix = "authtype="
+    }
+
+    let kind: Kind
+    let value: SharedSecret
+}
+
+/// What git knows of a password beside it.
+struct GitExtras: Sendable {
+    /// Seconds since 1970-01-01T00:00:00Z, from which on it is no use (git 2.40).
+    var expiry: Int64?
+    /// By which a helper of OAuth gets the next one (git 2.41).
+    var refreshToken: SharedSecret?
+
+    /// What is no number, or not above 0, is no end, as git takes it.
+    init(_ lines: CredentialLines) {
+        do throws(CredentialLines.Flaw) {
+            expiry = try lines.text("password_expiry_utc").flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
+        } catch { expiry = nil }
+        refreshToken = lines.secret("oauth_refresh_token").flatMap { $0.bytes.count == 0 ? nil : $0 }
+    }
+
+    init() {}
+
+    var isEmpty: Bool { expiry == nil && refreshToken == nil }
+
+    func isEqual(to other: GitExtras) -> Bool {
+        guard expiry == other.expiry else { return false }
+        switch (refreshToken, other.refreshToken) {
+        case (nil, nil): return true
+        case (let one?, let two?): return one.bytes.isEqual(to: two.bytes)
+        default: return false
+        }
+    }
+
+    /// The lines in which git says them; the value of the item beside the password.
+    var lines: SharedSecret {
+        var text = ""
+        if let expiry { text += "password_expiry_utc=\(expiry)\n" }
+        let token = refreshToken.map { $0.bytes.count + Self.tokenKey.utf8.count + 1 } ?? 0
+        var writer = SecretWriter(byteCount: text.utf8.count + token)
+        writer.append(text)
+        if let refreshToken {
+            writer.append(Self.tokenKey)
+            writer.append(refreshToken.bytes)
+            writer.append("\n")
+        }
+        return SharedSecret(writer.finish())
+    }
+
+    private static let tokenKey = "oauth_refresh_token="
+}

@@ -1,0 +1,223 @@
+package import KeychainModel
+package import KeychainPlatform
+
+/// git's credentials in the keychain (FORMATS.md, "Items of git and docker").
+package struct GitCredentials {
+    private let keychain: HelperKeychain
+    /// Seconds since 1970-01-01T00:00:00Z.
+    private let now: Int64
+    /// What a person should know, for standard error.
+    package private(set) var notes: [String] = []
+
+    package init(_ keychain: HelperKeychain, clock: any KeychainClock) {
+        self.keychain = keychain
+        now = Int64(clock.wallClock.rounded(.down)) + Self.secondsFrom1970To2001
+    }
+
+    private static let secondsFrom1970To2001: Int64 = 978_307_200
+
+    // MARK: get
+
+    /// nil where there is nothing to say.
+    package mutating func get(_ request: GitCredentialRequest) throws(KeychainError) -> SharedSecret? {
+        var ended: GitAnswer?
+        for match in try matches(request).sorted(by: GitMatch.isBetter(for: request)) {
+            if case .authorization = match.kind, !request.understandsTypes { continue }
+            guard isSayable(match.account), let held = try held(match) else { continue }
+            guard let expiry = held.extras.expiry, expiry <= now else {
+                return GitAnswer(username: match.account, secret: held.secret, extras: held.extras).text
+            }
+            // git itself, from 2.40 on, gives the rest to the helpers behind us.
+            ended = ended ?? GitAnswer(username: match.account, secret: nil, extras: held.extras)
+        }
+        return ended?.text
+    }
+
+    // MARK: store
+
+    package mutating func store(_ request: GitCredentialRequest) throws(KeychainError) {
+        guard let secret = request.secret, secret.value.bytes.count > 0, !request.isEphemeral else { return }
+        let account: String
+        switch (request.username, secret.kind) {
+        case (let name?, _): account = name
+        case (nil, .authorization): account = ""
+        // As git's own helpers: without a name it is no credential.
+        case (nil, .password): return
+        }
+        if let expiry = request.extras.expiry, expiry <= now { return }
+        let wanted = request.of(account)
+        var refusal: KeychainError?
+        for _ in 0..<Self.mostAttempts {
+            let known = try matches(wanted).filter { $0.kind == secret.kind }
+                .sorted(by: GitMatch.isBetter(for: wanted))
+            do throws(KeychainError) {
+                if try isThere(secret, wanted, among: known) { return }
+                return try write(secret, wanted, account, over: known)
+            } catch {
+                // Another git was quicker: what is there now is looked at anew.
+                guard error.status == .duplicateItem || error.status == .itemNotFound else { throw error }
+                refusal = error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    private static let mostAttempts = 8
+
+    /// Whether it is there alike; what is new about its end and its token is kept then.
+    private mutating func isThere(
+        _ secret: GitSecret, _ request: GitCredentialRequest, among known: [GitMatch]
+    ) throws(KeychainError) -> Bool {
+        for match in known {
+            guard let held = try held(match), held.secret.value.bytes.isEqual(to: secret.value.bytes) else {
+                continue
+            }
+            if held.extras.isEqual(to: request.extras) { return true }
+            guard match.item.origin == .git, held.isPlain else { continue }
+            try keep(request.extras, of: match.item)
+            return true
+        }
+        return false
+    }
+
+    private func write(
+        _ secret: GitSecret, _ request: GitCredentialRequest, _ account: String, over known: [GitMatch]
+    ) throws(KeychainError) {
+        let creator = (AttributeCode("crtr"), RawValue.integer(ItemOrigin.creators[.git] ?? 0))
+        if let item = known.first(where: { $0.isPlace(of: request) })?.item {
+            try keychain.change(item, to: secret.value, [creator])
+            return try keep(request.extras, of: item)
+        }
+        let label = (AttributeCode.label, RawValue.string("Git: \(request.place.address)"))
+        var refusal: KeychainError?
+        for (itemClass, place) in places(of: request, secret.kind, account) {
+            do throws(KeychainError) {
+                try keychain.add(secret.value, itemClass, place + [creator, label])
+                guard !request.extras.isEmpty else { return }
+                let isNew = { (match: GitMatch) in match.kind == secret.kind && match.isPlace(of: request) }
+                guard let match = try matches(request).first(where: isNew) else { return }
+                return try keep(request.extras, of: match.item)
+            } catch {
+                guard error.status == .duplicateItem else { throw error }
+                refusal = error
+                if try matches(request).contains(where: { $0.isPlace(of: request) }) { throw error }
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Where it may stand: the second where another program's item has the first.
+    private func places(
+        of request: GitCredentialRequest, _ kind: GitSecret.Kind, _ account: String
+    ) -> [(ItemClass, [(AttributeCode, RawValue)])] {
+        let owner = (AttributeCode.account, RawValue.string(account))
+        let type: [(AttributeCode, RawValue)] = kind == .password ? [] : [("atyp", .string(kind.attribute))]
+        let internet = request.place.attributes.map { [(ItemClass.internetPassword, $0 + [owner] + type)] } ?? []
+        // No other program has items of these types, and only HTTP has such types.
+        guard kind == .password else { return internet }
+        return internet + [(.genericPassword, [(.service, .string(request.place.address)), owner])]
+    }
+
+    // MARK: erase
+
+    /// Takes away what git stored and what matches, also by its secret where one is said:
+    /// a password that was refused is not the newer one that may be there by now.
+    package mutating func erase(_ request: GitCredentialRequest) throws(KeychainError) {
+        for match in try matches(request) {
+            if let secret = request.secret {
+                guard let held = try held(match), held.secret.value.bytes.isEqual(to: secret.value.bytes) else {
+                    continue
+                }
+            }
+            guard match.item.origin == .git else {
+                notes.append(
+                    "what a person stored stays; `latchkey rm` removes it, and `latchkey set` replaces it.")
+                continue
+            }
+            try keychain.remove(match.item)
+            for beside in try beside(match.item) { try keychain.remove(beside) }
+        }
+    }
+
+    // MARK: Looking
+
+    private func matches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
+        let owner: [(AttributeCode, RawValue)] = request.username.map { [(.account, .string($0))] } ?? []
+        if request.place.attributes != nil {
+            let there = try keychain.items(
+                .internetPassword, [(.server, .string(request.place.server.host))] + owner)
+            let found = there.compactMap { GitMatch($0, request) }
+            if !found.isEmpty { return found }
+        }
+        var found: [GitMatch] = []
+        for service in GitMatch.services(for: request) {
+            found += try keychain.items(.genericPassword, [(.service, .string(service))] + owner).compactMap {
+                GitMatch($0, request)
+            }
+        }
+        return found.isEmpty ? try filedElsewhere(request) : found
+    }
+
+    /// What git-credential-libsecret stored where its place was taken, or had no host.
+    private func filedElsewhere(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
+        guard let lookup = request.lookup else { return [] }
+        return try keychain.items(.genericPassword, [(.lookup, .data(lookup.encoded))]).compactMap {
+            GitMatch(filedElsewhere: $0, request)
+        }
+    }
+
+    /// What an item holds; nil where git cannot be told of it.
+    private mutating func held(_ match: GitMatch) throws(KeychainError) -> HeldCredential? {
+        let item = match.item
+        let value: SharedSecret
+        do throws(KeychainError) { value = try keychain.value(of: item) } catch {
+            guard error.status == .itemNotFound else { throw error }
+            return nil
+        }
+        guard value.bytes.count > 0 else { return nil }
+        guard let held = HeldCredential(value, of: match) else {
+            notes.append("an item of that server has several lines or a byte 0, which git cannot be told.")
+            return nil
+        }
+        guard item.origin == .git, held.isPlain else { return held }
+        return HeldCredential(secret: held.secret, extras: try extras(of: item), isPlain: true)
+    }
+
+    /// A name with a line of its own would be read as another key.
+    private mutating func isSayable(_ account: String) -> Bool {
+        guard account.utf8.contains(where: { $0 == UInt8(ascii: "\n") || $0 == 0 }) else { return true }
+        notes.append("an account of that server has several lines or a byte 0, which git cannot be told.")
+        return false
+    }
+
+    // MARK: Beside the password
+
+    /// The item with the end and the token of a password.
+    private func beside(_ item: HelperItem) throws(KeychainError) -> [HelperItem] {
+        try keychain.items(
+            .genericPassword, [(.service, .string(GitMatch.serviceBeside(item))), (.account, .string(item.account))])
+    }
+
+    private func extras(of item: HelperItem) throws(KeychainError) -> GitExtras {
+        // What was written before the password belongs to another one.
+        guard let beside = try beside(item).first, beside.modified >= item.modified else { return GitExtras() }
+        let value = try keychain.value(of: beside)
+        do throws(CredentialLines.Flaw) { return GitExtras(try CredentialLines(value)) } catch { return GitExtras() }
+    }
+
+    private func keep(_ extras: GitExtras, of item: HelperItem) throws(KeychainError) {
+        let before = try beside(item)
+        guard !extras.isEmpty else {
+            for old in before { try keychain.remove(old) }
+            return
+        }
+        if let there = before.first { return try keychain.change(there, to: extras.lines, []) }
+        try keychain.add(
+            extras.lines, .genericPassword,
+            [
+                (.service, .string(GitMatch.serviceBeside(item))), (.account, .string(item.account)),
+                ("crtr", .integer(ItemOrigin.creators[.git] ?? 0)),
+                (.label, .string("Git: expiry and refresh token")),
+            ])
+    }
+}

@@ -1,0 +1,84 @@
+internal import KeychainModel
+
+/// An item that is what git asks for.
+///
+/// What git stored is good for its protocol and path; what a person stored and that names
+/// neither, for https and every path: nobody's password goes over the network in the clear
+/// because of what was left out.
+struct GitMatch: Sendable {
+    let item: HelperItem
+
+    /// nil where it is not.
+    init?(_ item: HelperItem, _ request: GitCredentialRequest) {
+        guard item.origin == .git || item.origin == .person, !item.isNegative else { return nil }
+        if let schemeOfOther = item.attributes.lookup?["protocol"], schemeOfOther != request.scheme { return nil }
+        self.item = item
+        guard item.itemClass == .internetPassword else {
+            guard item.service.hasSameBytes(as: request.place.address) || item.origin == .person else { return nil }
+            return
+        }
+        let scheme = item.hasProtocol ? item.scheme : "https"
+        guard scheme == request.scheme,
+            ServerPlace.isSamePort(item.port, request.place.server.port, scheme: request.scheme),
+            hasPath(of: request)
+        else { return nil }
+    }
+
+    /// A generic password that was found by git's lookup attributes.
+    init?(filedElsewhere item: HelperItem, _ request: GitCredentialRequest) {
+        guard item.origin == .git, !item.isNegative else { return nil }
+        self.item = item
+    }
+
+    private func hasPath(of request: GitCredentialRequest) -> Bool {
+        guard let path = request.place.path else { return item.origin == .git || item.path.isEmpty }
+        return isPath(path) || item.origin == .person && item.path.isEmpty
+    }
+
+    private func isPath(_ path: String) -> Bool {
+        ServerPlace.plain(item.path).utf8.elementsEqual(ServerPlace.plain(path).utf8)
+    }
+
+    /// Also where the item's own account is but a digest of its lookup attributes.
+    var account: String { item.attributes.lookup?["user"] ?? item.account }
+
+    var kind: GitSecret.Kind { GitSecret.Kind(attribute: item.authenticationType) }
+
+    /// Whether what git stores for the request replaces what is here: its own, or a
+    /// person's internet password that says nothing else (as with Secret Service).
+    func isPlace(of request: GitCredentialRequest) -> Bool {
+        guard item.itemClass == .internetPassword else { return item.origin == .git }
+        return isPath(request.place.path ?? "")
+    }
+
+    /// The path that was asked for before others, git's own before a person's, then what
+    /// was changed last.
+    static func isBetter(for request: GitCredentialRequest) -> (GitMatch, GitMatch) -> Bool {
+        func rank(_ match: GitMatch) -> Int {
+            let isThere = match.item.itemClass == .genericPassword || match.isPath(request.place.path ?? "")
+            return (isThere ? 0 : 2) + (match.item.origin == .git ? 0 : 1)
+        }
+        return { one, other in
+            let (first, second) = (rank(one), rank(other))
+            return first == second ? one.item.modified > other.item.modified : first < second
+        }
+    }
+
+    /// The services of generic passwords that are meant: what git stored where there is no
+    /// internet password, and for https what a person named after the server.
+    static func services(for request: GitCredentialRequest) -> [String] {
+        let server = request.place.server.text
+        return [request.place.address] + (request.scheme == "https" && !server.isEmpty ? [server] : [])
+    }
+
+    /// The service of the item with the end and the token of a password.
+    static func serviceBeside(_ item: HelperItem) -> String {
+        let name: String =
+            item.itemClass == .internetPassword
+            ? ServerPlace(
+                scheme: item.scheme, server: ServerName(host: item.server, port: item.port), path: item.path
+            ).address : item.service
+        let type = item.authenticationType
+        return "git-credential-latchkey " + (type.isEmpty ? "" : "\(type) ") + name
+    }
+}

@@ -1,0 +1,36 @@
+package import KeychainModel
+
+/// Why a helper did not do what it was asked: lines for standard error, of which the last
+/// says what to do, and an exit status (those of `latchkey`). Holds no secret.
+package struct HelperFailure: Error, Hashable, Sendable {
+    package let status: Int32
+    package let lines: [String]
+
+    package init(_ status: Int32, _ lines: String...) { (self.status, self.lines) = (status, lines) }
+
+    package init(_ error: KeychainError) {
+        let below = error.underlying.map { " (\($0))" } ?? ""
+        switch (error.status, error.reason) {
+        case (_, .locked):
+            self.init(Self.locked, "the keychain is locked\(below); `latchkey unlock` opens it.")
+        case (.interactionNotAllowed, _), (.interactionRequired, _), (.authFailed, _), (.userCanceled, _):
+            self.init(Self.locked, error.reason.explanation + below, "A helper asks nobody: `latchkey get` does.")
+        case (.missingEntitlement, _):
+            self.init(Self.denied, error.reason.explanation + below, Self.look)
+        case (.decode, _):
+            self.init(Self.damaged, error.reason.explanation + below, "`latchkey doctor` says how to go on.")
+        default:
+            self.init(Self.unavailable, error.reason.explanation + below, Self.look)
+        }
+    }
+
+    private static let look = "`latchkey status` says more."
+
+    static let noMatch: Int32 = 1
+    static let usage: Int32 = 2
+    private static let locked: Int32 = 3
+    private static let denied: Int32 = 4
+    private static let damaged: Int32 = 5
+    /// EX_UNAVAILABLE of sysexits.h.
+    static let unavailable: Int32 = 69
+}

@@ -1,0 +1,124 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// `docker-credential-latchkey` with a real daemon and enclave, by the protocol of
+/// docker-credential-helpers: what docker writes to it, what it compares in the answer.
+@Suite struct DockerHelperEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    @discardableResult
+    func docker(_ action: String, _ input: String = "") throws -> BuiltPrograms.Outcome {
+        try programs.run(
+            "\(BuiltPrograms.folder)/docker-credential-latchkey", [action], input: Data(input.utf8))
+    }
+
+    func store(_ url: String, _ name: String, _ secret: String) throws {
+        let object = try JSONSerialization.data(
+            withJSONObject: ["ServerURL": url, "Username": name, "Secret": secret], options: .withoutEscapingSlashes)
+        let outcome = try docker("store", String(decoding: object, as: UTF8.self))
+        #expect(outcome.status == 0 && outcome.text == "" && outcome.errors == "", "\(outcome.text)\(outcome.errors)")
+    }
+
+    func get(_ url: String) throws -> [String: String]? {
+        let outcome = try docker("get", url)
+        guard outcome.status == 0 else {
+            #expect(outcome.status == 1 && outcome.text == "credentials not found in native keychain\n")
+            return nil
+        }
+        return try JSONSerialization.jsonObject(with: outcome.output) as? [String: String]
+    }
+
+    static let hub = "https://index.docker.io/v1/"
+
+    @Test func loginPullLogoutAsDockerDoesThem() throws {
+        #expect(try get(Self.hub) == nil)
+        try store(Self.hub, "alice", "pw \"ü\" \\ /\t\u{1}")
+        #expect(try get(Self.hub) == ["ServerURL": Self.hub, "Username": "alice", "Secret": "pw \"ü\" \\ /\t\u{1}"])
+        #expect(try programs.latchkey("get", "index.docker.io").text == "pw \"ü\" \\ /\t\u{1}")
+        try store("registry.example:5000", "<token>", "identity")
+        #expect(try get("registry.example:5000\n")?["Username"] == "<token>")
+        let list = try docker("list").output
+        #expect(
+            try JSONSerialization.jsonObject(with: list) as? [String: String] == [
+                Self.hub: "alice", "registry.example:5000": "<token>",
+            ])
+        // Another login at the registry takes the place of the first.
+        try store(Self.hub, "bob", "other")
+        #expect(try get(Self.hub)?["Username"] == "bob")
+        #expect(try programs.latchkey("get", "index.docker.io", "alice").status == 1)
+        #expect(try docker("erase", Self.hub).status == 0)
+        #expect(try get(Self.hub) == nil)
+        #expect(try docker("erase", Self.hub).status == 0)
+        #expect(try docker("list").text == #"{"registry.example:5000":"<token>"}"# + "\n")
+    }
+
+    @Test func everySpellingOfAServerIsOneOfItsOwn() throws {
+        let urls = [
+            "https://a.example", "https://a.example/", "a.example", "http://a.example", "a.example:443", "A.example",
+            "https://a.example:0443", "HTTPS://a.example", "https://[::1]:5000/v2", "made-up://a.example",
+            "a.example/v1",
+            "https://a.example/v2?x=y",
+        ]
+        for (number, url) in urls.enumerated() { try store(url, "alice", "pw\(number)") }
+        for (number, url) in urls.enumerated() { #expect(try get(url)?["Secret"] == "pw\(number)", "\(url)") }
+        let listed = try JSONSerialization.jsonObject(with: try docker("list").output) as? [String: String]
+        #expect(listed?.keys.sorted() == urls.sorted())
+        #expect(try docker("erase", "a.example").status == 0)
+        #expect(try get("a.example") == nil && get("https://a.example") != nil)
+    }
+
+    @Test func gitsAndAPersonsItemsAreNotDockersToTakeAway() throws {
+        try programs.latchkey("set", "ghcr.example", "alice", input: Data("by hand".utf8))
+        #expect(try get("ghcr.example")?["Secret"] == "by hand")
+        #expect(try get("http://ghcr.example") == nil, "over http")
+        #expect(try docker("list").text == "{}\n")
+        #expect(try docker("erase", "ghcr.example").status == 0)
+        #expect(try programs.latchkey("get", "ghcr.example", "alice").text == "by hand")
+        let git = "protocol=https\nhost=both.example\nusername=alice\npassword=of git\n"
+        let helper = "\(BuiltPrograms.folder)/git-credential-latchkey"
+        #expect(try programs.run(helper, ["store"], input: Data(git.utf8)).status == 0)
+        #expect(try get("https://both.example") == nil)
+        try store("https://both.example", "alice", "of docker")
+        #expect(try get("https://both.example")?["Secret"] == "of docker")
+        let asked = try programs.run(helper, ["get"], input: Data("protocol=https\nhost=both.example\n".utf8))
+        #expect(asked.text == "username=alice\npassword=of git\n")
+        #expect(try docker("erase", "https://both.example").status == 0)
+        #expect(
+            try programs.run(helper, ["get"], input: Data("protocol=https\nhost=both.example\n".utf8)).text
+                == asked.text)
+    }
+
+    /// docker's client compares these texts (credentials/error.go).
+    @Test(arguments: [
+        ("get", "", "no credentials server URL"), ("get", " \n", "no credentials server URL"),
+        ("erase", "", "no credentials server URL"), ("store", "{}", "no credentials server URL"),
+        ("store", #"{"ServerURL":"a","Secret":"CANARY"}"#, "no credentials username"),
+        ("store", #"{"ServerURL":"a","Secret":"CANARY""#, "line 1 of the input is no JSON"),
+        ("store", "CANARY", "line 1 of the input is no JSON"),
+        ("get", "none", "credentials not found in native keychain"),
+        ("frobnicate", "", "usage: docker-credential-latchkey (store|get|erase|list|version)"),
+    ])
+    func whatIsMissingIsSaidInDockersWords(action: String, input: String, said: String) throws {
+        let outcome = try docker(action, input)
+        #expect(outcome.status == 1 && outcome.text == said + "\n", "\(outcome.text)")
+        #expect(!outcome.errors.contains("CANARY"))
+    }
+
+    @Test func theVersionIsSaid() throws {
+        #expect(try docker("version").text.hasPrefix("docker-credential-latchkey "))
+        #expect(try programs.run("\(BuiltPrograms.folder)/docker-credential-latchkey", []).status == 1)
+    }
+
+    @Test func aLockedKeychainFailsAtOnceAndSaysWhy() throws {
+        try store(Self.hub, "alice", "pw")
+        #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
+        #expect(try programs.latchkey("lock").status == 0)
+        for (action, input) in [("get", Self.hub), ("list", ""), ("erase", Self.hub)] {
+            let outcome = try docker(action, input)
+            #expect(outcome.status == 3 && outcome.text.contains("`latchkey unlock` opens it"), "\(outcome.text)")
+        }
+    }
+}

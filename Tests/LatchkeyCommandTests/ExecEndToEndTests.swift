@@ -1,0 +1,232 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// `latchkey exec`, `read`, `inject` and `credential` over the real programs.
+@Suite struct ExecEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws {
+        programs = try BuiltPrograms()
+        for (service, account, secret) in [
+            ("mail", "alice", "pw ü"), ("a/b c", "x%y", "odd"), ("git", "", "no account"), ("nul", "z", "a\u{0}b"),
+        ] {
+            try programs.latchkey("set", "--raw", "--", service, account, input: Data(secret.utf8))
+        }
+    }
+
+    // MARK: exec
+
+    @Test func aCommandGetsSecretsInVariablesAndFilesWithoutNames() throws {
+        let outcome = try programs.latchkey(
+            "exec", "--env", "A=mail/alice", "--env", "B=a%2Fb%20c/x%25y", "--fd", "C=git/", "--file",
+            "D=latchkey://nul/z",
+            "--", "sh", "-c", #"printf '%s,%s,' "$A" "$B"; cat <&"$C"; printf ,; cat "$D" "$D" | od -An -c"#)
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        #expect(outcome.text == "pw ü,odd,no account,   a  \\0   b   a  \\0   b\n", "\(outcome.text)")
+    }
+
+    /// execve(2) into the command: no process of ours in between, and nothing in its
+    /// arguments.
+    @Test func theCommandIsThisProcess() throws {
+        let inner =
+            #"echo $$; tr "\0" " " </proc/$$/cmdline; echo; readlink /proc/$$/exe; ls /proc/$$/fd | wc -l; ulimit -c"#
+        func lines(_ command: String) throws -> [String] {
+            let outcome = try programs.shell(
+                command + " sh -c '" + inner + #"' >"$HOME/inner" & echo $!; wait; cat "$HOME/inner""#)
+            return outcome.text.split(separator: "\n").map(String.init)
+        }
+        let seen = try lines("latchkey exec --env A=mail/alice --")
+        #expect(seen.count == 6 && seen.filter { $0 == seen[0] }.count == 2, "\(seen)")
+        #expect(seen[2].hasPrefix("sh -c ") && !seen[2].contains("pw ü") && !seen[3].hasSuffix("latchkey"), "\(seen)")
+        // The descriptors that it would have without us: no socket, nothing else of ours.
+        #expect(try seen[4] == lines("")[4] && seen[5] == "0", "\(seen)")
+    }
+
+    @Test func aVariableOfThatNameIsReplacedAndTheOthersStayAsTheyAre() throws {
+        let outcome = try programs.run(
+            "/bin/sh",
+            [
+                "-c",
+                #"X=$(printf '\377') latchkey exec --env A=mail/alice -- env -0 | grep -zac '^A='; "#
+                    + #"X=$(printf '\377') latchkey exec --env A=mail/alice -- sh -c 'printf %s "$X"' | od -An -tx1"#,
+            ],
+            changing: ["A": "before"])
+        #expect(outcome.text == "1\n ff\n", "\(outcome.text)\(outcome.errors)")
+    }
+
+    @Test(arguments: [("exit 7", 7), ("kill -9 $$", 137), ("true", 0)] as [(String, Int32)])
+    func theOutcomeIsTheCommandsOwn(script: String, status: Int32) throws {
+        let outcome = try programs.shell("latchkey exec --env A=mail/alice -- sh -c '\(script)'; echo $?")
+        #expect(outcome.text == "\(status)\n", "\(outcome.errors)")
+    }
+
+    @Test(
+        arguments: [
+            (["--env", "A=mail/alice", "--env", "B=none/x"], 1, "of latchkey://none/x"),
+            (["--env", "A=nul/z"], 2, "has a byte 0"),
+            (["--env", "A=mail/alice", "--file", "A=git"], 2, "is named twice"),
+            (["--env", "1A=mail/alice"], 2, "is no NAME=SERVICE/ACCOUNT"),
+            (["--env", "A"], 2, "is no NAME=SERVICE/ACCOUNT"),
+            (["--env", "A=op://mail/alice"], 2, "a scheme other than latchkey://"),
+            (["--env", "A=a/b/c"], 2, "more than SERVICE/ACCOUNT"),
+            (["--env", "A=%zz"], 2, "hexadecimal digits"), (["--env", "A=mail?x=y"], 2, "only kind=internet"),
+            ([], 2, "no secret is named"),
+        ] as [([String], Int32, String)])
+    func nothingIsStartedWhereASecretIsMissing(options: [String], status: Int32, said: String) throws {
+        let outcome = try programs.run(
+            BuiltPrograms.latchkey, ["exec"] + options + ["--", "touch", programs.home + "/started"])
+        #expect(outcome.status == status && outcome.errors.contains(said), "\(outcome.status) \(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/started"))
+    }
+
+    @Test func aCommandThatCannotStartIsSaid() throws {
+        let missing = try programs.latchkey("exec", "--env", "A=mail/alice", "--", "no-such-command-at-all")
+        #expect(missing.status == 127 && missing.errors.contains("cannot be started"), "\(missing.errors)")
+        #expect(try programs.latchkey("exec", "--env", "A=mail/alice", "--", "/tmp").status == 126)
+    }
+
+    /// What --env costs, which its help says (THREAT_MODEL.md, S10b).
+    @Test func whoeverLooksSeesTheVariablesOfACommand() throws {
+        let outcome = try programs.shell(
+            #"mkfifo "$HOME/p"; latchkey exec --env A=mail/alice -- cat "$HOME/p" & exec 3>"$HOME/p"; "#
+                + #"tr '\0' '\n' </proc/$!/environ | grep '^A='; echo end >&3; exec 3>&-; wait"#)
+        #expect(
+            outcome.text.contains("A=pw ü\n") && outcome.text.hasSuffix("end\n"), "\(outcome.text)\(outcome.errors)")
+    }
+
+    @Test func nobodyWritesWhatTheCommandReads() throws {
+        let outcome = try programs.latchkey(
+            "exec", "--file", "A=mail/alice", "--", "sh", "-c", #"echo other >"$A"; cat "$A""#)
+        #expect(outcome.text == "pw ü" && outcome.errors.contains("not permitted"), "\(outcome.errors)")
+    }
+
+    // MARK: read
+
+    @Test func aReferenceIsRead() throws {
+        #expect(try programs.latchkey("read", "latchkey://mail/alice").text == "pw ü")
+        #expect(try programs.latchkey("read", "-n", "a%2Fb%20c").text == "odd")
+        #expect(try programs.latchkey("read", "mail?kind=internet").status == 1)
+        let json = try programs.latchkey("read", "--json", "mail/alice").text
+        #expect(try json == programs.latchkey("get", "--json", "mail", "alice").text)
+        try programs.latchkey("set", "totp", "alice (otp)", input: Data("GEZDGNBVGY3TQOJQ".utf8))
+        let code = try programs.latchkey("read", "totp/alice?attribute=otp")
+        #expect(code.text.count == 6 && code.text.allSatisfy(\.isNumber), "\(code.errors)")
+    }
+
+    // MARK: inject
+
+    @Test func aTemplateIsFilled() throws {
+        let template =
+            "a: {{ latchkey://mail/alice }}\nb: '{{latchkey://a%2Fb%20c/x%25y}}' {{ .Values }} {{ latchkey:{{ }}\n"
+        let filled = try programs.latchkey("inject", input: Data(template.utf8))
+        #expect(filled.text == "a: pw ü\nb: 'odd' {{ .Values }} {{\n", "\(filled.errors)")
+        let file = programs.home + "/out.conf"
+        try "before".write(toFile: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+        try template.write(toFile: programs.home + "/in", atomically: true, encoding: .utf8)
+        let written = try programs.latchkey("inject", "--in", programs.home + "/in", "--out", file, "--json")
+        #expect(written.text == #"{"file":"\#(file)","secrets":2}"# + "\n", "\(written.errors)")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == filled.text)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber
+        #expect(mode?.intValue == 0o600)
+    }
+
+    @Test(
+        arguments: [
+            ("x\n{{ latchkey://none/x }}", 1, "of latchkey://none/x"),
+            ("x\ny {{ latchkey://a/b/c }}", 2, "line 2 of the template"),
+            ("{{ latchkey://mail/alice\n}}", 2, "line 1 of the template"),
+            ("{{ latchkey:x }}", 2, "line 1 of the template"),
+        ] as [(String, Int32, String)])
+    func whereOneIsMissingNothingIsWritten(template: String, status: Int32, said: String) throws {
+        let file = programs.home + "/out.conf"
+        try "before".write(toFile: file, atomically: true, encoding: .utf8)
+        for arguments in [["inject"], ["inject", "--out", file]] {
+            let outcome = try programs.run(
+                BuiltPrograms.latchkey, arguments, input: Data(("{{ latchkey://mail/alice }}" + template).utf8))
+            #expect(outcome.status == status && outcome.output.isEmpty, "\(outcome.status) \(outcome.text)")
+            #expect(outcome.errors.contains(said) && !outcome.errors.contains("pw ü"), "\(outcome.errors)")
+        }
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "before")
+    }
+
+    @Test func linksAndDevicesAreNoTarget() throws {
+        let link = programs.home + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: programs.home + "/elsewhere")
+        for target in [link, "/dev/null", "/dev/tty", programs.home] {
+            let outcome = try programs.latchkey(
+                "inject", "--out", target, input: Data("{{ latchkey://mail/alice }}".utf8))
+            #expect(
+                outcome.status == 2 && outcome.errors.contains("the target is no file"), "\(target): \(outcome.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/elsewhere"))
+    }
+
+    // MARK: credential
+
+    @Test func awsGetsItsForm() throws {
+        try programs.latchkey("set", "aws", "AKIAEXAMPLE", input: Data("se\"cret/+".utf8))
+        try programs.latchkey("set", "aws-session", "AKIAEXAMPLE", input: Data("token==".utf8))
+        let plain = try programs.latchkey("credential", "aws", "aws")
+        #expect(
+            plain.text == #"{"Version":1,"AccessKeyId":"AKIAEXAMPLE","SecretAccessKey":"se\"cret/+"}"# + "\n",
+            "\(plain.errors)")
+        let session = try programs.latchkey(
+            "credential", "aws", "aws/AKIAEXAMPLE", "--session-token", "aws-session", "--expiration",
+            "2030-01-31T00:00:00Z")
+        #expect(
+            session.text
+                == #"{"Version":1,"AccessKeyId":"AKIAEXAMPLE","SecretAccessKey":"se\"cret/+","SessionToken":"token==","Expiration":"2030-01-31T00:00:00Z"}"#
+                + "\n",
+            "\(session.errors)")
+        #expect(try programs.latchkey("credential", "aws", "git").errors.contains("the item has no account"))
+        #expect(try programs.latchkey("credential", "aws", "none").status == 1)
+        #expect(try programs.latchkey("credential", "aws", "aws", "--expiration", "soon").status == 2)
+    }
+
+    @Test func kubernetesGetsItsForm() throws {
+        let v1 =
+            #"{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"pw ü"}}"#
+            + "\n"
+        #expect(try programs.latchkey("credential", "kubernetes", "mail/alice").text == v1)
+        let asking = { (version: String) in
+            [
+                "KUBERNETES_EXEC_INFO":
+                    #"{"apiVersion":"\#(version)","kind":"ExecCredential","spec":{"interactive":false}}"#
+            ]
+        }
+        let old = try programs.latchkey(
+            "credential", "kubernetes", "mail/alice", changing: asking("client.authentication.k8s.io/v1beta1"))
+        #expect(old.text == v1.replacing("k8s.io/v1", with: "k8s.io/v1beta1"))
+        for info in [asking("client.authentication.k8s.io/v9"), ["KUBERNETES_EXEC_INFO": "CANARY"]] {
+            let refused = try programs.latchkey("credential", "kubernetes", "mail/alice", changing: info)
+            #expect(
+                refused.status == 2 && refused.output.isEmpty && !refused.errors.contains("CANARY"), "\(refused.errors)"
+            )
+        }
+        let pair = try programs.latchkey("credential", "kubernetes", "--certificate", "mail", "--key", "a%2Fb%20c")
+        #expect(
+            pair.text.contains(#""status":{"clientCertificateData":"pw ü","clientKeyData":"odd"}"#), "\(pair.errors)")
+        #expect(try programs.latchkey("credential", "kubernetes", "--key", "mail").status == 2)
+        let bytes = Data([0xff, 0xfe])
+        try programs.latchkey("set", "--raw", "bytes", input: bytes)
+        #expect(try programs.latchkey("credential", "kubernetes", "bytes").errors.contains("no text in UTF-8"))
+    }
+
+    @Test func aLockedKeychainStartsAndWritesNothing() throws {
+        #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
+        #expect(try programs.latchkey("lock").status == 0)
+        for arguments in [
+            ["exec", "--env", "A=mail/alice", "--", "touch", programs.home + "/started"], ["read", "mail/alice"],
+            ["credential", "aws", "mail"], ["credential", "kubernetes", "mail"],
+        ] {
+            let outcome = try programs.run("/usr/bin/setsid", ["-w", BuiltPrograms.latchkey] + arguments)
+            #expect(outcome.status == 3 && outcome.output.isEmpty, "\(arguments)")
+            #expect(outcome.errors.contains("latchkey unlock"), "\(outcome.errors)")
+        }
+        let filled = try programs.latchkey("inject", input: Data("{{ latchkey://mail }}".utf8))
+        #expect(filled.status == 3 && filled.output.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/started"))
+    }
+}

@@ -1,0 +1,324 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+/// `git-credential-latchkey` with a real daemon and enclave: called by git, and called as
+/// newer versions of git call it than there are here.
+@Suite struct GitHelperEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws {
+        programs = try BuiltPrograms()
+        // What git does for itself: no configuration of the machine's, and no prompt.
+        try #"[credential]\#n helper = latchkey\#n"#.write(
+            toFile: programs.home + "/.gitconfig", atomically: true, encoding: .utf8)
+    }
+
+    static let quiet: [String: String?] = ["GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"]
+
+    @discardableResult
+    func git(_ action: String, _ lines: String...) throws -> BuiltPrograms.Outcome {
+        try programs.run(
+            "/usr/bin/git", ["credential", action], input: Data((lines.joined(separator: "\n") + "\n").utf8),
+            changing: Self.quiet)
+    }
+
+    @discardableResult
+    func helper(_ action: String, _ lines: String...) throws -> BuiltPrograms.Outcome {
+        try programs.run(
+            "\(BuiltPrograms.folder)/git-credential-latchkey", [action],
+            input: Data((lines.joined(separator: "\n") + "\n").utf8))
+    }
+
+    func get(_ lines: String...) throws -> String {
+        let outcome = try programs.run(
+            "\(BuiltPrograms.folder)/git-credential-latchkey", ["get"],
+            input: Data((lines.joined(separator: "\n") + "\n\n").utf8))
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        return outcome.text
+    }
+
+    static let place = "protocol=https\nhost=git.example"
+
+    // MARK: git itself
+
+    @Test func gitFillsApprovesAndRejects() throws {
+        // Nothing stored: git would ask, and may not.
+        let empty = try git("fill", Self.place)
+        #expect(empty.status == 128 && empty.errors.contains("terminal prompts disabled"), "\(empty.errors)")
+        let credential = Self.place + "\nusername=alice\npassword=pw ü=1"
+        let approved = try git("approve", credential)
+        #expect(approved.status == 0 && approved.errors == "", "\(approved.errors)")
+        #expect(try git("fill", Self.place).text == credential + "\n")
+        #expect(try programs.latchkey("get", "git.example").text == "pw ü=1")
+        let item = try programs.latchkey("info", "--internet", "git.example", "alice").text
+        #expect(item.contains("https") && item.contains("Git: https://git.example"), "\(item)")
+        // Again the same changes nothing.
+        let before = try programs.latchkey("get", "--json", "git.example").text
+        try git("approve", credential)
+        #expect(try programs.latchkey("get", "--json", "git.example").text == before)
+        try git("approve", Self.place, "username=alice", "password=next")
+        #expect(try git("fill", Self.place, "username=alice").text.hasSuffix("password=next\n"))
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+        #expect(try git("reject", Self.place, "username=alice", "password=next").status == 0)
+        #expect(try git("fill", Self.place).status == 128)
+        #expect(try programs.latchkey("list").output.isEmpty)
+    }
+
+    @Test func aStaleRejectTakesNoNewerPasswordAway() throws {
+        try helper("store", Self.place, "username=alice", "password=new")
+        #expect(try git("reject", Self.place, "username=alice", "password=old").status == 0)
+        #expect(try get(Self.place) == "username=alice\npassword=new\n")
+        // Without a password whatever matches goes, as git says.
+        try helper("store", Self.place, "username=bob", "password=other")
+        try helper("erase", Self.place, "username=bob")
+        #expect(try get(Self.place) == "username=alice\npassword=new\n")
+        try helper("erase", Self.place)
+        #expect(try get(Self.place) == "")
+    }
+
+    // MARK: What is meant
+
+    @Test func serversProtocolsAndPathsAreApart() throws {
+        let places = [
+            "protocol=https\nhost=git.example", "protocol=http\nhost=git.example",
+            "protocol=https\nhost=git.example:8443", "protocol=https\nhost=git.example\npath=a/b.git",
+            "protocol=https\nhost=[::1]:8443", "protocol=cert\npath=/home/a/key.pem",
+            "protocol=smtp\nhost=git.example:25",
+            "protocol=made-up\nhost=git.example",
+        ]
+        for (number, place) in places.enumerated() {
+            #expect(try helper("store", place, "username=alice", "password=pw\(number)").status == 0)
+        }
+        for (number, place) in places.enumerated() {
+            #expect(try get(place) == "username=alice\npassword=pw\(number)\n", "\(place)")
+        }
+        #expect(try get("protocol=https\nhost=git.example\npath=other.git") == "")
+        #expect(try get("protocol=https\nhost=git.example:443") == "username=alice\npassword=pw0\n")
+        #expect(try get("protocol=https\nhost=git.exampl") == "")
+        #expect(try get(Self.place, "username=") == "")
+        // Its only credential has a path, and git did not say one.
+        try helper("store", "protocol=https\nhost=b.example\npath=x.git", "username=a", "password=p")
+        #expect(try get("protocol=https\nhost=b.example") == "username=a\npassword=p\n")
+    }
+
+    @Test func ofSeveralAccountsTheOneThatWasChangedLastIsGiven() throws {
+        for name in ["alice", "bob", "carol"] {
+            try helper("store", Self.place, "username=\(name)", "password=\(name)s")
+        }
+        #expect(try get(Self.place) == "username=carol\npassword=carols\n")
+        try helper("store", Self.place, "username=bob", "password=new")
+        #expect(try get(Self.place) == "username=bob\npassword=new\n")
+        #expect(try get(Self.place, "username=alice") == "username=alice\npassword=alices\n")
+        #expect(try get(Self.place, "username=dave") == "")
+    }
+
+    @Test func whatAPersonStoredIsGivenOverHTTPSAloneAndNeverTakenAway() throws {
+        try programs.latchkey("set", "--internet", "git.example", "alice", input: Data("by hand".utf8))
+        try programs.latchkey("set", "wiki.example", "bob", input: Data("generic".utf8))
+        #expect(try get(Self.place) == "username=alice\npassword=by hand\n")
+        #expect(try get("protocol=https\nhost=wiki.example") == "username=bob\npassword=generic\n")
+        #expect(try get("protocol=https\nhost=git.example\npath=a.git") == "username=alice\npassword=by hand\n")
+        for other in [
+            "protocol=http\nhost=git.example", "protocol=https\nhost=git.example:8443",
+            "protocol=http\nhost=wiki.example",
+        ] {
+            #expect(try get(other) == "", "\(other)")
+        }
+        // A login of the site's that a browser had is none of git's.
+        try programs.latchkey("set", "--internet", "c.example", "carol", input: Data("site".utf8))
+        try programs.latchkey("edit", "--internet", "c.example", "carol", "--attribute", "path=/login")
+        #expect(try get("protocol=https\nhost=c.example") == "")
+        let erased = try helper("erase", Self.place, "username=alice", "password=by hand")
+        #expect(erased.status == 0 && erased.errors.contains("what a person stored stays"), "\(erased.errors)")
+        #expect(try programs.latchkey("get", "git.example", "alice").text == "by hand")
+        // What worked is not stored a second time; another password takes the place.
+        try helper("store", Self.place, "username=alice", "password=by hand")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 3)
+        try helper("store", Self.place, "username=alice", "password=from git")
+        #expect(try programs.latchkey("get", "git.example", "alice").text == "from git")
+        try helper("erase", Self.place, "username=alice", "password=from git")
+        #expect(try programs.latchkey("get", "git.example", "alice").status == 1)
+    }
+
+    // MARK: Newer versions of git
+
+    @Test func aPasswordsEndAndItsTokenStandBesideIt() throws {
+        let far = "password_expiry_utc=33333333333"
+        let stored = try helper(
+            "store", Self.place, "username=alice", "password=access", far, "oauth_refresh_token=refresh==")
+        #expect(stored.status == 0 && stored.errors == "", "\(stored.errors)")
+        #expect(
+            try get(Self.place) == "username=alice\npassword=access\n\(far)\noauth_refresh_token=refresh==\n")
+        #expect(try programs.latchkey("get", "git.example", "alice").text == "access")
+        #expect(try programs.latchkey("get", "git.example").text == "access")
+        // Another token with the same password, then a password with neither.
+        try helper("store", Self.place, "username=alice", "password=access", far, "oauth_refresh_token=second")
+        #expect(try get(Self.place).hasSuffix("\noauth_refresh_token=second\n"))
+        try helper("store", Self.place, "username=alice", "password=plain")
+        #expect(try get(Self.place) == "username=alice\npassword=plain\n")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+        // A password that came another way has nothing to do with the old one's end.
+        try helper("store", Self.place, "username=alice", "password=access", far, "oauth_refresh_token=third")
+        try programs.latchkey("get", "git.example")
+        _ = try programs.latchkey("edit", "--internet", "git.example", "alice", "--label", "x")
+        #expect(try get(Self.place) == "username=alice\npassword=access\n")
+        try helper("erase", Self.place, "username=alice", "password=access")
+        #expect(try programs.latchkey("list").output.isEmpty)
+    }
+
+    @Test func aTokenStaysWithItsOwnPath() throws {
+        try helper("store", Self.place, "path=a.git", "username=alice", "password=of a path")
+        try helper("store", Self.place, "username=alice", "password=of all", "oauth_refresh_token=token")
+        #expect(try get(Self.place, "path=a.git") == "username=alice\npassword=of a path\n")
+        #expect(try get(Self.place) == "username=alice\npassword=of all\noauth_refresh_token=token\n")
+    }
+
+    @Test func aPasswordThatHasEndedIsNotGivenAndItsTokenIs() throws {
+        // Stored before its end, which the helper is told once it is past.
+        let soon = Int(Date().timeIntervalSince1970) + 3
+        try helper(
+            "store", Self.place, "username=alice", "password=access", "password_expiry_utc=\(soon)",
+            "oauth_refresh_token=refresh")
+        try helper("store", Self.place, "username=bob", "password=old", "password_expiry_utc=1700000000")
+        #expect(try programs.latchkey("get", "git.example", "bob").status == 1, "what had ended was kept")
+        #expect(
+            try BuiltPrograms.eventually {
+                try get(Self.place) == "username=alice\noauth_refresh_token=refresh\n"
+            })
+        // Another account's, which has not ended, is better.
+        try helper("store", Self.place, "username=carol", "password=good")
+        #expect(try get(Self.place) == "username=carol\npassword=good\n")
+    }
+
+    @Test func typesOtherThanPasswordsComeBackToWhoUnderstandsThem() throws {
+        let bearer = "authtype=Bearer\ncredential=token=="
+        let capable = "capability[]=authtype\ncapability[]=state\nwwwauth[]=Bearer\nstate[]=other:1"
+        #expect(try helper("store", capable, Self.place, bearer).status == 0)
+        #expect(try get(capable, Self.place) == "capability[]=authtype\nauthtype=Bearer\ncredential=token==\n")
+        #expect(try get(Self.place) == "", "an older git would take it for a password")
+        #expect(try get("capability[]=authtype\ncapability[]=", Self.place) == "")
+        #expect(try programs.latchkey("get", "git.example").text == "token==")
+        // A password beside it is another item.
+        try helper("store", Self.place, "username=alice", "password=pw")
+        #expect(try get(Self.place) == "username=alice\npassword=pw\n")
+        try helper("erase", capable, Self.place, "authtype=Bearer", "credential=other")
+        try helper("erase", capable, Self.place, bearer)
+        #expect(try get(capable, Self.place) == "username=alice\npassword=pw\n")
+        #expect(try helper("store", Self.place, "username=eve", "password=once", "ephemeral=1").status == 0)
+        #expect(try get(Self.place, "username=eve") == "", "what is good for once was kept")
+    }
+
+    // MARK: What is no credential
+
+    @Test func unknownActionsAndIncompleteInputDoNothing() throws {
+        #expect(try helper("capability").status == 0)
+        #expect(try helper("frobnicate", "no line of git's").status == 0)
+        for lines in [
+            "protocol=https\nusername=a\npassword=p", "host=a\nusername=a\npassword=p", Self.place + "\npassword=p",
+            Self.place + "\nusername=a", Self.place + "\nusername=a\npassword=", "",
+        ] {
+            let outcome = try helper("store", lines)
+            #expect(outcome.status == 0 && outcome.errors == "" && outcome.output.isEmpty, "\(lines)")
+        }
+        #expect(try programs.latchkey("list").output.isEmpty)
+        try helper("store", Self.place, "username=a", "password=p")
+        // What would mean everything means nothing.
+        #expect(try helper("erase", "").status == 0 && helper("erase", "username=a").status == 0)
+        #expect(try get(Self.place) == "username=a\npassword=p\n")
+    }
+
+    @Test(arguments: [
+        ("no equals sign", "line 2 of the input is no key=value"),
+        ("username=a\u{0}b", "line 2 of the input has a byte 0"),
+        ("\u{0}", "line 2 of the input has a byte 0"),
+        ("wwwauth[]=" + String(repeating: "x", count: 70_000), "line 2 of the input is longer than 65536 bytes"),
+    ])
+    func hostileInputIsRefusedInPlainWords(line: String, said: String) throws {
+        let outcome = try helper("store", "protocol=https", line, "host=git.example", "username=a", "password=CANARY")
+        #expect(outcome.status == 2 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains(said) && !outcome.errors.contains("CANARY"), "\(outcome.errors)")
+        #expect(try programs.latchkey("list").output.isEmpty)
+    }
+
+    @Test func namesThatAreNoTextAreRefusedAndPasswordsMayBe() throws {
+        let helper = "\(BuiltPrograms.folder)/git-credential-latchkey"
+        let bad = try programs.run(
+            helper, ["store"], input: Data("protocol=https\nhost=\u{ff}".utf8.dropLast(2) + [0xff, 0x0a]))
+        #expect(bad.status == 2 && bad.errors.contains("the value of host is no text in UTF-8"), "\(bad.errors)")
+        let odd = Data(Self.place.utf8) + Data("\nusername=a\npassword=".utf8) + Data([0xff, 0x0d, 0xfe])
+        #expect(try programs.run(helper, ["store"], input: odd).status == 0)
+        let answer = try programs.run(helper, ["get"], input: Data(Self.place.utf8))
+        #expect(answer.output == Data("username=a\npassword=".utf8) + Data([0xff, 0x0d, 0xfe, 0x0a]))
+    }
+
+    /// A line of its own in a stored name or value would be another key to git.
+    @Test func nothingStoredSaysMoreThanItsLine() throws {
+        try programs.latchkey("set", "git.example", "a\nhost=evil.example", input: Data("pw".utf8))
+        try programs.latchkey("set", "wiki.example", "b", "--raw", input: Data("pw\nhost=evil.example\n".utf8))
+        for host in ["git.example", "wiki.example"] {
+            let outcome = try helper("get", "protocol=https\nhost=\(host)")
+            #expect(outcome.status == 0 && outcome.output.isEmpty)
+            #expect(outcome.errors.contains("git cannot be told"), "\(outcome.errors)")
+        }
+    }
+
+    /// What a helper is told any program can tell it (THREAT_MODEL.md, S10).
+    @Test func whoeverRunsTheHelperGetsThePassword() throws {
+        try helper("store", Self.place, "username=alice", "password=pw")
+        let script =
+            "import subprocess; print(subprocess.run(['git-credential-latchkey', 'get'], "
+            + "input='protocol=https\\nhost=git.example\\n', text=True, capture_output=True).stdout)"
+        let outcome = try programs.run("/usr/bin/python3", ["-c", script])
+        #expect(outcome.text == "username=alice\npassword=pw\n\n", "\(outcome.errors)")
+    }
+
+    // MARK: Never waiting
+
+    @Test func aLockedKeychainSaysSoAtOnceAndGitGoesOn() throws {
+        try helper("store", Self.place, "username=alice", "password=pw")
+        #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
+        #expect(try programs.latchkey("lock").status == 0)
+        for action in ["get", "store", "erase"] {
+            let outcome = try helper(action, Self.place, "username=alice", "password=pw")
+            #expect(outcome.status == 3 && outcome.output.isEmpty, "\(action)")
+            #expect(outcome.errors.contains("`latchkey unlock` opens it"), "\(outcome.errors)")
+        }
+        // With no terminal in its session, git itself ends.
+        let filled = try programs.run(
+            "/usr/bin/setsid", ["-w", "git", "credential", "fill"], input: Data((Self.place + "\n").utf8),
+            changing: Self.quiet)
+        #expect(filled.status == 128 && filled.errors.contains("latchkey unlock"), "\(filled.errors)")
+        #expect(try programs.latchkey("unlock", input: Data("words words".utf8)).status == 0)
+        #expect(try get(Self.place) == "username=alice\npassword=pw\n")
+    }
+
+    @Test func itAnswersAtABlankLineWhileTheStreamStaysOpen() throws {
+        try helper("store", Self.place, "username=alice", "password=pw")
+        let outcome = try programs.shell(
+            #"mkfifo "$HOME/p"; exec 3<>"$HOME/p"; printf 'protocol=https\nhost=git.example\n\nhost=x\n' >&3; "#
+                + #"git-credential-latchkey get <"$HOME/p""#)
+        #expect(outcome.text == "username=alice\npassword=pw\n", "\(outcome.errors)")
+    }
+
+    @Test func outputThatCannotBeWrittenIsAFailure() throws {
+        try helper("store", Self.place, "username=alice", "password=pw")
+        let outcome = try programs.shell(
+            #"printf 'protocol=https\nhost=git.example\n' | git-credential-latchkey get >/dev/full"#)
+        #expect(outcome.status == 69 && outcome.errors.contains("output failed"), "\(outcome.errors)")
+    }
+
+    @Test func twentyStoresAtOnceLeaveOneItem() throws {
+        let stores = (0..<20).map { number in
+            programs.start(
+                "/bin/sh",
+                ["-c", "printf '\(Self.place)\nusername=a\npassword=p\(number)\n' | git-credential-latchkey store"])
+        }
+        for store in stores { try store.runUnmasked() }
+        for store in stores { store.waitUntilExit() }
+        #expect(stores.allSatisfy { $0.terminationStatus == 0 })
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+        #expect(try get(Self.place).hasPrefix("username=a\npassword=p"))
+    }
+}

@@ -1,0 +1,74 @@
+"""keyring's own tests of a back end, and ours, on the keychain of XDG_DATA_HOME, which has
+to be a temporary one (PythonKeyringTests.swift runs this)."""
+
+import os
+import subprocess
+
+import keyring.backend
+import pytest
+from keyring import errors
+from keyring.testing.backend import BackendBasicTests
+
+import keyring_latchkey
+
+
+class TestLatchkey(BackendBasicTests):
+    def init_keyring(self):
+        return keyring_latchkey.Keyring()
+
+    def test_it_is_the_one_that_keyring_finds(self):
+        found = {type(backend): backend.priority for backend in keyring.backend.get_all_keyring()}
+        others = [priority for kind, priority in found.items() if "chainer" not in kind.__module__]
+        assert found[keyring_latchkey.Keyring] == max(others)
+
+    def test_the_command_has_the_same_passwords(self):
+        self.set_password("web", "alice", "zwei é\n")
+        assert subprocess.check_output(["latchkey", "get", "web", "alice"]) == "zwei é\n".encode()
+        subprocess.run(["latchkey", "set", "wiki", "bob"], input=b"ours", check=True)
+        assert self.keyring.get_password("wiki", "bob") == "ours"
+        self.credentials_created.add(("wiki", "bob"))
+
+    def test_names_that_look_like_options(self):
+        self.set_password("--help", "-n", "pw")
+        assert self.keyring.get_password("--help", "-n") == "pw"
+
+    def test_the_account_that_was_changed_last(self):
+        for name in ("alice", "bob"):
+            self.set_password("several", name, name)
+        assert self.keyring.get_credential("several", None).password in ("alice", "bob")
+        assert self.keyring.get_credential("none at all", None) is None
+
+    def test_bytes_that_are_no_text(self):
+        subprocess.run(["latchkey", "set", "--raw", "bytes", "x"], input=b"\xff", check=True)
+        self.credentials_created.add(("bytes", "x"))
+        with pytest.raises(errors.KeyringError):
+            self.keyring.get_password("bytes", "x")
+        with pytest.raises(errors.KeyringError):
+            self.keyring.get_password("a\0b", "x")
+
+    def test_no_program_is_no_backend(self, monkeypatch):
+        monkeypatch.setenv("PATH", "/nowhere")
+        assert not keyring_latchkey.Keyring.viable
+        with pytest.raises(errors.InitError):
+            self.keyring.get_password("a", "b")
+
+
+def test_a_locked_keychain_says_so():
+    backend = keyring_latchkey.Keyring()
+    backend.set_password("web", "alice", "before")
+    subprocess.run(["latchkey", "passcode", "set"], input=b"words words\n", check=True)
+    subprocess.run(["latchkey", "lock"], check=True)
+    try:
+        for call in (
+            lambda: backend.get_password("web", "alice"),
+            lambda: backend.set_password("web", "alice", "CANARY"),
+            lambda: backend.delete_password("web", "alice"),
+            lambda: backend.get_credential("web", None),
+        ):
+            with pytest.raises(errors.KeyringLocked) as refusal:
+                call()
+            assert "latchkey unlock" in str(refusal.value) and "CANARY" not in str(refusal.value)
+    finally:
+        subprocess.run(["latchkey", "unlock"], input=b"words words\n", check=True)
+    assert backend.get_password("web", "alice") == "before"
+    assert os.environ["XDG_DATA_HOME"].startswith("/tmp/")
