@@ -75,6 +75,15 @@ build: ## release programs, as static executables, in .build/release
 	@scripts/bootstrap build
 	@scripts/build-release
 
+.PHONY: deb
+deb: ## Debian packages in .build/deb, looked at by lintian; `make test-deb` tries them in a bare Debian
+	@scripts/bootstrap deb
+	@scripts/build-deb
+
+.PHONY: test-deb
+test-deb: deb ## the Debian packages installed, used, removed and purged in a bare Debian (root)
+	@scripts/test-deb
+
 .PHONY: install
 install: build ## programs, modules and the toolset, under PREFIX (default /usr/local, or ~/.local where not root)
 	@scripts/install

@@ -104,7 +104,6 @@ struct SecretServiceEndToEndTests {
     /// git's own helper, on the session's bus, and ours, without one.
     @Test(.enabled(if: SecretServiceClients.canBuildGitsHelper, "git's contrib or libsecret-1-dev is missing"))
     func gitsHelperAndOursHaveOneKeychain() throws {
-        defer { end() }
         let theirs = programs.home + "/git-credential-libsecret"
         let built = try programs.shell(
             "gcc -o \(theirs) \(SecretServiceClients.gitsHelper) $(pkg-config --cflags --libs libsecret-1)")
@@ -120,29 +119,28 @@ struct SecretServiceEndToEndTests {
         ]
         for (number, place) in places.enumerated() {
             let (first, second) = ("password=first\(number)\n", "password=second\(number)\n")
-            #expect(try client(theirs, ["store"], typed: place + "username=alice\n" + first).status == 0)
+            #expect(try scene.client(theirs, ["store"], typed: place + "username=alice\n" + first).status == 0)
             #expect(try ours("get", place + "username=alice\n") == "username=alice\n" + first, "\(place)")
             _ = try ours("store", place + "username=alice\n" + second)
-            #expect(try client(theirs, ["get"], typed: place).text == "username=alice\n" + second, "\(place)")
+            #expect(try scene.client(theirs, ["get"], typed: place).text == "username=alice\n" + second, "\(place)")
         }
         #expect(try programs.latchkey("list").text.split(separator: "\n").count == 3)
         for place in places.reversed() {
             _ = try ours("store", place + "username=bob\npassword=bobs\n")
             #expect(
-                try client(theirs, ["get"], typed: place + "username=bob\n").text == "username=bob\npassword=bobs\n")
-            #expect(try client(theirs, ["erase"], typed: place + "username=bob\n").status == 0)
+                try scene.client(theirs, ["get"], typed: place + "username=bob\n").text == "username=bob\npassword=bobs\n")
+            #expect(try scene.client(theirs, ["erase"], typed: place + "username=bob\n").status == 0)
             #expect(try ours("get", place + "username=bob\n") == "")
             _ = try ours("erase", place + "username=alice\n")
-            #expect(try client(theirs, ["get"], typed: place + "username=alice\n").text == "username=alice\n")
+            #expect(try scene.client(theirs, ["get"], typed: place + "username=alice\n").text == "username=alice\n")
         }
     }
 
     /// docker's own helper, on the session's bus, and ours, without one.
     @Test(.enabled(if: SecretServiceClients.hasDockersHelper, "golang-docker-credential-helpers is missing"))
     func dockersHelperAndOursHaveOneKeychain() throws {
-        defer { end() }
         func theirs(_ action: String, _ input: String = "") throws -> BuiltPrograms.Outcome {
-            try client(SecretServiceClients.dockersHelper, [action], typed: input)
+            try scene.client(SecretServiceClients.dockersHelper, [action], typed: input)
         }
         func ours(_ action: String, _ input: String = "") throws -> BuiltPrograms.Outcome {
             try programs.run(
@@ -167,7 +165,6 @@ struct SecretServiceEndToEndTests {
 
     /// By the attributes of git-credential-libsecret and docker-credential-secretservice.
     @Test func gitAndDockerFindWhatTheirHelpersStored() throws {
-        defer { end() }
         func helper(_ name: String, _ action: String, _ input: String) throws -> BuiltPrograms.Outcome {
             try programs.run(
                 "\(BuiltPrograms.folder)/\(name)-credential-latchkey", [action], input: Data(input.utf8))
@@ -179,25 +176,25 @@ struct SecretServiceEndToEndTests {
             "object", "a/b.git",
         ]
         #expect(try helper("git", "store", place + "username=alice\npassword=ours\n").status == 0)
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "ours")
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git + ["user", "alice"]).text == "ours")
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + git).text == "ours")
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + git + ["user", "alice"]).text == "ours")
         // Over ours, with what newer versions put behind the password.
         let lines = "theirs\npassword_expiry_utc=33333333333\noauth_refresh_token=t"
-        let stored = try client(
+        let stored = try scene.client(
             "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "alice"], typed: lines)
         #expect(stored.status == 0, "\(stored.errors)")
         #expect(
             try helper("git", "get", place).text
                 == "username=alice\npassword=theirs\npassword_expiry_utc=33333333333\noauth_refresh_token=t\n")
         #expect(try helper("git", "store", place + "username=alice\npassword=again\n").status == 0)
-        #expect(try client("/usr/bin/secret-tool", ["lookup"] + git).text == "again")
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + git).text == "again")
         #expect(try helper("git", "erase", place + "username=alice\npassword=again\n").status == 0)
         #expect(try programs.latchkey("list").output.isEmpty)
         // No host, as of a certificate's key.
         let key = [
             "xdg:schema", "org.gnome.keyring.NetworkPassword", "protocol", "cert", "object", "/a/key", "user", "",
         ]
-        #expect(try client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
+        #expect(try scene.client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
         #expect(try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "password=of a key\n")
 
         for (url, other) in [("https://index.docker.io/v1/", "registry.example:5000"), ("made-up://a", "a.example/v1")]
@@ -210,8 +207,8 @@ struct SecretServiceEndToEndTests {
             }
             let login = #"{"ServerURL":"\#(url)","Username":"alice","Secret":"ours"}"#
             #expect(try helper("docker", "store", login).status == 0)
-            #expect(try client("/usr/bin/secret-tool", ["lookup"] + docker(url)).text == "ours", "\(url)")
-            let theirs = try client(
+            #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + docker(url)).text == "ours", "\(url)")
+            let theirs = try scene.client(
                 "/usr/bin/secret-tool", ["store", "--label=\(other)"] + docker(other) + ["username", "bob"],
                 typed: "theirs")
             #expect(theirs.status == 0, "\(theirs.errors)")

@@ -60,7 +60,7 @@ class Session:
 
     def __exit__(self, *_) -> None:
         if self.ours:
-            subprocess.run([BUILT / "latchkey", "lock", "--stop"], env=self.environment, capture_output=True)
+            subprocess.run([BUILT / "latchkeyd", "--stop"], env=self.environment, capture_output=True)
         for process in reversed(self.running):
             self.end(process)
 

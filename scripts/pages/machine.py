@@ -225,3 +225,25 @@ class Machine:
         if process.wait() != 0 or waiting:
             raise Failure(f"status {process.returncode}, {len(waiting)} questions did not come; it said:\n{said}")
         return said
+
+
+def debootstrap(root: Path) -> None:
+    """A Debian 12 with nothing in it but what debootstrap calls minimal."""
+    made = subprocess.run(
+        ["debootstrap", "--variant=minbase", "bookworm", root, "http://deb.debian.org/debian"],
+        capture_output=True, text=True)
+    if made.returncode != 0:
+        raise SystemExit(f"debootstrap: {made.stdout[-2000:]}{made.stderr}")
+
+
+class Debian(Machine):
+    """A root that debootstrap made, with its own network names and those of this machine."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.home = folder / "home/alice"
+        mount("tmpfs", folder / "dev", "tmpfs", 2, "mode=755")
+        self.devices()
+        mount("proc", folder / "proc", "proc")
+        shutil.copy("/etc/resolv.conf", folder / "etc/resolv.conf")
+        self.run(["/usr/sbin/useradd", "--create-home", "--shell", "/bin/bash", "alice"], user=None)

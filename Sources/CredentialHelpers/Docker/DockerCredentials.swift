@@ -55,11 +55,10 @@ package struct DockerCredentials {
             (.genericPassword, [(.service, .string(request.server.url)), owner])
         ]
         if let there = request.server.place?.attributes { places.insert((.internetPassword, there + [owner]), at: 0) }
-        let label = (AttributeCode.label, RawValue.string("Docker: \(request.server.url)"))
         var refusal: KeychainError?
         for (itemClass, place) in places {
             do throws(KeychainError) {
-                return try keychain.add(request.secret, itemClass, place + Self.marks(request) + [label])
+                return try keychain.add(request.secret, itemClass, place + Self.marks(request))
             } catch {
                 guard error.status == .duplicateItem else { throw error }
                 refusal = error
@@ -77,7 +76,8 @@ package struct DockerCredentials {
             .init(name: "label", value: "Docker Credentials"), .init(name: "server", value: request.server.url),
             .init(name: "username", value: request.username),
         ])
-        return [creator, (.lookup, .data((lookup ?? .none).encoded))]
+        // Its label is what docker-credential-secretservice lists as the server.
+        return [creator, (.label, .string(request.server.url)), (.lookup, .data((lookup ?? .none).encoded))]
     }
 
     private static var creator: (AttributeCode, RawValue) { ("crtr", .integer(ItemOrigin.creators[.docker] ?? 0)) }
