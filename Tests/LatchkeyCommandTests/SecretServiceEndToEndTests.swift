@@ -128,7 +128,8 @@ struct SecretServiceEndToEndTests {
         for place in places.reversed() {
             _ = try ours("store", place + "username=bob\npassword=bobs\n")
             #expect(
-                try scene.client(theirs, ["get"], typed: place + "username=bob\n").text == "username=bob\npassword=bobs\n")
+                try scene.client(theirs, ["get"], typed: place + "username=bob\n").text
+                    == "username=bob\npassword=bobs\n")
             #expect(try scene.client(theirs, ["erase"], typed: place + "username=bob\n").status == 0)
             #expect(try ours("get", place + "username=bob\n") == "")
             _ = try ours("erase", place + "username=alice\n")
@@ -194,7 +195,8 @@ struct SecretServiceEndToEndTests {
         let key = [
             "xdg:schema", "org.gnome.keyring.NetworkPassword", "protocol", "cert", "object", "/a/key", "user", "",
         ]
-        #expect(try scene.client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
+        #expect(
+            try scene.client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
         #expect(try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "password=of a key\n")
 
         for (url, other) in [("https://index.docker.io/v1/", "registry.example:5000"), ("made-up://a", "a.example/v1")]

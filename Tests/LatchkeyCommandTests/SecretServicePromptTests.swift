@@ -101,9 +101,11 @@ struct SecretServicePromptTests {
         defer { monitor.end() }
         let script =
             SecretServiceScene.objects + """
+                import os
+                os.mkfifo(os.environ['HOME'] + '/end')
                 made = [service.Unlock([LOGIN])[1] for _ in range(3)]
                 for prompt in made: at(prompt, S + 'Prompt').Prompt('')
-                import sys; sys.stdin.readline()
+                open(os.environ['HOME'] + '/end').read()
                 """
         let process = try terminal.start(
             programs, program: "/usr/bin/python3", arguments: ["-c", script],
@@ -113,7 +115,7 @@ struct SecretServicePromptTests {
         terminal.type("\(Self.passcode)\r")
         #expect(monitor.hears("member=Completed", times: 3))
         #expect(terminal.shown.components(separatedBy: "<Cancel>").count == 2)
-        terminal.type("\r")
+        try programs.shell("echo > $HOME/end")
         process.waitUntilExit()
         #expect(try !scene.isLocked)
     }

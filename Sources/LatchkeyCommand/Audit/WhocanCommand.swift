@@ -82,7 +82,8 @@ struct Readers: Sendable {
         }
         if group == AccessGroup.latchkey.name {
             return Reader(
-                who: "every program of this user", rule: "the group \"latchkey\" may be named by all of them; it is also the default collection of "
+                who: "every program of this user",
+                rule: "the group \"latchkey\" may be named by all of them; it is also the default collection of "
                     + "org.freedesktop.secrets",
                 canBePosedAs: true)
         }

@@ -78,7 +78,7 @@ final class SecretServiceScene {
     }
 
     var isLocked: Bool {
-        get throws { try programs.status()["state"] as? String != "unlocked" }
+        get throws { try #require(programs.status()["lock"] as? String) != "unlocked" }
     }
 }
 
