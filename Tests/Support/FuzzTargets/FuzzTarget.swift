@@ -42,6 +42,7 @@ extension FuzzTarget {
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
             .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall, .auditHead,
+            .attempts,
         ]
     #else
         private static let internals: [FuzzTarget] = []
