@@ -77,6 +77,12 @@ import Testing
         #expect(try docker("list").text == "{}\n")
         #expect(try docker("erase", "ghcr.example").status == 0)
         #expect(try programs.latchkey("get", "ghcr.example", "alice").text == "by hand")
+        // Nor is what a person stores where docker has a login already.
+        try store("plain.example", "alice", "of docker")
+        try programs.latchkey("set", "--internet", "plain.example", "alice", input: Data("by hand".utf8))
+        #expect(try get("plain.example")?["Secret"] == "of docker")
+        #expect(try docker("erase", "plain.example").status == 0)
+        #expect(try programs.latchkey("get", "--internet", "plain.example", "alice").text == "by hand")
         let git = "protocol=https\nhost=both.example\nusername=alice\npassword=of git\n"
         let helper = "\(BuiltPrograms.folder)/git-credential-latchkey"
         #expect(try programs.run(helper, ["store"], input: Data(git.utf8)).status == 0)

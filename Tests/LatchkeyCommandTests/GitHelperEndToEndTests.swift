@@ -133,13 +133,34 @@ import Testing
         let erased = try helper("erase", Self.place, "username=alice", "password=by hand")
         #expect(erased.status == 0 && erased.errors.contains("what a person stored stays"), "\(erased.errors)")
         #expect(try programs.latchkey("get", "git.example", "alice").text == "by hand")
-        // What worked is not stored a second time; another password takes the place.
+        // What worked is not stored a second time; another password has a place of its own,
+        // which is what git has refused then, and not what a person stored.
         try helper("store", Self.place, "username=alice", "password=by hand")
         #expect(try programs.latchkey("list").text.split(separator: "\n").count == 3)
         try helper("store", Self.place, "username=alice", "password=from git")
-        #expect(try programs.latchkey("get", "git.example", "alice").text == "from git")
+        #expect(try get(Self.place) == "username=alice\npassword=from git\n")
         try helper("erase", Self.place, "username=alice", "password=from git")
-        #expect(try programs.latchkey("get", "git.example", "alice").status == 1)
+        #expect(try get(Self.place) == "username=alice\npassword=by hand\n")
+        #expect(try programs.latchkey("get", "git.example", "alice").text == "by hand")
+        // Also where the item names a protocol that is no secret.
+        try programs.latchkey("edit", "--internet", "git.example", "alice", "--attribute", "protocol=http")
+        #expect(try get("protocol=http\nhost=git.example") == "")
+    }
+
+    /// What a person stores anew comes before what git stored earlier.
+    @Test func aTokenThatAPersonRotatesIsUsed() throws {
+        try helper("store", Self.place, "username=alice", "password=old")
+        try programs.latchkey("set", "--internet", "git.example", "alice", input: Data("rotated".utf8))
+        #expect(try get(Self.place) == "username=alice\npassword=rotated\n")
+    }
+
+    /// A version before 2.41 says nothing of a token that it was told.
+    @Test func anOlderGitKeepsEndAndTokenOfTheSamePassword() throws {
+        let far = "password_expiry_utc=33333333333"
+        try helper("store", Self.place, "username=alice", "password=access", far, "oauth_refresh_token=refresh")
+        try helper("store", Self.place, "username=alice", "password=access")
+        #expect(
+            try get(Self.place) == "username=alice\npassword=access\n\(far)\noauth_refresh_token=refresh\n")
     }
 
     // MARK: Newer versions of git

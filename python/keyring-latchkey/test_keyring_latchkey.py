@@ -32,11 +32,22 @@ class TestLatchkey(BackendBasicTests):
         self.set_password("--help", "-n", "pw")
         assert self.keyring.get_password("--help", "-n") == "pw"
 
-    def test_the_account_that_was_changed_last(self):
+    def test_one_of_several_accounts(self):
         for name in ("alice", "bob"):
             self.set_password("several", name, name)
         assert self.keyring.get_credential("several", None).password in ("alice", "bob")
         assert self.keyring.get_credential("none at all", None) is None
+
+    def test_internet_passwords_are_not_its_own(self):
+        # They are git's, or a person's, for one protocol; pip asks with a server's name alone.
+        subprocess.run(["latchkey", "set", "--raw", "--internet", "git.example", "alice"], input=b"token", check=True)
+        assert self.keyring.get_password("git.example", "alice") is None
+        assert self.keyring.get_credential("git.example", None) is None
+        with pytest.raises(errors.PasswordDeleteError):
+            self.keyring.delete_password("git.example", "alice")
+        kept = subprocess.run(["latchkey", "get", "--internet", "git.example", "alice"], capture_output=True, check=True)
+        assert kept.stdout == b"token"
+        subprocess.run(["latchkey", "rm", "--internet", "git.example", "alice"], check=True)
 
     def test_bytes_that_are_no_text(self):
         subprocess.run(["latchkey", "set", "--raw", "bytes", "x"], input=b"\xff", check=True)

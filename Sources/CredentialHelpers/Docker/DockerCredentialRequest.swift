@@ -10,8 +10,9 @@ package struct DockerCredentialRequest: Sendable {
         case notText
         case noServer
         case noUsername
+        case noSecret
 
-        /// Of the last two in docker's own words (credentials/error.go), which its client
+        /// Of server and username in docker's own words (credentials/error.go), which its client
         /// compares.
         package var explanation: String {
             switch self {
@@ -20,6 +21,7 @@ package struct DockerCredentialRequest: Sendable {
             case .notText: "the input is no text in UTF-8"
             case .noServer: "no credentials server URL"
             case .noUsername: "no credentials username"
+            case .noSecret: "no credentials secret"
             }
         }
     }
@@ -39,7 +41,8 @@ package struct DockerCredentialRequest: Sendable {
         guard !url.isEmpty else { throw .noServer }
         guard !username.isEmpty else { throw .noUsername }
         server = DockerServer(url)
-        secret = SharedSecret(node["Secret"]?.secretText?.secret() ?? SecretBytes(count: 0))
+        guard let text = node["Secret"]?.secretText else { throw .noSecret }
+        secret = SharedSecret(text.secret())
     }
 
     /// The server that `get` and `erase` read, between blanks.

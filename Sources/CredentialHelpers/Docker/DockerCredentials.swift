@@ -54,7 +54,12 @@ package struct DockerCredentials {
         var places: [(ItemClass, [(AttributeCode, RawValue)])] = [
             (.genericPassword, [(.service, .string(request.server.url)), owner])
         ]
-        if let there = request.server.place?.attributes { places.insert((.internetPassword, there + [owner]), at: 0) }
+        // Under https also where no scheme is said: what `latchkey set --internet` stores of a
+        // server has none, and is a person's.
+        let place = request.server.place.map {
+            ServerPlace(scheme: $0.scheme ?? "https", server: $0.server, path: $0.path)
+        }
+        if let there = place?.attributes { places.insert((.internetPassword, there + [owner]), at: 0) }
         var refusal: KeychainError?
         for (itemClass, place) in places {
             do throws(KeychainError) {

@@ -23,7 +23,9 @@ package struct GitCredentials {
         var ended: GitAnswer?
         for match in try matches(request).sorted(by: GitMatch.isBetter(for: request)) {
             if case .authorization = match.kind, !request.understandsTypes { continue }
-            guard isSayable(match.account), let held = try held(match) else { continue }
+            guard isSayable(match.account), isSayable(match.kind.attribute), let held = try held(match) else {
+                continue
+            }
             guard let expiry = held.extras.expiry, expiry <= now else {
                 return GitAnswer(username: match.account, secret: held.secret, extras: held.extras).text
             }
@@ -74,7 +76,14 @@ package struct GitCredentials {
             }
             if held.extras.isEqual(to: request.extras) { return true }
             guard match.item.origin == .git, held.isPlain else { continue }
-            try keep(request.extras, of: match.item)
+            // A git that knows neither an end nor a token says nothing of them; that it
+            // is stored at all says that it has not ended.
+            var extras = request.extras
+            if extras.isEmpty {
+                guard let end = held.extras.expiry, end <= now else { return true }
+                extras.refreshToken = held.extras.refreshToken
+            }
+            try keep(extras, of: match.item)
             return true
         }
         return false
@@ -143,18 +152,21 @@ package struct GitCredentials {
 
     private func matches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
         let owner: [(AttributeCode, RawValue)] = request.username.map { [(.account, .string($0))] } ?? []
+        var found: [GitMatch] = []
         if request.place.attributes != nil {
             let there = try keychain.items(
                 .internetPassword, [(.server, .string(request.place.server.host))] + owner)
-            let found = there.compactMap { GitMatch($0, request) }
-            if !found.isEmpty { return found }
+            found = there.compactMap { GitMatch($0, request) }
         }
-        var found: [GitMatch] = []
+        var generic: [GitMatch] = []
         for service in GitMatch.services(for: request) {
-            found += try keychain.items(.genericPassword, [(.service, .string(service))] + owner).compactMap {
+            generic += try keychain.items(.genericPassword, [(.service, .string(service))] + owner).compactMap {
                 GitMatch($0, request)
             }
         }
+        // What a person named after the server may be for something else, where there is a
+        // password for the server itself.
+        found += found.isEmpty ? generic : generic.filter { $0.item.origin == .git }
         return found.isEmpty ? try filedElsewhere(request) : found
     }
 

@@ -11,6 +11,8 @@ struct GitMatch: Sendable {
     /// nil where it is not.
     init?(_ item: HelperItem, _ request: GitCredentialRequest) {
         guard item.origin == .git || item.origin == .person, !item.isNegative else { return nil }
+        // Whatever it says of itself: a person may not have thought of who listens.
+        guard item.origin == .git || request.scheme == "https" else { return nil }
         if let schemeOfOther = item.attributes.lookup?["protocol"], schemeOfOther != request.scheme { return nil }
         self.item = item
         guard item.itemClass == .internetPassword else {
@@ -26,7 +28,12 @@ struct GitMatch: Sendable {
 
     /// A generic password that was found by git's lookup attributes.
     init?(filedElsewhere item: HelperItem, _ request: GitCredentialRequest) {
-        guard item.origin == .git, !item.isNegative else { return nil }
+        guard item.origin == .git, !item.isNegative, let lookup = item.attributes.lookup else { return nil }
+        // The search is for what the request names; what it does not name the item may not have either.
+        let (server, port) = (request.place.server.host, request.place.server.port)
+        guard (lookup["server"] ?? "").hasSameBytes(as: server), lookup["port"] == port.map({ "\($0)" }) else {
+            return nil
+        }
         self.item = item
     }
 
@@ -44,23 +51,25 @@ struct GitMatch: Sendable {
 
     var kind: GitSecret.Kind { GitSecret.Kind(attribute: item.authenticationType) }
 
-    /// Whether what git stores for the request replaces what is here: its own, or a
-    /// person's internet password that says nothing else (as with Secret Service).
+    /// Whether what git stores for the request replaces what is here: its own alone. A
+    /// server that takes anything (a public repository) has git store anything.
     func isPlace(of request: GitCredentialRequest) -> Bool {
-        guard item.itemClass == .internetPassword else { return item.origin == .git }
+        guard item.origin == .git else { return false }
+        guard item.itemClass == .internetPassword else { return true }
         return isPath(request.place.path ?? "")
     }
 
-    /// The path that was asked for before others, git's own before a person's, then what
-    /// was changed last.
+    /// The path that was asked for before others, then what was changed last, then git's own.
     static func isBetter(for request: GitCredentialRequest) -> (GitMatch, GitMatch) -> Bool {
         func rank(_ match: GitMatch) -> Int {
             let isThere = match.item.itemClass == .genericPassword || match.isPath(request.place.path ?? "")
-            return (isThere ? 0 : 2) + (match.item.origin == .git ? 0 : 1)
+            return isThere ? 0 : 1
         }
         return { one, other in
             let (first, second) = (rank(one), rank(other))
-            return first == second ? one.item.modified > other.item.modified : first < second
+            guard first == second else { return first < second }
+            guard one.item.modified == other.item.modified else { return one.item.modified > other.item.modified }
+            return one.item.origin == .git && other.item.origin != .git
         }
     }
 

@@ -7,6 +7,7 @@ ACCOUNT` shows, and which the Secret Service back end of keyring finds as well.
 import json
 import shutil
 import subprocess
+from urllib.parse import quote
 
 from keyring import errors
 from keyring.backend import KeyringBackend
@@ -42,7 +43,7 @@ class Keyring(KeyringBackend):
         return 6
 
     def get_password(self, service, username):
-        found = self._run("get", "--", service, username)
+        found = self._find(service, username)
         if found.returncode == _NO_MATCH:
             return None
         return self._text(self._checked(found, errors.KeyringError).stdout)
@@ -54,6 +55,9 @@ class Keyring(KeyringBackend):
         )
 
     def delete_password(self, service, username):
+        # `rm` looks for a generic password first, and then for git's and others' internet ones.
+        if self._find(service, username).returncode == _NO_MATCH:
+            raise errors.PasswordDeleteError("there is no such password")
         removed = self._run("rm", "--", service, username)
         if removed.returncode == _NO_MATCH:
             raise errors.PasswordDeleteError("there is no such password")
@@ -66,9 +70,22 @@ class Keyring(KeyringBackend):
             if listed.returncode == _NO_MATCH:
                 return None
             items = json.loads(self._checked(listed, errors.KeyringError).stdout)
+            items = [item for item in items if item["kind"] == "generic"]
+            if not items:
+                return None
             username = max(items, key=lambda item: item["modified"] or "")["account"]
         password = self.get_password(service, username)
         return None if password is None else SimpleCredential(username, password)
+
+    def _find(self, service, username):
+        """A generic password alone: an internet password of that server is for its protocol."""
+        if "\0" in service + username:
+            raise errors.KeyringError("a service or an account has a byte 0")
+        if not service:
+            # No reference says that, and no server is called so.
+            return self._run("get", "--", service, username)
+        place = f"{quote(service, safe='')}/{quote(username, safe='')}"
+        return self._run("read", "--", f"latchkey://{place}?kind=generic")
 
     def _run(self, *arguments, secret=None):
         try:
