@@ -61,9 +61,8 @@ extension SecretServiceDoor {
 
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
-        guard what != "ItemChanged" else { return }
-        // That the list is another one, not the list: it costs what the collection is long.
-        tellChange(of: SecretServiceNames.collection, at: collection.path, [], invalidated: ["Items"])
+        // No PropertiesChanged of Items: to tell all paths would cost what the collection is long,
+        // and that they are others alone has libsecret 0.20.5 read a list that is not there.
     }
 
     // MARK: Items

@@ -153,12 +153,9 @@ extension SecretServiceDoor {
 
     // MARK: Telling
 
-    /// - Parameter invalidated: properties that have another value now, which whoever wants to know reads.
-    func tellChange(
-        of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)], invalidated: [String] = []
-    ) {
+    func tellChange(of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)]) {
         emit(
             "PropertiesChanged", of: SecretServiceNames.properties, at: path,
-            [.string(interface), .properties(properties), .array(of: "s", invalidated.map { .string($0) })])
+            [.string(interface), .properties(properties), .array(of: "s", [])])
     }
 }
