@@ -172,6 +172,10 @@ int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *co
         close(ends[1]);
         close(life[1]);
         if (child > 0) {
+            // Until it has its name: one that is still called as we are would be taken for
+            // a second of us, for as long as the machine keeps it waiting.
+            char named;
+            while (read(life[0], &named, 1) < 0 && errno == EINTR) {}
             *end = life[0];
             return ends[0];
         }
@@ -192,6 +196,8 @@ int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *co
     dup3(alive, 4, O_CLOEXEC);
     if (lk_close_range(5, ~0U) < 0) _exit(1);
     rename_process(argv, argc);
+    char named = 0;
+    if (write(4, &named, 1) != 1) _exit(1);
     // What the kernel does not have, or refuses, is told by latchkey doctor, as the kernel
     // shows it.
     (void)lk_restrict_calls(LK_CALLS_OF_SPAWNER);

@@ -119,7 +119,8 @@ struct lk_startable { const char *path; char *const *environment; int32_t kind; 
 // the socket, which is the result, is open. Where this process has no threads yet. argv
 // is that of the program, whose place in the list of processes gets another name.
 // Where that process is killed its child takes its place, and makes a child of its own.
-// *end is a pipe's, of which nobody has the other end once none of them is left.
+// Back once that process has its name. *end is a pipe's, of which nobody has the other
+// end once none of them is left.
 int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
                     int32_t *end);
 // Has it start one, by its place, with arguments that a NUL ends each, and `keep` as
