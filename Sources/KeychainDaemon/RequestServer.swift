@@ -82,6 +82,8 @@ struct RequestServer: Sendable {
             return .observingDevice(DeviceObserver(connection: connection, request: decoded.number, known: known))
         case .census: try serveCensus(decoded.request, decoded.number, connection, authorization)
         case .addItems: try serveItems(decoded.request, decoded.number, connection, authorization)
+        case .copyEach(let searches):
+            try serveEach(searches, of: decoded.request, decoded.number, connection, authorization)
         case .changePosition(let scope): try servePosition(scope, decoded.number, connection, authorization)
         case .changes(let position, let scope):
             // Looked at once it is known: nothing falls in between.
@@ -95,7 +97,8 @@ struct RequestServer: Sendable {
             let context = decoded.request.isInContext ? connection.context : CallContext()
             let call = PromptedCall(
                 connection: connection, request: decoded.number, call: decoded.request,
-                authorization: authorization.within(context), program: connection.program,
+                authorization: authorization.within(context).serving(decoded.request.served),
+                program: connection.program,
                 deputy: decoded.request.behalf == .person ? DeputyCall(of: connection) : nil)
             if try answerOrLeave(call) { return .nextRequest }
             isAsking = true
@@ -265,6 +268,27 @@ struct RequestServer: Sendable {
             message = .failure(error, number: number)
         }
         try send(message, to: connection, carriesValue: false, isLast: true)
+    }
+
+    private func serveEach(
+        _ searches: [QueryDictionary], of request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection,
+        _ authorization: Authorization
+    ) throws(Ending) {
+        let context = CallContext()
+        defer { engine.end(context) }
+        var writer = AnswerWriter(number, connection, self)
+        writer.begin(AnswerShape(returns: [], many: true))
+        do throws(KeychainError) {
+            try engine.copyEach(searches, for: authorization.within(context).serving(request.served)) {
+                row throws(KeychainError) in try writer.add(row)
+            }
+        } catch {
+            if let ending = writer.ending { throw ending }
+            audit.ended(request, of: connection, error)
+            return try send(.failure(error, number: number), to: connection, carriesValue: false, isLast: true)
+        }
+        audit.ended(request, of: connection, nil)
+        try writer.finish(more: false)
     }
 
     /// What came without its bytes is known by its number alone.

@@ -201,6 +201,18 @@ package nonisolated struct Latchkey_AuditRecord: @unchecked Sendable {
     set {_uniqueStorage()._arguments = newValue}
   }
 
+  /// for whom the program says it called; missing: for itself
+  package var servedPath: String {
+    get {_storage._servedPath}
+    set {_uniqueStorage()._servedPath = newValue}
+  }
+
+  /// of the first that is counted here
+  package var servedProcess: Int32 {
+    get {_storage._servedProcess}
+    set {_uniqueStorage()._servedProcess = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -363,7 +375,7 @@ nonisolated extension Latchkey_AuditRecords: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditRecord"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}event\0\u{1}first\0\u{1}last\0\u{1}count\0\u{1}program\0\u{1}process\0\u{1}strength\0\u{1}contained\0\u{3}in_persons_name\0\u{3}item_class\0\u{1}protection\0\u{1}group\0\u{1}item\0\u{1}name\0\u{1}status\0\u{1}reason\0\u{1}arguments\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}event\0\u{1}first\0\u{1}last\0\u{1}count\0\u{1}program\0\u{1}process\0\u{1}strength\0\u{1}contained\0\u{3}in_persons_name\0\u{3}item_class\0\u{1}protection\0\u{1}group\0\u{1}item\0\u{1}name\0\u{1}status\0\u{1}reason\0\u{1}arguments\0\u{3}served_path\0\u{3}served_process\0")
 
   fileprivate class _StorageClass {
     var _event: UInt32 = 0
@@ -383,6 +395,8 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
     var _status: Int32 = 0
     var _reason: UInt32 = 0
     var _arguments: [String] = []
+    var _servedPath: String = String()
+    var _servedProcess: Int32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -410,6 +424,8 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
       _status = source._status
       _reason = source._reason
       _arguments = source._arguments
+      _servedPath = source._servedPath
+      _servedProcess = source._servedProcess
     }
   }
 
@@ -445,6 +461,8 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
         case 15: try { try decoder.decodeSingularSInt32Field(value: &_storage._status) }()
         case 16: try { try decoder.decodeSingularUInt32Field(value: &_storage._reason) }()
         case 17: try { try decoder.decodeRepeatedStringField(value: &_storage._arguments) }()
+        case 18: try { try decoder.decodeSingularStringField(value: &_storage._servedPath) }()
+        case 19: try { try decoder.decodeSingularSInt32Field(value: &_storage._servedProcess) }()
         default: break
         }
       }
@@ -504,6 +522,12 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
       if !_storage._arguments.isEmpty {
         try visitor.visitRepeatedStringField(value: _storage._arguments, fieldNumber: 17)
       }
+      if !_storage._servedPath.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._servedPath, fieldNumber: 18)
+      }
+      if _storage._servedProcess != 0 {
+        try visitor.visitSingularSInt32Field(value: _storage._servedProcess, fieldNumber: 19)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -530,6 +554,8 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._status != rhs_storage._status {return false}
         if _storage._reason != rhs_storage._reason {return false}
         if _storage._arguments != rhs_storage._arguments {return false}
+        if _storage._servedPath != rhs_storage._servedPath {return false}
+        if _storage._servedProcess != rhs_storage._servedProcess {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -109,6 +109,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// reads the audit record, in a person's name alone
   case audit // = 16
+
+  /// several searches, whose queries stand in items
+  case copyEach // = 17
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -134,6 +137,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 14: self = .applicationPassword
     case 15: self = .awaitDevice
     case 16: self = .audit
+    case 17: self = .copyEach
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -157,6 +161,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .applicationPassword: return 14
     case .awaitDevice: return 15
     case .audit: return 16
+    case .copyEach: return 17
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -180,6 +185,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .applicationPassword,
     .awaitDevice,
     .audit,
+    .copyEach,
   ]
 
 }
@@ -606,11 +612,37 @@ package nonisolated struct Latchkey_WireRequest: @unchecked Sendable {
   /// Clears the value of `audit`. Subsequent reads from it will return its default value.
   package mutating func clearAudit() {_uniqueStorage()._audit = nil}
 
+  /// missing: the program calls for itself
+  package var served: Latchkey_ServedProgram {
+    get {_storage._served ?? Latchkey_ServedProgram()}
+    set {_uniqueStorage()._served = newValue}
+  }
+  /// Returns true if `served` has been explicitly set.
+  package var hasServed: Bool {_storage._served != nil}
+  /// Clears the value of `served`. Subsequent reads from it will return its default value.
+  package mutating func clearServed() {_uniqueStorage()._served = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// Whom a program says that it calls for: for the audit record, granting nothing.
+package nonisolated struct Latchkey_ServedProgram: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// of its executable; empty where that cannot be told
+  package var path: String = String()
+
+  package var process: Int32 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 package nonisolated struct Latchkey_AuthenticationDemand: Sendable {
@@ -1601,6 +1633,9 @@ package nonisolated struct Latchkey_WireRow: Sendable {
 
   package var valueLength: UInt64 = 0
 
+  /// of COPY_EACH: which search found it, from 0
+  package var search: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2186,7 +2221,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0\u{1}OPERATION_AUDIT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0\u{1}OPERATION_AUDIT\0\u{1}OPERATION_COPY_EACH\0")
 }
 
 nonisolated extension Latchkey_Behalf: SwiftProtobuf._ProtoNameProviding {
@@ -2626,7 +2661,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0\u{1}audit\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0\u{1}audit\0\u{1}served\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -2642,6 +2677,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     var _behalf: Latchkey_Behalf = .program
     var _device: UInt64 = 0
     var _audit: Latchkey_AuditQuery? = nil
+    var _served: Latchkey_ServedProgram? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2665,6 +2701,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       _behalf = source._behalf
       _device = source._device
       _audit = source._audit
+      _served = source._served
     }
   }
 
@@ -2696,6 +2733,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         case 11: try { try decoder.decodeSingularEnumField(value: &_storage._behalf) }()
         case 12: try { try decoder.decodeSingularUInt64Field(value: &_storage._device) }()
         case 13: try { try decoder.decodeSingularMessageField(value: &_storage._audit) }()
+        case 14: try { try decoder.decodeSingularMessageField(value: &_storage._served) }()
         default: break
         }
       }
@@ -2747,6 +2785,9 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       try { if let v = _storage._audit {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
       } }()
+      try { if let v = _storage._served {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2769,10 +2810,46 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._behalf != rhs_storage._behalf {return false}
         if _storage._device != rhs_storage._device {return false}
         if _storage._audit != rhs_storage._audit {return false}
+        if _storage._served != rhs_storage._served {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_ServedProgram: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ServedProgram"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}process\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.path) }()
+      case 2: try { try decoder.decodeSingularSInt32Field(value: &self.process) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.path.isEmpty {
+      try visitor.visitSingularStringField(value: self.path, fieldNumber: 1)
+    }
+    if self.process != 0 {
+      try visitor.visitSingularSInt32Field(value: self.process, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_ServedProgram, rhs: Latchkey_ServedProgram) -> Bool {
+    if lhs.path != rhs.path {return false}
+    if lhs.process != rhs.process {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3904,7 +3981,7 @@ nonisolated extension Latchkey_PersonQuestion.ShownItem: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRow"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_control\0\u{3}persistent_reference\0\u{3}has_value\0\u{3}value_offset\0\u{3}value_length\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_control\0\u{3}persistent_reference\0\u{3}has_value\0\u{3}value_offset\0\u{3}value_length\0\u{1}search\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3919,6 +3996,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 5: try { try decoder.decodeSingularBoolField(value: &self.hasValue_p) }()
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.valueOffset) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.valueLength) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.search) }()
       default: break
       }
     }
@@ -3946,6 +4024,9 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.valueLength != 0 {
       try visitor.visitSingularUInt64Field(value: self.valueLength, fieldNumber: 7)
     }
+    if self.search != 0 {
+      try visitor.visitSingularUInt32Field(value: self.search, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3957,6 +4038,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.hasValue_p != rhs.hasValue_p {return false}
     if lhs.valueOffset != rhs.valueOffset {return false}
     if lhs.valueLength != rhs.valueLength {return false}
+    if lhs.search != rhs.search {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -84,6 +84,8 @@ package struct AuditRecord: Sendable, Hashable {
     package var strength = IdentityStrength.none
     /// Whether a sandbox or a unit may hold it.
     package var isContained = false
+    /// For whom the program said that it called; nil: for itself.
+    package var served: ServedProgram?
     package var inPersonsName = false
     package var itemClass: ItemClass?
     package var protection: ProtectionClass?

@@ -39,7 +39,14 @@ package struct KeychainRequest: Sendable {
         /// Several adds that become durable together; each succeeds or fails by
         /// itself (`latchkey import`).
         case addItems
+        /// Several searches, one after the other, none of which asks a person. What finds
+        /// nothing is no failure; any other ends the call. At most
+        /// ``KeychainRequest/mostSearches``.
+        case copyEach([QueryDictionary])
     }
+
+    /// Searches in one request at the most.
+    package static let mostSearches = 128
 
     /// In whose name a call is made.
     package enum Behalf: Sendable, Hashable {
@@ -61,6 +68,8 @@ package struct KeychainRequest: Sendable {
     /// Made through an LAContext, which a connection of its own stands for.
     package var isInContext = false
     package var behalf = Behalf.program
+    /// Whom the caller makes it for, by its own word: for the record alone.
+    package var served: ServedProgram?
 
     package init(
         _ operation: Operation, query: QueryDictionary = QueryDictionary(),
@@ -77,7 +86,7 @@ package struct KeychainRequest: Sendable {
     package var isWrite: Bool {
         switch operation {
         case .add, .addItems, .update, .delete, .deleteGroups: true
-        case .copy, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword: false
+        case .copy, .copyEach, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword: false
         // Whatever it does, doing it again does no more.
         case .doctor, .census, .changePosition, .changes, .audit: false
         }
@@ -154,6 +163,9 @@ package struct AnswerRow: Sendable {
     package let persistentReference: [UInt8]
     /// nil: the item has no data, or none was asked for.
     package let value: SharedSecret?
+    /// Of several searches (``KeychainRequest/Operation/copyEach(_:)``) the one that found
+    /// it, from 0.
+    package var search = 0
 
     package init(
         itemClass: ItemClass, attributes: AttributeMap, accessControl: AccessControl?, persistentReference: [UInt8],

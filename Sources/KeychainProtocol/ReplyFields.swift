@@ -56,6 +56,7 @@ struct RowFields {
     private var hasValue = false
     private var valueOffset: UInt64 = 0
     private var valueLength: UInt64 = 0
+    private var search: UInt64 = 0
 
     init(_ row: Latchkey_WireRow) throws(WireFault) {
         itemClass = row.itemClass
@@ -69,6 +70,7 @@ struct RowFields {
         hasValue = row.hasValue_p
         valueOffset = row.valueOffset
         valueLength = row.valueLength
+        search = UInt64(row.search)
     }
 
     init?(plain message: ArraySlice<UInt8>) {
@@ -96,6 +98,9 @@ struct RowFields {
             case FieldType.varint.tag(7):
                 guard let length = reader.varint() else { return nil }
                 valueLength = length
+            case FieldType.varint.tag(8):
+                guard let number = reader.varint(), UInt32(exactly: number) != nil else { return nil }
+                search = number
             default: return nil
             }
         }
@@ -108,9 +113,11 @@ struct RowFields {
             guard let decoded = AccessControl(encoded: accessControl) else { throw .malformed }
             access = decoded
         }
-        return AnswerRow(
+        var row = AnswerRow(
             itemClass: itemClass, attributes: attributes, accessControl: access,
             persistentReference: persistentReference, value: try value(in: tail))
+        row.search = Int(search)
+        return row
     }
 
     private func value(in tail: borrowing SecretBytes) throws(AnswerFault) -> SharedSecret? {

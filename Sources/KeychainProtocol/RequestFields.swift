@@ -11,6 +11,7 @@ struct RequestFields {
     var items: [ItemFields] = []
     var isInContext = false
     var behalf = KeychainRequest.Behalf.program
+    var served: ServedProgram?
 
     /// By the general decoder, which reads every request.
     init(_ message: Latchkey_WireRequest) throws(WireFault) {
@@ -31,11 +32,13 @@ struct RequestFields {
         case .evaluate: operation = .evaluate(try AuthenticationDemand(message.demand))
         case .applicationPassword: operation = .setApplicationPassword
         case .audit: operation = .audit(message.audit.query)
+        case .copyEach: operation = .copyEach([])
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }
         number = message.number
         isInContext = message.inContext
         behalf = try Self.behalf(message.behalf, of: operation)
+        if message.hasServed { served = message.served.served }
         query = try QueryDictionary(wire: message.query)
         changes = try QueryDictionary(wire: message.changes)
         for item in message.items {
@@ -83,6 +86,9 @@ struct RequestFields {
             case FieldType.bytes.tag(8):
                 guard let message = reader.bytes(), let item = Self.item(message) else { return nil }
                 items.append(item)
+            case FieldType.bytes.tag(14):
+                guard served == nil, let message = reader.bytes(), let program = Self.served(message) else { return nil }
+                served = program
             default: return nil
             }
         }
@@ -96,8 +102,26 @@ struct RequestFields {
         case 3: .update
         case 4: .delete
         case 10: .addItems
+        case 17: .copyEach([])
         default: nil
         }
+    }
+
+    private static func served(_ message: ArraySlice<UInt8>) -> ServedProgram? {
+        var reader = FieldReader(message)
+        var (path, process) = ("", Int64(0))
+        while !reader.isAtEnd {
+            switch reader.varint() {
+            case FieldType.bytes.tag(1):
+                guard let text = reader.text() else { return nil }
+                path = text
+            case FieldType.varint.tag(2):
+                guard let number = reader.signed() else { return nil }
+                process = number
+            default: return nil
+            }
+        }
+        return Int32(exactly: process).map { ServedProgram(path: path, process: $0) }
     }
 
     private static func item(_ message: ArraySlice<UInt8>) -> ItemFields? {
@@ -183,6 +207,13 @@ extension FieldWriter {
         case .update: call = 3
         case .delete: call = 4
         case .addItems: call = 10
+        case .copyEach(let searches):
+            self.init()
+            self.number(1, number)
+            presentNumber(2, 17)
+            for search in searches { item(8, NewItem(search, value: nil)) }
+            served(request.served)
+            return
         case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .deleteGroups, .doctor,
             .census, .changePosition, .changes, .audit:
             return nil
@@ -193,6 +224,15 @@ extension FieldWriter {
         for entry in request.query.entries { self.entry(3, entry) }
         for entry in request.changes.entries { self.entry(4, entry) }
         for item in request.items { self.item(8, item) }
+        served(request.served)
+    }
+
+    private mutating func served(_ program: ServedProgram?) {
+        guard let program else { return }
+        message(14) { writer in
+            writer.text(1, program.path)
+            if program.process != 0 { writer.presentSigned(2, Int64(program.process)) }
+        }
     }
 
     private mutating func item(_ field: UInt64, _ item: NewItem) {

@@ -44,10 +44,12 @@ package struct AnswerEncoder: ~Copyable {
             for (code, value) in row.attributes.entries { writer.attribute(2, code, value) }
             if let access = row.accessControl { writer.bytes(3, access.encoded) }
             writer.bytes(4, row.persistentReference)
-            guard let value = row.value else { return }
-            writer.presentNumber(5, 1)
-            writer.number(6, valueOffset)
-            writer.number(7, UInt64(value.bytes.count))
+            if let value = row.value {
+                writer.presentNumber(5, 1)
+                writer.number(6, valueOffset)
+                writer.number(7, UInt64(value.bytes.count))
+            }
+            writer.number(8, UInt64(row.search))
         }
     }
 

@@ -31,6 +31,7 @@ extension Latchkey_AuditRecord {
         process = record.process
         strength = UInt32(record.strength.rawValue)
         contained = record.isContained
+        if let served = record.served { (servedPath, servedProcess) = (served.path, served.process) }
         inPersonsName = record.inPersonsName
         itemClass = record.itemClass?.rawValue ?? ""
         protection = record.protection?.rawValue ?? ""
@@ -55,6 +56,9 @@ extension AuditRecord {
         process = message.process
         strength = IdentityStrength(rawValue: Int(message.strength)) ?? .none
         isContained = message.contained
+        if !message.servedPath.isEmpty || message.servedProcess != 0 {
+            served = ServedProgram(path: message.servedPath, process: message.servedProcess)
+        }
         inPersonsName = message.inPersonsName
         itemClass = ItemClass(rawValue: message.itemClass)
         protection = ProtectionClass(rawValue: message.protection)

@@ -131,6 +131,7 @@ extension KeychainRequest {
         case .program: message.behalf = .program
         case .person: message.behalf = .person
         }
+        if let served { message.served = Latchkey_ServedProgram(served) }
         message.query = query.wire
         message.changes = changes.wire
         switch operation {
@@ -149,6 +150,13 @@ extension KeychainRequest {
             message.demand = demand.message
         case .setApplicationPassword: message.operation = .applicationPassword
         case .census: message.operation = .census
+        case .copyEach(let searches):
+            message.operation = .copyEach
+            message.items = searches.map { search in
+                var out = Latchkey_NewItem()
+                out.query = search.wire
+                return out
+            }
         case .audit(let query):
             message.operation = .audit
             message.audit = Latchkey_AuditQuery(query)
@@ -200,6 +208,10 @@ extension KeychainRequest {
             fields = try RequestFields(decodeMessage(header))
         }
         if fields.operation == .addItems { return (fields.number, try items(fields, tail: tail)) }
+        if case .copyEach = fields.operation {
+            guard tail.count == 0 else { throw WireFault() }
+            return (fields.number, try searches(fields))
+        }
         guard fields.items.isEmpty else { throw WireFault() }
         if fields.operation == .setApplicationPassword {
             let password = tail.count == 0 ? nil : SharedSecret(tail)
@@ -221,7 +233,21 @@ extension KeychainRequest {
         var other = self
         other.isInContext = fields.isInContext
         other.behalf = fields.behalf
+        other.served = fields.served
         return other
+    }
+
+    /// Several searches, which bring no values.
+    private static func searches(_ fields: RequestFields) throws(WireFault) -> KeychainRequest {
+        guard fields.query.entries.isEmpty, fields.changes.entries.isEmpty, !fields.items.isEmpty,
+            fields.items.count <= mostSearches
+        else { throw WireFault() }
+        for item in fields.items {
+            guard !item.query.repeatsAKey, item.valueLength == 0, item.created == nil, item.modified == nil else {
+                throw WireFault()
+            }
+        }
+        return KeychainRequest(.copyEach(fields.items.map(\.query))).inContext(fields)
     }
 
     /// Several adds; the tail is their values and nothing else.
@@ -248,9 +274,19 @@ extension KeychainRequest {
             at = end
         }
         guard at == tail.count else { throw WireFault() }
-        return KeychainRequest(.addItems, items: items)
+        return KeychainRequest(.addItems, items: items).inContext(fields)
     }
 
+}
+
+extension Latchkey_ServedProgram {
+    init(_ served: ServedProgram) {
+        self.init()
+        path = served.path
+        process = served.process
+    }
+
+    var served: ServedProgram { ServedProgram(path: path, process: process) }
 }
 
 extension SwiftProtobuf.Message {

@@ -31,15 +31,25 @@ package final class AuditParty: Sendable {
     package let process: Int32
     package let strength: IdentityStrength
     package let isContained: Bool
+    /// For whom it says that it calls; nil: for itself.
+    package let served: ServedProgram?
     package let sink: any AuditSink
 
     package init(
-        program: String, process: Int32, strength: IdentityStrength, isContained: Bool, sink: any AuditSink
+        program: String, process: Int32, strength: IdentityStrength, isContained: Bool,
+        served: ServedProgram? = nil, sink: any AuditSink
     ) {
         self.program = program
         self.process = process
         self.strength = strength
         self.isContained = isContained
+        self.served = served
         self.sink = sink
+    }
+
+    func serving(_ served: ServedProgram) -> AuditParty {
+        AuditParty(
+            program: program, process: process, strength: strength, isContained: isContained, served: served,
+            sink: sink)
     }
 }

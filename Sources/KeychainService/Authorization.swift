@@ -10,7 +10,7 @@ package struct Authorization: Sendable {
     package let entitlements: Entitlements
     private let groups: [AccessGroup]
     /// Who is recorded as the caller; nil where no record is kept.
-    package let party: AuditParty?
+    package private(set) var party: AuditParty?
     /// What a person has agreed to.
     package private(set) var context = CallContext()
     /// Whether calls are made in a person's name, as was granted.
@@ -26,6 +26,14 @@ package struct Authorization: Sendable {
     package func within(_ context: CallContext) -> Authorization {
         var other = self
         other.context = context
+        return other
+    }
+
+    /// The same rights for a call that the caller says is another's.
+    package func serving(_ program: ServedProgram?) -> Authorization {
+        guard let program, let party else { return self }
+        var other = self
+        other.party = party.serving(program)
         return other
     }
 

@@ -209,7 +209,7 @@ package final class KeychainEngine: Sendable {
     ) throws(KeychainError) {
         switch request.operation {
         case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor, .census,
-            .changePosition, .changes, .addItems, .audit:
+            .changePosition, .changes, .addItems, .audit, .copyEach:
             return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
@@ -250,6 +250,10 @@ package final class KeychainEngine: Sendable {
             var answer = KeychainAnswer()
             answer.outcomes = try addItems(request.items, for: authorization)
             return answer
+        case .copyEach(let searches):
+            var answer = KeychainAnswer(many: true)
+            try copyEach(searches, for: authorization) { row throws(KeychainError) in answer.rows.append(row) }
+            return answer
         default: return try answerCall(request, for: authorization)
         }
     }
@@ -272,6 +276,11 @@ package final class KeychainEngine: Sendable {
 package struct AnswerShape: Sendable {
     package let returns: ReturnTypes
     package let many: Bool
+
+    package init(returns: ReturnTypes, many: Bool) {
+        self.returns = returns
+        self.many = many
+    }
 }
 
 /// The engine as a door sees it: calls of one program, in this process.

@@ -83,7 +83,7 @@ extension RecordedCall {
         case .update: function = .update
         case .delete: function = .delete
         case .deleteGroups: function = .deleteAllWithAccessGroups
-        case .addItems, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
+        case .addItems, .copyEach, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
             .setApplicationPassword, .doctor, .census, .audit:
             return nil
         }

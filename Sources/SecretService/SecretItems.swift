@@ -71,14 +71,14 @@ struct SecretItem: Sendable {
 
 /// The items of collections, by calls to the keychain.
 struct SecretItems {
-    private let keychain: any KeychainTransport
+    private let keychain: ServedKeychain
 
     /// What items of the Secret Service may be.
     static let classes: [ItemClass] = [.genericPassword, .internetPassword]
 
     private let memory: SessionMemory
 
-    init(_ keychain: any KeychainTransport, clock: any KeychainClock) {
+    init(_ keychain: ServedKeychain, clock: any KeychainClock) {
         self.keychain = keychain
         memory = SessionMemory(clock: clock)
     }
@@ -102,63 +102,95 @@ struct SecretItems {
         ("u_AuthUI", .string("u_AuthUIS")), ("u_LatchkeyClosed", .bool(true)),
     ]
 
+    /// One search among several that are made in one call.
+    private struct Probe {
+        let collection: String
+        let query: [(String, RawValue)]
+        var admits: (AnswerRow) -> Bool = { _ in true }
+    }
+
     private func rows(_ query: [(String, RawValue)]) throws(KeychainError) -> [AnswerRow] {
-        do throws(KeychainError) {
-            return try keychain.perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
-        } catch {
-            guard error.status == .itemNotFound else { throw error }
-            return []
+        try keychain.copyEach([QueryDictionary(query)])[0]
+    }
+
+    private func items(_ probes: [Probe]) throws(KeychainError) -> [SecretItem] {
+        var known: Set<[UInt8]> = []
+        return zip(probes, try keychain.copyEach(probes.map { QueryDictionary($0.query) })).flatMap { probe, rows in
+            rows.filter { probe.admits($0) && known.insert($0.persistentReference).inserted }
+                .compactMap { SecretItem(collection: probe.collection, row: $0) }
         }
     }
 
-    /// Those that answer to all of the attributes; to none: everything in the collection.
+    /// Those that answer to all of the attributes; to none: everything in the collections.
     ///
     /// - Throws: `errSecInteractionNotAllowed`, reason `locked`.
-    func search(_ wanted: LookupAttributes, in collection: String) throws(KeychainError) -> [SecretItem] {
-        if collection == SecretCollection.session {
-            return memory.search(wanted).compactMap { SecretItem(collection: collection, row: $0) }
-        }
-        var found: [AnswerRow] = []
+    func search(_ wanted: LookupAttributes, in collections: [String]) throws(KeychainError) -> [SecretItem] {
         let lookup: [(String, RawValue)] = wanted.isEmpty ? [] : [("look", .data(wanted.encoded))]
-        for itemClass in Self.classes { found += try rows(query(itemClass, in: collection, lookup + Self.everyRow)) }
-        // A person's own are in no other collection.
-        if !wanted.isEmpty, collection == SecretCollection.login { found += try implied(wanted, in: collection) }
-        var known: Set<[UInt8]> = []
-        return found.filter { known.insert($0.persistentReference).inserted }
-            .compactMap { SecretItem(collection: collection, row: $0) }
+        var probes: [Probe] = []
+        var found: [SecretItem] = []
+        for collection in collections {
+            if collection == SecretCollection.session {
+                found += memory.search(wanted).compactMap { SecretItem(collection: collection, row: $0) }
+                continue
+            }
+            probes += Self.classes.map { itemClass in
+                Probe(collection: collection, query: query(itemClass, in: collection, lookup + Self.everyRow))
+            }
+            // A person's own are in no other collection.
+            if !wanted.isEmpty, collection == SecretCollection.login { probes += implied(wanted, in: collection) }
+        }
+        return try items(probes) + found
     }
 
     /// The persistent references of everything in a collection, open or not.
     func references(in collection: String) throws(KeychainError) -> [[UInt8]] {
         if collection == SecretCollection.session { return memory.search(.none).map(\.persistentReference) }
-        var found: [[UInt8]] = []
-        for itemClass in Self.classes {
-            let wanted = Self.everyRow.filter { $0.0 != "r_Attributes" }
-            found += try rows(query(itemClass, in: collection, wanted)).map(\.persistentReference)
-        }
-        return found
+        let wanted = Self.everyRow.filter { $0.0 != "r_Attributes" }
+        return try keychain.copyEach(
+            Self.classes.map { QueryDictionary(query($0, in: collection, wanted)) }
+        ).flatMap { $0.map(\.persistentReference) }
     }
 
     /// What nobody stored by the Secret Service.
-    private func implied(_ wanted: LookupAttributes, in collection: String) throws(KeychainError) -> [AnswerRow] {
-        var found: [AnswerRow] = []
-        for place in ImpliedAttributes.places(for: wanted) {
-            found += try rows(query(place.itemClass, in: collection, place.attributes + Self.everyRow)).filter { row in
+    private func implied(_ wanted: LookupAttributes, in collection: String) -> [Probe] {
+        ImpliedAttributes.places(for: wanted).map { place in
+            Probe(
+                collection: collection,
+                query: query(place.itemClass, in: collection, place.attributes + Self.everyRow)
+            ) { row in
                 // Which of the closed ones answer shows once they are open.
                 row.attributes.isEmpty
                     || row.attributes.lookup == nil && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
             }
         }
-        return found
     }
 
     /// nil where there is none.
     func item(
         _ reference: PersistentReference, in collection: String, withValue: Bool = false
     ) throws(KeychainError) -> SecretItem? {
-        if collection == SecretCollection.session {
-            return memory.row(reference).flatMap { SecretItem(collection: collection, row: $0) }
+        try items([(reference, collection)], withValues: withValue).first
+    }
+
+    /// Those that are there.
+    ///
+    /// - Throws: where one of them cannot be opened.
+    func items(
+        _ places: [(reference: PersistentReference, collection: String)], withValues: Bool
+    ) throws(KeychainError) -> [SecretItem] {
+        let inMemory = places.filter { $0.collection == SecretCollection.session }.compactMap { place in
+            memory.row(place.reference).flatMap { SecretItem(collection: place.collection, row: $0) }
         }
+        let probes = places.filter { $0.collection != SecretCollection.session }.map { place in
+            Probe(
+                collection: place.collection, query: one(place.reference, in: place.collection, withValue: withValues))
+        }
+        return try inMemory + items(probes)
+    }
+
+    private func one(
+        _ reference: PersistentReference, in collection: String, withValue: Bool
+    ) -> [(String, RawValue)] {
         var wanted: [(String, RawValue)] = [
             ("v_PersistentRef", .data(reference.bytes)), ("r_Attributes", .bool(true)),
             ("r_PersistentRef", .bool(true)), ("u_AuthUI", .string("u_AuthUIS")),
@@ -166,7 +198,7 @@ struct SecretItems {
         wanted.append(withValue ? ("r_Data", .bool(true)) : ("u_LatchkeyClosed", .bool(true)))
         wanted.append(("u_LatchkeyGroup", .string(SecretCollection.group(of: collection).name)))
         wanted.append(("class", .string(reference.itemClass.rawValue)))
-        return try rows(wanted).first.flatMap { SecretItem(collection: collection, row: $0) }
+        return wanted
     }
 
     // MARK: Changing
@@ -241,7 +273,7 @@ struct SecretItems {
     private func replaceable(
         by attributes: LookupAttributes, labelled label: String, in collection: String
     ) throws(KeychainError) -> SecretItem? {
-        let found = try search(attributes, in: collection)
+        let found = try search(attributes, in: [collection])
         if found.contains(where: \.isClosed) {
             throw KeychainError(
                 .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))

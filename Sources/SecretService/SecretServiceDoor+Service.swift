@@ -51,13 +51,11 @@ extension SecretServiceDoor {
     ) throws(BusError) -> (open: [ObjectPath], closed: [ObjectPath]) {
         var open: [ObjectPath] = []
         var closed: [ObjectPath] = []
-        for collection in collections {
-            let found = try translating { () throws(KeychainError) in
-                try items.search(wanted, in: collection.name)
-            }
-            for item in found {
-                if item.isClosed { closed.append(item.path) } else { open.append(item.path) }
-            }
+        let found = try translating { () throws(KeychainError) in
+            try items.search(wanted, in: collections.map(\.name))
+        }
+        for item in found {
+            if item.isClosed { closed.append(item.path) } else { open.append(item.path) }
         }
         return (open, closed)
     }
@@ -70,19 +68,48 @@ extension SecretServiceDoor {
             throw .arguments(of: call.member, "aoo")
         }
         let session = try session(at: path, for: call)
-        var found: [BusValue] = []
+        var places: [(path: ObjectPath, place: ItemObject)] = []
         // Once each: an answer has each path once.
         for path in Set(paths) {
-            guard case .item(let place)? = try translating({ () throws(KeychainError) in try target(of: path) }) else {
-                continue
-            }
-            do throws(BusError) {
-                found.append(.entry(.path(path), try secret(of: place, for: session)))
-            } catch {
-                guard error.name != BusError(.noMemory, "").name else { throw error }
+            if case .item(let place)? = try translating({ () throws(KeychainError) in try target(of: path) }) {
+                places.append((path, place))
             }
         }
-        return [.array(of: "{o\(TransferredSecret.signature)}", found)]
+        let found = try items(at: places.map(\.place))
+        var secrets: [BusValue] = []
+        for (path, place) in places {
+            guard let item = found[place.reference] else { continue }
+            let secret = try session.secret(item.value, contentType: item.contentType)
+            secrets.append(.entry(.path(path), secret))
+        }
+        return [.array(of: "{o\(TransferredSecret.signature)}", secrets)]
+    }
+
+    /// Those that open, with their values.
+    private func items(at places: [ItemObject]) throws(BusError) -> [PersistentReference: SecretItem] {
+        let wanted = places.map { (reference: $0.reference, collection: $0.collection.name) }
+        let found = try translating { () throws(KeychainError) in
+            do throws(KeychainError) {
+                return try items.items(wanted, withValues: true)
+            } catch {
+                guard error.status != .notAvailable else { throw error }
+                guard wanted.count > 1 else { return [] }
+                // Which of them does not open shows where each is alone.
+                var found: [SecretItem] = []
+                for one in wanted { found += try ifItOpens(one) }
+                return found
+            }
+        }
+        return Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
+    }
+
+    private func ifItOpens(
+        _ place: (reference: PersistentReference, collection: String)
+    ) throws(KeychainError) -> [SecretItem] {
+        do throws(KeychainError) { return try items.items([place], withValues: true) } catch {
+            guard error.status != .notAvailable else { throw error }
+            return []
+        }
     }
 
     /// (oayays)

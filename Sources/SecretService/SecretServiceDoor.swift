@@ -17,7 +17,7 @@ package import MessageBus
 /// that asks to unlock gets a prompt where a person could be asked on its behalf. An item
 /// that needs a person's agreement is not there.
 package final class SecretServiceDoor: BusObjects {
-    let keychain: any KeychainTransport
+    let keychain: ServedKeychain
     let clock: any KeychainClock
     let book: CollectionBook
     let items: SecretItems
@@ -34,6 +34,7 @@ package final class SecretServiceDoor: BusObjects {
     /// What nobody is accepted from until somebody has gone.
     private var pausedListener: StreamListener?
     private var sessionNumber: UInt64 = 0
+    private var callers = BusCallers()
 
     /// - Parameters:
     ///   - followed: the same keychain, by which its lock is followed; it starts no daemon.
@@ -42,10 +43,11 @@ package final class SecretServiceDoor: BusObjects {
         _ keychain: any KeychainTransport, followedBy followed: any KeychainTransport, in loop: BusLoop,
         programDirectories: [String], clock: any KeychainClock = SystemClock()
     ) {
-        (self.keychain, self.loop, self.clock) = (keychain, loop, clock)
+        let served = ServedKeychain(keychain)
+        (self.keychain, self.loop, self.clock) = (served, loop, clock)
         self.followed = followed
-        book = CollectionBook(keychain)
-        items = SecretItems(keychain, clock: clock)
+        book = CollectionBook(served)
+        items = SecretItems(served, clock: clock)
         starter = PromptStarter(keychain, programDirectories)
     }
 
@@ -110,6 +112,8 @@ package final class SecretServiceDoor: BusObjects {
     // MARK: Calls
 
     package func answer(_ call: BusCall) {
+        keychain.serve(callers.program(of: call))
+        defer { keychain.serve(nil) }
         do throws(BusError) {
             call.answer(try dispatch(call))
         } catch {
@@ -120,6 +124,7 @@ package final class SecretServiceDoor: BusObjects {
     package func connectionEnded(_ name: String) {
         for session in sessions.values where session.owner == name { sessions[session.path] = nil }
         prompts.drop(of: name)
+        callers.forget(name)
         buses.removeAll { $0.client == name }
         if let listener = pausedListener.take() { serveDirectly(listener) }
     }

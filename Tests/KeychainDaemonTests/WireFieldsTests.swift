@@ -52,9 +52,35 @@ import Testing
 
     private static func request(_ random: inout Random, of kinds: Range<Int> = allKinds) -> KeychainRequest {
         let operations: [KeychainRequest.Operation] = [.add, .copy, .update, .delete]
-        return KeychainRequest(
-            operations.randomElement(using: &random)!, query: dictionary(&random, kinds),
-            changes: dictionary(&random, kinds))
+        return served(
+            KeychainRequest(
+                operations.randomElement(using: &random)!, query: dictionary(&random, kinds),
+                changes: dictionary(&random, kinds)), &random)
+    }
+
+    /// Perhaps in another program's service.
+    private static func served(_ request: KeychainRequest, _ random: inout Random) -> KeychainRequest {
+        var request = request
+        let programs: [ServedProgram?] = [
+            nil, ServedProgram(path: "/usr/bin/git", process: 4711), ServedProgram(path: "", process: 1),
+            ServedProgram(path: String(repeating: "ü", count: 2000), process: .min), ServedProgram(path: "", process: 0),
+        ]
+        request.served = programs.randomElement(using: &random)!
+        return request
+    }
+
+    /// Several searches.
+    private static func searches(_ random: inout Random, of kinds: Range<Int>) -> KeychainRequest {
+        let count = Int.random(in: 1...5, using: &random)
+        return served(KeychainRequest(.copyEach((0..<count).map { _ in dictionary(&random, kinds) })), &random)
+    }
+
+    private static func any(_ random: inout Random, of kinds: Range<Int>) -> KeychainRequest {
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: request(&random, of: kinds)
+        case 1: items(&random, of: kinds)
+        default: searches(&random, of: kinds)
+        }
     }
 
     /// Several adds, which have fields of their own.
@@ -106,6 +132,7 @@ import Testing
     private static func words(_ fields: RequestFields) -> [UInt8] {
         var message = KeychainRequest(fields.operation, query: fields.query, changes: fields.changes)
             .message(number: fields.number)
+        if let served = fields.served { message.served = Latchkey_ServedProgram(served) }
         message.items = fields.items.map { item in
             var out = Latchkey_NewItem()
             out.query = item.query.wire
@@ -120,7 +147,7 @@ import Testing
     @Test func aRequestIsWrittenAsTheGeneralEncoderWritesIt() {
         var random = Random()
         for _ in 0..<500 {
-            let request = Bool.random(using: &random) ? Self.request(&random) : Self.items(&random, of: Self.allKinds)
+            let request = Self.any(&random, of: Self.allKinds)
             let number = [0, 1, 127, 128, UInt64.max].randomElement(using: &random)!
             #expect(request.encoded(number: number) == request.message(number: number).wireBytes)
         }
@@ -131,8 +158,7 @@ import Testing
         var accepted = 0
         for _ in 0..<400 {
             let kinds = Bool.random(using: &random) ? Self.ordinaryKinds : Self.allKinds
-            let request =
-                Bool.random(using: &random) ? Self.request(&random, of: kinds) : Self.items(&random, of: kinds)
+            let request = Self.any(&random, of: kinds)
             let whole = request.encoded(number: .random(in: 0...300, using: &random))
             for round in 0..<30 {
                 let bytes = round == 0 ? whole : Self.mutated(whole, &random)
@@ -156,6 +182,10 @@ import Testing
                 operation, query: QueryDictionary(item), changes: QueryDictionary([("labl", .string("new"))]))
             #expect(RequestFields(plain: request.encoded(number: 7)) != nil)
         }
+        var searches = KeychainRequest(.copyEach([QueryDictionary(item)]))
+        searches.served = ServedProgram(path: "/usr/bin/git", process: 4711)
+        let read = RequestFields(plain: searches.encoded(number: 7))
+        #expect(read?.items.count == 1 && read?.served == searches.served)
         let several = KeychainRequest(.addItems, items: [NewItem(QueryDictionary(item), value: nil, created: 1)])
         #expect(RequestFields(plain: several.encoded(number: 7))?.items.count == 1)
     }
@@ -183,9 +213,11 @@ import Testing
         }
         let access = Bool.random(using: &random) ? AccessControl(unconstrained: .whenUnlocked) : nil
         let value = Bool.random(using: &random) ? SharedSecret(SecretBytes(copying: bytes(&random, atMost: 200))) : nil
-        return AnswerRow(
+        var row = AnswerRow(
             itemClass: .genericPassword, attributes: attributes, accessControl: access,
             persistentReference: bytes(&random, atMost: 20), value: value)
+        row.search = [0, 1, 127].randomElement(using: &random)!
+        return row
     }
 
     private static func attribute(_ random: inout Random) -> AttributeValue {
@@ -211,6 +243,7 @@ import Testing
             out.attributes = row.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
             if let access = row.accessControl { out.accessControl = .init(access.encoded) }
             out.persistentReference = .init(row.persistentReference)
+            out.search = UInt32(row.search)
             if let value = row.value {
                 out.hasValue_p = true
                 out.valueOffset = offset

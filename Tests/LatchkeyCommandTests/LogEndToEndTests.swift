@@ -46,6 +46,27 @@ import Testing
         #expect(!text.contains("CANARY"))
     }
 
+    /// Not our own service alone, which asks for everybody on the bus.
+    @Test(.enabled(if: SecretServiceClients.areInstalled, "dbus or libsecret-tools is missing"))
+    func whoAskedOverASessionsBusIsTold() throws {
+        let scene = try SecretServiceScene()
+        let place = ["service", "mail", "username", "alice"]
+        #expect(try scene.client("/usr/bin/secret-tool", ["store", "--label=L"] + place, typed: "CANARY").status == 0)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "CANARY")
+        let text = try scene.programs.run(BuiltPrograms.latchkey, ["log", "--json", "--program", "secret-tool"]).text
+        let lines = try text.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(Set(lines.compactMap { $0["event"] as? String }) == ["add", "read"])
+        #expect(lines.allSatisfy { $0["for"] as? String == "/usr/bin/secret-tool" && $0["forPid"] as? Int ?? 0 > 1 })
+        #expect(lines.allSatisfy { ($0["program"] as? String)?.hasSuffix("/latchkey-secret-service") == true })
+        #expect(try scene.programs.latchkey("log").text.contains("latchkey-secret-service for /usr/bin/secret-tool"))
+        // What was asked for by nobody else says nobody.
+        #expect(try scene.programs.latchkey("get", "mail", "alice").text == "CANARY")
+        let own = try scene.programs.run(BuiltPrograms.latchkey, ["log", "--json", "--program", "bin/latchkey"]).text
+        #expect(own.contains(#""for":null"#) || own.isEmpty)
+    }
+
     @Test func whatThePersonDoesIsToldByTheEnclave() throws {
         let passcode = Data("words".utf8)
         _ = try programs.run(BuiltPrograms.latchkey, ["passcode", "set"], input: passcode)

@@ -12,6 +12,7 @@ struct AuditBuffer: Sendable {
 
     private struct ReadKey: Hashable {
         let program: String
+        let served: String?
         let inPersonsName: Bool
         let itemClass: ItemClass
         let low: UInt64
@@ -32,10 +33,11 @@ struct AuditBuffer: Sendable {
         var last: Double
         var count: UInt64
         let process: Int32
+        let servedProcess: Int32
     }
 
     private var reads: [ReadKey: Read] = [:]
-    /// What else there is, by its line without times, count and process.
+    /// What else there is, by its line without times, count and processes.
     private var others: [AuditRecord: Times] = [:]
     /// Lines that could not be written the last time.
     private var returned: [AuditRecord] = []
@@ -49,7 +51,8 @@ struct AuditBuffer: Sendable {
     mutating func note(_ item: ReleasedItem, to party: AuditParty, inPersonsName: Bool, at moment: Double) {
         let (low, high) = Self.halves(item.reference)
         let key = ReadKey(
-            program: party.program, inPersonsName: inPersonsName, itemClass: item.itemClass, low: low, high: high)
+            program: party.program, served: party.served?.path, inPersonsName: inPersonsName,
+            itemClass: item.itemClass, low: low, high: high)
         if let index = reads.index(forKey: key) {
             reads.values[index].last = moment
             reads.values[index].count += 1
@@ -63,13 +66,16 @@ struct AuditBuffer: Sendable {
     mutating func note(_ record: AuditRecord) {
         var key = record
         (key.first, key.last, key.count, key.process) = (0, 0, 1, 0)
+        key.served = record.served.map { ServedProgram(path: $0.path, process: 0) }
         if others[key] != nil {
             others[key]?.last = record.last
             others[key]?.count += record.count
             return
         }
         guard !isFull else { return drop(record.count, at: record.first) }
-        others[key] = Times(first: record.first, last: record.last, count: record.count, process: record.process)
+        others[key] = Times(
+            first: record.first, last: record.last, count: record.count, process: record.process,
+            servedProcess: record.served?.process ?? 0)
     }
 
     private mutating func drop(_ count: UInt64, at moment: Double) {
@@ -89,6 +95,7 @@ struct AuditBuffer: Sendable {
         for (key, times) in others {
             var line = key
             (line.first, line.last, line.count, line.process) = (times.first, times.last, times.count, times.process)
+            line.served = key.served.map { ServedProgram(path: $0.path, process: times.servedProcess) }
             lines.append(line)
         }
         lines.sort { $0.first < $1.first }
@@ -142,5 +149,6 @@ extension AuditRecord {
         process = party.process
         strength = party.strength
         isContained = party.isContained
+        served = party.served
     }
 }

@@ -22,6 +22,7 @@ extension AuditBook {
         let names = failure == nil && call.operation == .addItems ? nil : call.auditNames
         note(event) { record in
             record.take(party(of: connection))
+            record.served = call.served
             record.inPersonsName = call.behalf == .person
             record.itemClass = names?.itemClass
             record.group = call.auditText("agrp")
@@ -69,7 +70,7 @@ extension KeychainRequest {
 extension KeychainRequest.Operation {
     fileprivate var auditEvent: AuditRecord.Event? {
         switch self {
-        case .copy: .search
+        case .copy, .copyEach: .search
         case .add, .addItems: .add
         case .update: .update
         case .delete, .deleteGroups: .delete
@@ -83,7 +84,12 @@ extension KeychainRequest.Operation {
     }
 
     /// A search that was answered changed nothing, and what it handed out is recorded item by item.
-    fileprivate var isAuditedWhenDone: Bool { self != .copy }
+    fileprivate var isAuditedWhenDone: Bool {
+        switch self {
+        case .copy, .copyEach: false
+        default: true
+        }
+    }
 }
 
 extension KeychainError {

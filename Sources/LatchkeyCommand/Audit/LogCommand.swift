@@ -15,7 +15,9 @@ struct LogCommand: Verb {
             The other events are said by the enclave itself, which no other program can keep from it: started, \
             unlocked, locked, attempt-failed, passcode-…, recovery-…, protector-…, agreed, keys-opened (how many \
             keys of items it gave to the daemon), head-lost. Items are recorded by keyed digests of their names; \
-            the names of those that are there now are shown, of others the beginning of the digest.
+            the names of those that are there now are shown, of others the beginning of the digest. What came over a \
+            session's bus is of latchkey-secret-service "for" the program that asked it: by that program's bare \
+            process number, which is worth as much as any process of yours.
 
             The record is sealed and can be read while the keychain is unlocked. With a passcode that needs a person \
             who agrees, as `list --all` does. It is written each second and at a lock; the newest 28 to 32 MiB are \
@@ -32,8 +34,8 @@ struct LogCommand: Verb {
               latchkey log --follow --json
               latchkey log --verify
 
-            --json writes one object a line: {"time", "last", "event", "count", "by", "program", "pid", "strength", \
-            "contained", "inPersonsName", "kind", "protection", "group", "service", "account", "item", "allowed", \
+            --json writes one object a line: {"time", "last", "event", "count", "by", "program", "pid", "for", "forPid", \
+            "strength", "contained", "inPersonsName", "kind", "protection", "group", "service", "account", "item", "allowed", \
             "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", "findings": [{"kind", \
             "file", "block", "what"}]}.
             """)
@@ -217,7 +219,9 @@ struct LogFilter: Sendable {
     let until: Double?
 
     func passes(_ record: AuditRecord) -> Bool {
-        if let program, !record.program.contains(program) { return false }
+        if let program, !record.program.contains(program), record.served?.path.contains(program) != true {
+            return false
+        }
         if !events.isEmpty, !events.contains(record.event.name) { return false }
         if deniedOnly, record.refusal == nil, record.event != .attemptFailed { return false }
         if let since, record.last < since { return false }

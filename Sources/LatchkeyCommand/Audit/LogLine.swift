@@ -15,13 +15,19 @@ struct LogLine: Sendable {
     func text(forPerson isForPerson: Bool) -> String {
         let fields = [
             Timestamp(secondsSince2001: record.first).text ?? "-", record.event.name, "\(record.count)",
-            record.program.isEmpty ? (record.voucher == .enclave ? "the enclave" : "-") : record.program,
+            record.program.isEmpty ? (record.voucher == .enclave ? "the enclave" : "-") : record.program + servedText,
             itemText, outcome,
         ].map(PrintableText.escaped)
         guard isForPerson else { return fields.joined(separator: "\t") }
         let count = record.count == 1 ? "" : " ×\(record.count)"
         let what = [fields[3], fields[4]].filter { $0 != "-" }.joined(separator: "  ")
         return "\(fields[0])  \(fields[1])\(count)  \(what)" + (record.refusal == nil ? "" : "  \(fields[5])")
+    }
+
+    /// By the program's word.
+    private var servedText: String {
+        guard let served = record.served else { return "" }
+        return " for " + (served.path.isEmpty ? "process \(served.process)" : served.path)
     }
 
     private var itemText: String {
@@ -47,6 +53,7 @@ struct LogLine: Sendable {
             ("by", .string(record.voucher == .enclave ? "enclave" : "daemon")),
             ("program", JSONValue(isProgram ? record.program : nil)),
             ("pid", isProgram ? .integer(Int64(record.process)) : .null),
+            ("for", JSONValue(record.served?.path)), ("forPid", record.served.map { .integer(Int64($0.process)) } ?? .null),
             ("strength", JSONValue(isProgram ? strength : nil)), ("contained", .bool(record.isContained)),
             ("inPersonsName", .bool(record.inPersonsName)), ("kind", JSONValue(kind)),
             ("protection", JSONValue(record.protection?.commandName)), ("group", JSONValue(record.group)),

@@ -15,6 +15,10 @@ extension FuzzTarget {
             return
         }
         let request = first.request
+        if case .copyEach(let searches) = request.operation {
+            try claim((1...KeychainRequest.mostSearches).contains(searches.count), "\(searches.count) searches")
+            for search in searches { RequestProperty.parse(KeychainRequest(.copy, query: search)) }
+        }
         if request.operation == .addItems {
             let values = request.items.flatMap { $0.value?.bytes.insecureArray() ?? [] }
             try claim(values == tail, "the values are not the tail")
@@ -43,7 +47,7 @@ enum RequestProperty {
     }
 
     private static func check(_ a: KeychainRequest, _ b: KeychainRequest, _ hasSameBytes: Bool) throws(WireFault) {
-        guard a.operation == b.operation, a.isWrite == b.isWrite, a.behalf == b.behalf,
+        guard a.operation == b.operation, a.isWrite == b.isWrite, a.behalf == b.behalf, a.served == b.served,
             a.items.count == b.items.count, hasSameBytes
         else {
             throw WireFault()
@@ -86,6 +90,7 @@ enum RequestSeeds {
                     NewItem(QueryDictionary(item), value: nil, modified: -1.5),
                     NewItem(QueryDictionary([("v_Data", .secret)]), value: secret),
                 ])),
+        searches,
         seed(KeychainRequest(.changePosition(.searched))),
         seed(
             KeychainRequest(
@@ -97,6 +102,12 @@ enum RequestSeeds {
     private static let item: [(String, RawValue)] = [
         ("class", .string("genp")), ("svce", .string("service")), ("acct", .string("account")),
     ]
+
+    private static var searches: [UInt8] {
+        var request = KeychainRequest(.copyEach([QueryDictionary(item), QueryDictionary([("class", .string("inet"))])]))
+        request.served = ServedProgram(path: "/usr/bin/git", process: 4711)
+        return seed(request)
+    }
 
     private static var inAPersonsName: [UInt8] {
         var request = KeychainRequest(.copy, query: QueryDictionary(item))
