@@ -87,7 +87,9 @@ struct RequestFields {
                 guard let message = reader.bytes(), let item = Self.item(message) else { return nil }
                 items.append(item)
             case FieldType.bytes.tag(14):
-                guard served == nil, let message = reader.bytes(), let program = Self.served(message) else { return nil }
+                guard served == nil, let message = reader.bytes(), let program = Self.served(message) else {
+                    return nil
+                }
                 served = program
             default: return nil
             }

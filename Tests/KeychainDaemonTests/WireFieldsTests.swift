@@ -63,7 +63,8 @@ import Testing
         var request = request
         let programs: [ServedProgram?] = [
             nil, ServedProgram(path: "/usr/bin/git", process: 4711), ServedProgram(path: "", process: 1),
-            ServedProgram(path: String(repeating: "ü", count: 2000), process: .min), ServedProgram(path: "", process: 0),
+            ServedProgram(path: String(repeating: "ü", count: 2000), process: .min),
+            ServedProgram(path: "", process: 0),
         ]
         request.served = programs.randomElement(using: &random)!
         return request

@@ -58,7 +58,8 @@ import Testing
         var entitlements = Entitlements()
         entitlements.keychainAccessGroups = ["group.a"]
         let authorization = Authorization(entitlements)
-        let control = try #require(AccessControl(protection: ProtectionClass.whenUnlocked.rawValue, flags: .userPresence))
+        let control = try #require(
+            AccessControl(protection: ProtectionClass.whenUnlocked.rawValue, flags: .userPresence))
         for (account, more) in [("asks", [("accc", RawValue.accessControl(control))]), ("open", [])] {
             let query = QueryDictionary(keychain.item(account) + more + [("v_Data", .secret)])
             let value = SharedSecret(SecretBytes(copying: Array("value".utf8)))

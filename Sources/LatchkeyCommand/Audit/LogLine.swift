@@ -15,8 +15,7 @@ struct LogLine: Sendable {
     func text(forPerson isForPerson: Bool) -> String {
         let fields = [
             Timestamp(secondsSince2001: record.first).text ?? "-", record.event.name, "\(record.count)",
-            record.program.isEmpty ? (record.voucher == .enclave ? "the enclave" : "-") : record.program + servedText,
-            itemText, outcome,
+            programText, itemText, outcome,
         ].map(PrintableText.escaped)
         guard isForPerson else { return fields.joined(separator: "\t") }
         let count = record.count == 1 ? "" : " ×\(record.count)"
@@ -24,10 +23,11 @@ struct LogLine: Sendable {
         return "\(fields[0])  \(fields[1])\(count)  \(what)" + (record.refusal == nil ? "" : "  \(fields[5])")
     }
 
-    /// By the program's word.
-    private var servedText: String {
-        guard let served = record.served else { return "" }
-        return " for " + (served.path.isEmpty ? "process \(served.process)" : served.path)
+    private var programText: String {
+        guard !record.program.isEmpty else { return record.voucher == .enclave ? "the enclave" : "-" }
+        // By the program's word.
+        guard let served = record.served else { return record.program }
+        return record.program + " for " + (served.path.isEmpty ? "process \(served.process)" : served.path)
     }
 
     private var itemText: String {

@@ -104,7 +104,8 @@ enum RequestSeeds {
     ]
 
     private static var searches: [UInt8] {
-        var request = KeychainRequest(.copyEach([QueryDictionary(item), QueryDictionary([("class", .string("inet"))])]))
+        let other = QueryDictionary([("class", .string("inet"))])
+        var request = KeychainRequest(.copyEach([QueryDictionary(item), other]))
         request.served = ServedProgram(path: "/usr/bin/git", process: 4711)
         return seed(request)
     }
