@@ -267,7 +267,8 @@ let package = Package(
             "KeychainServiceTests",
             [
                 "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
-                "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", "FuzzTargets", protobuf,
+                "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", "FuzzTargets",
+                "SecretService", protobuf,
             ],
             resources: [.copy("Fixtures")]),
         tests(
@@ -307,7 +308,7 @@ let package = Package(
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
                 "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", "CredentialHelpers", "CLatchkeyPAM",
-                protobuf,
+                "SecretService", protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(

@@ -17,6 +17,7 @@ extension SecretServiceDoor {
                 throw BusError(
                     .notSupported, "the collection \(collection.name) stays: `latchkey` keeps its items there too")
             }
+            try refuseBeyondReach(collection)
             try translating { () throws(KeychainError) in try book.remove(collection) }
             emit(
                 "CollectionDeleted", of: SecretServiceNames.service, at: SecretServiceNames.root,
@@ -42,6 +43,7 @@ extension SecretServiceDoor {
             default: break
             }
         }
+        try refuseBeyondReach(content.attributes ?? .none)
         let (item, isNew) = try translating { () throws(KeychainError) in
             try items.store(content, in: collection.name, replacing: replace)
         }
@@ -77,16 +79,14 @@ extension SecretServiceDoor {
                 throw .arguments(of: call.member, TransferredSecret.signature)
             }
             let value = try session(at: secret.session, for: call).value(secret)
-            let item = try translating { () throws(KeychainError) in
-                try items.item(place.reference, in: place.collection.name)
-            }
-            guard let item else { throw .noObject(place.path) }
+            let item = try item(at: place, or: .noObject(place.path))
             guard !item.isClosed else { throw .isLocked }
             let isOther = item.row.attributes.lookup != nil && item.contentType != secret.contentType
             try change(place, to: SecretItems.Content(value: value, contentType: isOther ? secret.contentType : nil))
             return []
         case ("Delete", 0):
             if try isLocked(place.collection) { throw .isLocked }
+            try refuseBeyondReach(place)
             try translating { () throws(KeychainError) in
                 try items.remove(place.reference, in: place.collection.name)
             }
@@ -97,6 +97,7 @@ extension SecretServiceDoor {
     }
 
     func change(_ place: ItemObject, to content: SecretItems.Content) throws(BusError) {
+        try refuseBeyondReach(place)
         try translating { () throws(KeychainError) in
             try items.change(place.reference, in: place.collection.name, to: content)
         }

@@ -60,10 +60,7 @@ extension SecretServiceDoor {
     }
 
     private func all(of place: ItemObject) throws(BusError) -> [(String, BusValue)] {
-        let item = try translating { () throws(KeychainError) in
-            try items.item(place.reference, in: place.collection.name)
-        }
-        guard let item else { throw .noObject(place.path) }
+        let item = try item(at: place, or: .noObject(place.path))
         return [
             ("Locked", .boolean(item.isClosed)),
             ("Attributes", .texts(item.isClosed ? [] : item.attributes.pairs.map { ($0.name, $0.value) })),
@@ -88,7 +85,9 @@ extension SecretServiceDoor {
             try change(place, to: SecretItems.Content(label: label))
             tellChange(of: SecretServiceNames.item, at: place.path, [("Label", value)])
         case .item(let place) where name == "Attributes":
-            try change(place, to: SecretItems.Content(attributes: try withSchema(try lookup(value))))
+            let attributes = try withSchema(try lookup(value))
+            try refuseBeyondReach(attributes)
+            try change(place, to: SecretItems.Content(attributes: attributes))
             tellChange(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
         default: throw BusError(.propertyReadOnly, "\(interface).\(name) cannot be set")
         }

@@ -21,7 +21,8 @@ extension SecretServiceDoor {
         case ("ReadAlias", 1):
             guard let alias = call.arguments[0].text else { throw .arguments(of: call.member, "s") }
             let name = try translating { () throws(KeychainError) in try book.collection(of: alias) }
-            return [.path(name.map { SecretCollection.path(of: $0) } ?? .none)]
+            let reached = name.flatMap { reach.has(collection: $0) ? $0 : nil }
+            return [.path(reached.map { SecretCollection.path(of: $0) } ?? .none)]
         case ("SetAlias", 2): return try setAlias(call)
         case ("CreateCollection", 2): return try createCollection(call)
         default: throw BusError(.unknownMethod, "the service has no method \(call.member) like that")
@@ -29,7 +30,7 @@ extension SecretServiceDoor {
     }
 
     func collections() throws(BusError) -> [SecretCollection] {
-        try translating { () throws(KeychainError) in try book.all() }
+        try translating { () throws(KeychainError) in try book.all() }.filter { reach.has(collection: $0.name) }
     }
 
     func lookup(_ value: BusValue) throws(BusError) -> LookupAttributes {
@@ -54,7 +55,7 @@ extension SecretServiceDoor {
         let found = try translating { () throws(KeychainError) in
             try items.search(wanted, in: collections.map(\.name))
         }
-        for item in found {
+        for item in found where reach.has(item) {
             if item.isClosed { closed.append(item.path) } else { open.append(item.path) }
         }
         return (open, closed)
@@ -78,7 +79,7 @@ extension SecretServiceDoor {
         let found = try items(at: places.map(\.place))
         var secrets: [BusValue] = []
         for (path, place) in places {
-            guard let item = found[place.reference] else { continue }
+            guard let item = found[place.reference], reach.has(item) else { continue }
             let secret = try session.secret(item.value, contentType: item.contentType)
             secrets.append(.entry(.path(path), secret))
         }
@@ -114,10 +115,7 @@ extension SecretServiceDoor {
 
     /// (oayays)
     func secret(of place: ItemObject, for session: TransferSession) throws(BusError) -> BusValue {
-        let item = try translating { () throws(KeychainError) in
-            try items.item(place.reference, in: place.collection.name, withValue: true)
-        }
-        guard let item else { throw .noSuchObject(place.path) }
+        let item = try item(at: place, withValue: true, or: .noSuchObject(place.path))
         return try session.secret(item.value, contentType: item.contentType)
     }
 
@@ -134,6 +132,7 @@ extension SecretServiceDoor {
     func createCollection(
         _ properties: [(name: String, value: BusValue)], alias: String
     ) throws(BusError) -> ObjectPath {
+        try refuseBeyondReach(alias: alias)
         let label = properties.first { $0.name == "\(SecretServiceNames.collection).Label" }?.value.text ?? ""
         if !alias.isEmpty,
             let present = try translating({ () throws(KeychainError) in try book.collection(of: alias) }),
@@ -165,6 +164,7 @@ extension SecretServiceDoor {
             throw BusError(.invalidArguments, "an alias has letters, digits and underscores alone; session is taken")
         }
         try refuseWhileLocked()
+        try refuseBeyondReach(alias: alias)
         if path == .none {
             try translating { () throws(KeychainError) in try book.set(alias, to: nil) }
             return []

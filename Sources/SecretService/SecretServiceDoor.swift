@@ -35,14 +35,19 @@ package final class SecretServiceDoor: BusObjects {
     private var pausedListener: StreamListener?
     private var sessionNumber: UInt64 = 0
     private var callers = BusCallers()
+    private let policy: PolicyFile?
+    /// Of the program whose call is answered now.
+    private(set) var reach = BusReach.whole
 
     /// - Parameters:
     ///   - followed: the same keychain, by which its lock is followed; it starts no daemon.
     ///   - programDirectories: where latchkey-prompt is looked for, in this order.
+    ///   - policy: who may reach what; nil: everybody everything.
     package init(
         _ keychain: any KeychainTransport, followedBy followed: any KeychainTransport, in loop: BusLoop,
-        programDirectories: [String], clock: any KeychainClock = SystemClock()
+        programDirectories: [String], policy: PolicyFile?, clock: any KeychainClock = SystemClock()
     ) {
+        self.policy = policy
         let served = ServedKeychain(keychain)
         (self.keychain, self.loop, self.clock) = (served, loop, clock)
         self.followed = followed
@@ -112,12 +117,23 @@ package final class SecretServiceDoor: BusObjects {
     // MARK: Calls
 
     package func answer(_ call: BusCall) {
-        keychain.serve(callers.program(of: call))
-        defer { keychain.serve(nil) }
+        let program = callers.program(of: call)
+        keychain.serve(program)
+        defer {
+            keychain.serve(nil)
+            reach = .whole
+        }
         do throws(BusError) {
+            reach = try BusReach(currentPolicy(), of: program)
             call.answer(try dispatch(call))
         } catch {
             call.refuse(error)
+        }
+    }
+
+    private func currentPolicy() throws(BusError) -> SecretServicePolicy {
+        do throws(PolicyFile.Fault) { return try policy?.policy() ?? .everybody } catch {
+            throw BusError(.accessDenied, "\(error); until that is mended nobody is given anything")
         }
     }
 
@@ -216,7 +232,7 @@ package final class SecretServiceDoor: BusObjects {
     }
 
     private func named(_ name: String) throws(KeychainError) -> SecretCollection? {
-        try book.collection(named: name)
+        reach.has(collection: name) ? try book.collection(named: name) : nil
     }
 
     // MARK: State
@@ -242,8 +258,52 @@ package final class SecretServiceDoor: BusObjects {
 
     /// Of everything in it, open or not.
     func paths(in collection: SecretCollection) throws(BusError) -> [ObjectPath] {
-        try translating { () throws(KeychainError) in try items.references(in: collection.name) }
+        if reach.isOfSchemas {
+            let (open, closed) = try search(.none, in: [collection])
+            return open + closed
+        }
+        return try translating { () throws(KeychainError) in try items.references(in: collection.name) }
             .map { SecretItem.path(of: $0, in: collection.name) }
+    }
+
+    /// What the caller may reach of it.
+    ///
+    /// - Parameter absent: what is thrown where there is nothing.
+    func item(at place: ItemObject, withValue: Bool = false, or absent: BusError) throws(BusError) -> SecretItem {
+        let item = try translating { () throws(KeychainError) in
+            try items.item(place.reference, in: place.collection.name, withValue: withValue)
+        }
+        guard let item, reach.has(item) else { throw absent }
+        return item
+    }
+
+    /// Before it is changed: by its attributes alone nobody would have looked what it is.
+    ///
+    /// - Throws: NoSuchObject for what the caller may not reach, IsLocked for what is closed.
+    func refuseBeyondReach(_ place: ItemObject) throws(BusError) {
+        guard reach.isOfSchemas else { return }
+        if try item(at: place, or: .noSuchObject(place.path)).isClosed { throw .isLocked }
+    }
+
+    func refuseBeyondReach(_ attributes: LookupAttributes) throws(BusError) {
+        guard reach.has(attributes) else { throw kept("this schema") }
+    }
+
+    /// Before it is deleted with all that is in it.
+    func refuseBeyondReach(_ collection: SecretCollection) throws(BusError) {
+        guard reach.isOfSchemas else { return }
+        let all = try translating { () throws(KeychainError) in try items.references(in: collection.name) }
+        guard try paths(in: collection).count == all.count else { throw kept("some of its items") }
+    }
+
+    /// Before an alias is made to stand for something else.
+    func refuseBeyondReach(alias: String) throws(BusError) {
+        let present = try translating { () throws(KeychainError) in try book.collection(of: alias) }
+        guard present.map({ reach.has(collection: $0) }) ?? true else { throw kept("what \(alias) stands for") }
+    }
+
+    private func kept(_ what: String) -> BusError {
+        BusError(.accessDenied, "\(policy?.path ?? PolicyFile.name) keeps \(what) from this program")
     }
 
     /// An error of the keychain in the words of the Secret Service.

@@ -80,7 +80,7 @@ struct LatchkeySecretService: ParsableCommand {
             let loop = BusLoop()
             let door = SecretServiceDoor(
                 DaemonConnectionPool(configuration), followedBy: DaemonConnectionPool(configuration.startingNothing),
-                in: loop, programDirectories: configuration.programDirectories)
+                in: loop, programDirectories: configuration.programDirectories, policy: PolicyFile.ofUser())
             let bus = try listen.isEmpty && socket == nil ? SessionBus.user() : nil
             follow(parent, in: loop)
             try door.open()

@@ -15,6 +15,9 @@ struct SecretServiceCommand: ParsableCommand {
             does not tell programs apart. The default collection is where `latchkey set` stores; \
             `latchkey get SERVICE ACCOUNT` finds what such programs store, and they find what you did.
 
+            `$XDG_CONFIG_HOME/latchkey/secret-service.policy` (or below ~/.config) keeps collections and schemas for the \
+            programs that it names: "schema com.example.Kept /usr/bin/secret-tool", "collection work nobody".
+
             Where the keychain is locked, a prompt on the program's own terminal or display asks for the passcode; \
             where there is neither, the program is told at once. `latchkey unlock` opens it for all.
 

@@ -1,0 +1,27 @@
+internal import KeychainModel
+
+/// What the program that is served now may reach.
+struct BusReach {
+    private let policy: SecretServicePolicy
+    private let program: ServedProgram?
+
+    /// Everything.
+    static let whole = BusReach(.everybody, of: nil)
+
+    init(_ policy: SecretServicePolicy, of program: ServedProgram?) {
+        (self.policy, self.program) = (policy, program)
+    }
+
+    func has(collection name: String) -> Bool { policy.admits(program, to: .collection(name)) }
+
+    /// Whether items with these attributes are among it.
+    func has(_ attributes: LookupAttributes) -> Bool {
+        policy.admits(program, to: .schema(attributes[SecretServiceNames.schema] ?? SecretServiceNames.genericSchema))
+    }
+
+    /// Of a closed item nothing is known, and nothing can be read: that it is there is told.
+    func has(_ item: SecretItem) -> Bool { item.isClosed || has(item.attributes) }
+
+    /// Whether what items are has to be looked at before they are told of.
+    var isOfSchemas: Bool { policy.limitsSchemas(of: program) }
+}

@@ -1,0 +1,63 @@
+internal import KeychainPlatform
+
+/// The file in which a person writes a ``SecretServicePolicy``. It is read at each call, so
+/// that a change counts from the next one on.
+package final class PolicyFile {
+    package static let name = "secret-service.policy"
+
+    package let path: String
+    private var known: (bytes: [UInt8], policy: SecretServicePolicy)?
+
+    package init(_ path: String) { self.path = path }
+
+    /// `latchkey/secret-service.policy` below $XDG_CONFIG_HOME, or ~/.config; nil for a user
+    /// without a home.
+    package static func ofUser() -> PolicyFile? {
+        let config: String?
+        if let home = ProcessEnvironment.variable("XDG_CONFIG_HOME"), home.hasPrefix("/") {
+            config = home
+        } else {
+            config = ProcessEnvironment.passwdHome.map { $0 + "/.config" }
+        }
+        return config.map { PolicyFile("\($0)/latchkey/\(name)") }
+    }
+
+    /// Why nobody is given anything.
+    struct Fault: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// What it says; a file that is not there says nothing.
+    ///
+    /// - Throws: for one that cannot be read, that somebody else could write, or that says
+    ///   something else than a policy: whoever wrote it wanted to keep something from
+    ///   somebody.
+    func policy() throws(Fault) -> SecretServicePolicy {
+        guard let bytes = try read() else {
+            known = nil
+            return .everybody
+        }
+        if let known, known.bytes == bytes { return known.policy }
+        do throws(SecretServicePolicy.Fault) {
+            let policy = try SecretServicePolicy(bytes)
+            known = (bytes, policy)
+            return policy
+        } catch { throw Fault(description: "\(path), \(error)") }
+    }
+
+    private func read() throws(Fault) -> [UInt8]? {
+        let (status, bytes): (FileStatus, [UInt8])
+        do throws(SystemCallError) {
+            let file = try Descriptor.look(at: FilePath(path), .reading)
+            (status, bytes) = (try FileStatus(of: file), try readAll(file, atMost: SecretServicePolicy.mostBytes))
+        } catch {
+            if error.isNoSuchFile { return nil }
+            throw Fault(description: "\(path): \(error)")
+        }
+        let isOurs = [0, ProcessEnvironment.effectiveUserID].contains(status.userID) && status.mode & 0o022 == 0
+        guard status.isRegularFile, isOurs else {
+            throw Fault(description: "\(path) is no file of yours that nobody else can write")
+        }
+        return bytes
+    }
+}
