@@ -36,6 +36,31 @@ func readSecret(
     return secret
 }
 
+extension Descriptor {
+    /// What comes until it is whole; nil where that is not within `limit` bytes, or the other
+    /// side ends before.
+    ///
+    /// - Parameter isWhole: looks at the first `count` bytes of what has come.
+    /// - Throws: ETIMEDOUT once the deadline has passed.
+    package func readSecret(
+        atMost limit: Int, until deadline: Deadline, isWhole: (borrowing SecretBytes, _ count: Int) -> Bool
+    ) throws(SystemCallError) -> SecretBytes? {
+        var wasWhole = false
+        let bytes = try KeychainPlatform.readSecret(
+            raw, atMost: limit,
+            beforeEach: { () throws(SystemCallError) in
+                guard try wait(for: raw, to: .receive, until: deadline) == .ready else {
+                    throw SystemCallError("read", errno: ETIMEDOUT)
+                }
+            },
+            isWhole: { bytes, count, _ in
+                wasWhole = isWhole(bytes, count)
+                return wasWhole
+            })
+        return wasWhole ? bytes : nil
+    }
+}
+
 extension StandardStream {
     /// Everything up to a blank line, or to the end, or nil where that is more than
     /// `limit` bytes. Whoever waits for an answer may leave the stream open.

@@ -21,6 +21,19 @@ package final class StreamListener: Sendable {
         try self.init(owning: socket)
     }
 
+    /// Whether somebody listens at `name` in an open directory.
+    package static func isThere(at name: String, in directory: Descriptor) throws(SystemCallError) -> Bool {
+        let socket = Descriptor(owning: try checked("socket", lk_stream_socket()))
+        let path = "/proc/self/fd/\(directory.raw)/\(name)"
+        do throws(SystemCallError) {
+            _ = try checked("connect", unsafe path.withCString { unsafe lk_connect(socket.raw, $0) })
+            return true
+        } catch {
+            guard error.isRefusedConnection else { throw error }
+            return false
+        }
+    }
+
     /// The next connection; nil where there is none.
     package func accept() throws(SystemCallError) -> Descriptor? {
         let result = lk_accept(descriptor.raw)

@@ -77,6 +77,12 @@ struct ItemPlace: Sendable {
             let names = ["connection-uuid", "setting-name", "setting-key"].compactMap { attributes[$0] }
             guard names.count == 3 else { return nil }
             return generic("org.freedesktop.NetworkManager.Connection", names.joined(separator: "/"))
+        // qtkeychain: what its callers name service and key.
+        case ("org.qt.keychain", _):
+            guard let service = attributes["server"], !service.isEmpty, let key = attributes["user"] else { return nil }
+            var place = generic(service, key)
+            place.isOfPerson = true
+            return place
         default: return nil
         }
     }
@@ -155,6 +161,9 @@ struct ImpliedAttributes {
             values["service"] = [service]
             values["server"] = [service, "https://\(service)", "https://\(service)/"]
             values["protocol"] = ["https"]
+            // As qtkeychain asks for text.
+            values[SecretServiceNames.schema]?.append("org.qt.keychain")
+            values["type"] = ["plaintext"]
             pairs = [
                 (SecretServiceNames.schema, SecretServiceNames.genericSchema), ("service", service),
                 ("username", account),

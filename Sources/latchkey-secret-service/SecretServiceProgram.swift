@@ -12,7 +12,8 @@ struct LatchkeySecretService: ParsableCommand {
         commandName: "latchkey-secret-service",
         abstract: "Serves the keychain as org.freedesktop.secrets; started by the session bus.",
         discussion: """
-            It takes the name once the keychain answers, and leaves when the bus ends its connection.
+            It takes the name once the keychain answers, and leaves when the bus ends its connection. Where nobody \
+            else does, it listens at $XDG_RUNTIME_DIR/keyring/control too, for pam_gnome_keyring.
             """,
         version: LatchkeyVersion.text)
 
@@ -24,6 +25,9 @@ struct LatchkeySecretService: ParsableCommand {
             "Serve programs that connect to this socket, with no bus between; the folder is yours alone.",
             valueName: "PATH"))
     var listen = ""
+
+    @Flag(help: "Leave $XDG_RUNTIME_DIR/keyring/control alone.")
+    var noControl = false
 
     @Option(name: .customLong("socket-fd"), help: .hidden)
     var socket: Int32?
@@ -49,6 +53,22 @@ struct LatchkeySecretService: ParsableCommand {
     private func follow(_ parent: Int32?, in loop: BusLoop) {
         guard let parent, let pipe = Descriptor.inherited(parent) else { return }
         loop.watch(pipe) { loop.end() }
+    }
+
+    /// gnome-keyring's control socket, where no gnome-keyring has it.
+    private func listenForLogins(_ door: ControlDoor, in loop: BusLoop) {
+        guard !noControl, let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else {
+            return
+        }
+        do {
+            let folder = try PrivateDirectory("\(runtime)/\(ControlDoor.folder)", creating: true)
+            // Of one that has ended; of one that listens it is left.
+            guard try !StreamListener.isThere(at: ControlDoor.name, in: folder.descriptor) else { return }
+            _ = try folder.remove(ControlDoor.name)
+            door.serve(try StreamListener(at: ControlDoor.name, in: folder.descriptor), in: loop)
+        } catch {
+            StandardError.write("latchkey-secret-service: pam_gnome_keyring cannot reach us: \(error)\n")
+        }
     }
 
     private func listen(_ door: SecretServiceDoor) throws {
@@ -84,7 +104,12 @@ struct LatchkeySecretService: ParsableCommand {
             let bus = try listen.isEmpty && socket == nil ? SessionBus.user() : nil
             follow(parent, in: loop)
             try door.open()
-            try bus.map { try serve(door, on: $0) } ?? listen(door)
+            if let bus {
+                listenForLogins(ControlDoor(DaemonConnectionPool(configuration)), in: loop)
+                try serve(door, on: bus)
+            } else {
+                try listen(door)
+            }
             try withExtendedLifetime(door) { try loop.run(until: bus) }
         } catch let error as ExitCode {
             throw error

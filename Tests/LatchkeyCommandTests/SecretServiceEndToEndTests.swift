@@ -101,6 +101,20 @@ struct SecretServiceEndToEndTests {
         #expect(try programs.latchkey("get", "example.com", "eve").text == "from git")
     }
 
+    /// By the attributes of qtkeychain (`make test-peers` has the library itself).
+    @Test func whatQtkeychainStoresHasItsNames() throws {
+        func place(_ key: String, _ type: String = "plaintext") -> [String] {
+            ["xdg:schema", "org.qt.keychain", "server", "Cloud", "user", key, "type", type]
+        }
+        let stored = try scene.client("/usr/bin/secret-tool", ["store", "--label=L"] + place("alice"), typed: "theirs")
+        #expect(stored.status == 0, "\(stored.errors)")
+        #expect(try programs.latchkey("get", "Cloud", "alice").text == "theirs")
+        #expect(try programs.latchkey("set", "Cloud", "bob", input: Data("ours".utf8)).status == 0)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place("bob")).text == "ours")
+        // Bytes are stored encoded: nobody would read a person's text so.
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place("bob", "base64")).status == 1)
+    }
+
     /// git's own helper, on the session's bus, and ours, without one.
     @Test(.enabled(if: SecretServiceClients.canBuildGitsHelper, "git's contrib or libsecret-1-dev is missing"))
     func gitsHelperAndOursHaveOneKeychain() throws {

@@ -9,8 +9,9 @@ final class SecretServiceScene {
     let session: PrivateSession
     private(set) var service = Process()
 
-    init() throws {
-        programs = try BuiltPrograms()
+    /// - Parameter runtime: with an XDG_RUNTIME_DIR, and so gnome-keyring's control socket.
+    init(runtime: Bool = false) throws {
+        programs = try BuiltPrograms(runtime: runtime)
         session = try PrivateSession()
         try startService()
     }

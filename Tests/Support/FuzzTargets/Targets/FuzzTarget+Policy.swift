@@ -1,5 +1,6 @@
 #if DEBUG
     internal import KeychainModel
+    internal import KeychainPlatform
     @testable internal import SecretService
 
     extension FuzzTarget {
@@ -20,6 +21,42 @@
                 if !isClosed { try claim(policy.admits(somebody, to: subject), "kept out of what is everybody's") }
             }
         }
+    }
+
+    extension FuzzTarget {
+        /// What comes on gnome-keyring's control socket.
+        static let controlRequest = FuzzTarget("control-request", seeds: { ControlSeeds.all }) {
+            bytes throws(Finding) in
+            let whole = SecretBytes(copying: bytes)
+            guard let request = ControlRequest(whole) else { return }
+            try claim(ControlRequest.length(whole, from: 0) == bytes.count, "a request of another length")
+            let parts: [SharedSecret]
+            switch request {
+            case .unlock(let password): parts = [password]
+            case .change(let old, let new): parts = [old, new]
+            case .initialize, .quit: return
+            }
+            let taken = parts.reduce(8) { $0 + 4 + $1.bytes.count }
+            try claim(taken == bytes.count, "bytes that are nobody's")
+            let said = parts.flatMap { ControlSeeds.number($0.bytes.count) + $0.bytes.insecureArray() }
+            try claim(Array(bytes.dropFirst(8)) == said, "another password")
+        }
+    }
+
+    private enum ControlSeeds {
+        static func number(_ value: Int) -> [UInt8] {
+            (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+        }
+
+        static func message(_ operation: Int, _ arguments: String...) -> [UInt8] {
+            let rest = number(operation) + arguments.flatMap { number($0.utf8.count) + Array($0.utf8) }
+            return number(4 + rest.count) + rest
+        }
+
+        static let all = [
+            message(0, "DISPLAY=:0"), message(1, "words"), message(1, ""), message(2, "old", "new"), message(3),
+            message(1), message(2, "old"), message(9), number(4), message(1, "words") + [0],
+        ]
     }
 
     private enum PolicySeeds {
