@@ -113,6 +113,31 @@ import Testing
         }
     }
 
+    /// Version 5: a TPM counted, which is gone. The recovery code gives it up.
+    @Test func aKeybagWhoseCounterIsGoneOpensWithTheRecoveryCode() throws {
+        let (fixture, expected) = try fixture("keybag-5")
+        let home = try EnclaveHome()
+        _ = try PrivateDirectory(home.path(""), creating: true)
+        for file in try FileManager.default.contentsOfDirectory(atPath: fixture.path) where file != "expected.json" {
+            try home.write(file, Array(try Data(contentsOf: fixture.appending(path: file))))
+        }
+        let server = try RunningServer(home: home, hardware: HardwareScene.hardware)
+        defer { server.end() }
+        #expect(throws: KeychainError.self) { try server.connect() }
+        let door = try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
+        let code = SharedSecret.text(try #require(expected.recoveryCode))
+        #expect(throws: KeychainError.self) { try door.unlock(with: .recoveryCode(code)) }
+        try door.acceptCopy(code: code, givingUp: true)
+        try door.unlock(with: .passcode(.text(try #require(expected.passcode))))
+        let daemon = try server.connect()
+        for row in expected.rows {
+            let named = try #require(ProtectionClass(rawValue: row.protectionClass))
+            let binding = RowBinding(uuid: row.uuid, protectionClass: named, accessControl: row.accessControl)
+            let outcome = try daemon.openRowKeys([(binding, WrappedKey(generation: row.generation, box: row.box))])
+            #expect(outcome.map(\.secret) == [row.key])
+        }
+    }
+
     /// Run once for each new version: LATCHKEY_WRITE_FIXTURE=keybag-N.
     @Test(.enabled(if: ProcessEnvironment.variable("LATCHKEY_WRITE_FIXTURE") != nil, "writes a new fixture"))
     func writeFixture() throws {
@@ -150,6 +175,15 @@ import Testing
         if name == "keybag-4" {
             try changeWithTPM(in: home) { door, tpm in
                 try door.keepEffacement(in: tpm, passcode: .text(passcode), code: code)
+            }
+        }
+        if name == "keybag-5" {
+            try changeWithTPM(in: home) { door, tpm in
+                _ = try door.addProtector(tpm, passcode: .text(passcode))
+                let software = try #require(try door.protectors().first { $0.kind == "software-file" })
+                _ = try door.removeProtector(
+                    software.identifier, passcode: .text(passcode), code: code, withoutCode: false)
+                try door.count(in: tpm, passcode: .text(passcode), code: code)
             }
         }
         let encoder = JSONEncoder()

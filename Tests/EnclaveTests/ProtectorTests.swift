@@ -352,7 +352,9 @@ private struct LyingHardware: HardwareDoor {
             }
             return .sealed(sealed)
         case .unseal: return .unsealed(SharedSecret(.random(count: HardwareProtocol.secretByteCount)))
-        case .define, .read, .undefine, .storageKey, .makeCredential, .secrets: throw .failed("no")
+        case .define, .read, .undefine, .storageKey, .defineCounter, .readCounter, .raiseCounter, .makeCredential,
+            .secrets:
+            throw .failed("no")
         }
     }
 }

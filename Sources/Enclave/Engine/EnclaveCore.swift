@@ -33,6 +33,9 @@ struct EnclaveCore: ~Copyable, Sendable {
     var lastUse: Duration = .zero
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     var startRefusal: String?
+    /// When devices may be asked again for what they had no time for at the start, since boot;
+    /// nil: they had.
+    var startGoesOn: Duration?
     /// Of the effacement secret in a TPM, for the request that is being done alone.
     var reading: EffacementReading?
     /// Why that did not come at the last unlock; nil: it did, or there is none.
@@ -44,6 +47,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     /// keybag says is to be destroyed: nothing is then, until both say the same.
     var sparesWhatWent = false
     var audit: AuditLedger
+    /// Tells an older copy of the folder from this one; nil: nothing does.
+    var counter: FolderCounter?
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
     /// locked until somebody brings a secret.
@@ -112,6 +117,9 @@ struct EnclaveCore: ~Copyable, Sendable {
         state.effacement = EffacementState(
             tpm: tpm.place?.index.address, fault: tpm.place == nil ? nil : effacementFault,
             left: tpm.undefining.map(\.place))
+        let counted = keybag.body.counter
+        state.counter = CounterState(
+            tpm: counted.place?.index.address, fault: counter?.fault, left: counted.undefining.map(\.place))
         return state
     }
 }

@@ -73,17 +73,22 @@ extension EnclaveDirectory {
         var repairs = keybag.repairs(to: file)
         if state == .settled, let file = protectors.file { repairs += protectorFiles.repairs(to: file) }
         let opened = try Keybag(body, generation: file.generation, root: protectors.takeRoot())
-        let failed = try failedAttempts(root: opened.root) ?? formerAttempts ?? AttemptsBody.unbelievable
+        let attempts = try FoundAttempts(try pair(.attempts), former: formerAttempts, root: opened.root)
+        if let good = attempts.file, state == .settled, body.counter.place != nil {
+            repairs += attempts.files.repairs(to: good)
+        }
+        let generations = FileGenerations(keybag: file.generation, protectors: held.generation)
+        let standing = try standing(of: opened, held, generations, attempts, keys, opener, purpose)
         var core = try EnclaveCore(
             opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
-            attempts: AttemptCounter(failed: failed, at: moment), cost: cost, biometry: biometry)
+            attempts: AttemptCounter(failed: attempts.failed, at: moment), cost: cost, biometry: biometry)
         core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
         core.unrepaired = Self.perform(repairs)
         core.sparesWhatWent = try !keybagFiles().areBoth(file)
         // Where a TPM has the secret, another copy may say that the file has it.
         if body.tpm.place == nil || !core.sparesWhatWent { core.unrepaired += settleEffacement(of: body) }
-        if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
+        if state == .toBeWritten { core.unrepaired += settle(&held, attempts, under: core.keybag.root) }
         // Before both copies say so, the file's secret may still be needed.
         let name = AuthenticatedFile.Kind.protectors.fileName
         let areWritten = state != .undecided && !core.unrepaired.contains { $0.fileName.hasPrefix(name) }
@@ -91,8 +96,12 @@ extension EnclaveDirectory {
             core.unrepaired += settleSoftwareSecret(of: held, keys)
         }
         core.protectors = held
+        try core.take(standing, at: moment)
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
-        if purpose == .use { core.undefineAtStart(within: keys.left) }
+        if purpose == .use {
+            core.undefineAtStart(within: keys.left)
+            if keys.left <= .zero { core.startGoesOn = moment + EnclaveCore.startPause }
+        }
         return core
     }
 
@@ -112,7 +121,7 @@ extension EnclaveDirectory {
         let generation: UInt64
         let state: State
         /// Attempts that are still written under the key from before.
-        let formerAttempts: Int?
+        let formerAttempts: AttemptsBody?
 
         consuming func takeProtectors() -> Protectors { protectors }
     }
@@ -152,9 +161,9 @@ extension EnclaveDirectory {
                 protectors: Protectors(root: coming.key.copy(), body: said, file: written),
                 generation: written.generation, state: .settled, formerAttempts: nil)
         }
-        var attempts: Int?
+        var attempts: AttemptsBody?
         if let former = keys.open(announced.protectors, of: announced.store) {
-            attempts = try failedAttempts(root: former)
+            attempts = try FoundAttempts(try pair(.attempts), former: nil, root: former).body
         }
         let body = ProtectorsBody(store: announced.store, protectors: announced.coming)
         return Settled(
@@ -164,12 +173,13 @@ extension EnclaveDirectory {
 
     /// Has the files say what was settled; the protectors last, which alone know of it.
     private func settle(
-        _ held: inout HeldProtectors, _ failedAttempts: Int, under root: borrowing RootKey
+        _ held: inout HeldProtectors, _ attempts: FoundAttempts, under root: borrowing RootKey
     ) -> [RepairFailure] {
         do throws(KeybagError) {
-            try write(failedAttempts: failedAttempts, store: held.body.store, root: root)
+            let body = AttemptsBody(store: held.body.store, failed: attempts.failed, anchor: attempts.body?.anchor)
+            let failures = try write(body, root: root)
             held.generation += 1
-            return try write(held.body, generation: held.generation, root: root)
+            return try failures + write(held.body, generation: held.generation, root: root)
         } catch {
             return [RepairFailure(fileName: AuthenticatedFile.Kind.protectors.fileName, error: error)]
         }

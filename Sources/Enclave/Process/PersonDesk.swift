@@ -26,7 +26,7 @@ final class PersonDesk: Sendable {
 
     struct Done: Sendable {
         let work: Work
-        let derived: Result<DerivedSecrets, KeychainError>
+        var derived: Result<DerivedSecrets, KeychainError>
         /// What is still to be done by devices.
         let devices: DeviceWork?
         /// Whether they were asked, for somebody whose credential was right.
@@ -40,6 +40,8 @@ final class PersonDesk: Sendable {
         let outcome: Result<PersonOutcome, KeychainError>
         let hasChanged: Bool
         var undefined: [TPMIndex] = []
+        /// nil: nothing was to be counted.
+        var counted: CounterWork.Outcome?
     }
 
     private struct State {
@@ -74,11 +76,27 @@ final class PersonDesk: Sendable {
         }
     }
 
-    /// As ``begin(_:_:)``, with what is to be destroyed before the person hears of it.
+    /// What was done again, with what a TPM says of the count of an attempt that is to be tried.
+    func begin(counting: DeviceWork, of done: Done, _ derived: DerivedSecrets) throws(SystemCallError) {
+        try start {
+            var done = done
+            var derived = derived
+            derived.counted = counting.done().counter
+            done.derived = .success(derived)
+            return done
+        } orElse: {
+            Done(work: done.work, derived: .failure($0), devices: nil)
+        }
+    }
+
+    /// As ``begin(_:_:)``, with what is to be destroyed, and counted, before the person hears of
+    /// it.
     func begin(_ work: Work, destroying left: DeviceWork, then sweep: Sweep) throws(SystemCallError) {
         try start {
             var sweep = sweep
-            sweep.undefined = left.done().effacement.undefined
+            let outcome = left.done()
+            sweep.undefined = outcome.effacement.undefined
+            sweep.counted = outcome.counter
             return Done(work: work, derived: .success(DerivedSecrets()), devices: nil, sweep: sweep)
         } orElse: {
             Done(work: work, derived: .failure($0), devices: nil, sweep: sweep)
