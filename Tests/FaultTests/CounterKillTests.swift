@@ -46,7 +46,7 @@ struct CounterKillTests {
         let book = try Self.book(PasscodeHome.cheap)
         let before = try book.home.copy()
         let all = try book.calls(of: kind)
-        for call in Self.some(all, every: 28) {
+        for call in Self.some(all, every: 12) {
             try send(kind, book, "\(call.name):signal=KILL:when=\(call.number)")
         }
         FaultReport.print("kill of the enclave at a call of a counted \(kind)", book.counts, "\(all.count) calls")
