@@ -200,6 +200,9 @@ package nonisolated struct Latchkey_KeybagBody: @unchecked Sendable {
     /// what is to be removed
     package var undefining: [Latchkey_TPMIndex] = []
 
+    /// generation of the keybag before it counted
+    package var base: UInt64 = 0
+
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
     package init() {}
@@ -601,7 +604,7 @@ nonisolated extension Latchkey_KeybagBody.TPMEffacement: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody.TPMCounter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".TPMCounter"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{3}wrapped_password\0\u{1}undefining\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{3}wrapped_password\0\u{1}undefining\0\u{1}base\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -612,6 +615,7 @@ nonisolated extension Latchkey_KeybagBody.TPMCounter: SwiftProtobuf.Message, Swi
       case 1: try { try decoder.decodeSingularMessageField(value: &self._index) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.wrappedPassword) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.undefining) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.base) }()
       default: break
       }
     }
@@ -631,6 +635,9 @@ nonisolated extension Latchkey_KeybagBody.TPMCounter: SwiftProtobuf.Message, Swi
     if !self.undefining.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.undefining, fieldNumber: 3)
     }
+    if self.base != 0 {
+      try visitor.visitSingularUInt64Field(value: self.base, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -638,6 +645,7 @@ nonisolated extension Latchkey_KeybagBody.TPMCounter: SwiftProtobuf.Message, Swi
     if lhs._index != rhs._index {return false}
     if lhs.wrappedPassword != rhs.wrappedPassword {return false}
     if lhs.undefining != rhs.undefining {return false}
+    if lhs.base != rhs.base {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

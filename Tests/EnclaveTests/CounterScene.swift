@@ -58,6 +58,22 @@ final class CounterScene {
 
     func startAgain() throws { try putBack(try copy()) }
 
+    /// Has nobody write these: a folder in the place of a file can be neither replaced nor read.
+    func block(_ names: String...) throws {
+        for name in names {
+            try scene.home.remove(name)
+            try FileManager.default.createDirectory(
+                atPath: scene.home.path(name) + "/inner", withIntermediateDirectories: true)
+        }
+    }
+
+    func unblock(_ names: String...) throws {
+        for name in names { try scene.home.remove(name) }
+    }
+
+    /// The version of a file, as its frame says it.
+    func version(_ name: String) throws -> UInt8? { try copy()[name]?[11] }
+
     /// Why the next opening is refused; nil: it is not.
     func refusal() -> String? {
         guard case .folderRefused(let why)? = scene.refusal()?.reason else { return nil }
@@ -83,12 +99,17 @@ final class CountedHardware: HardwareDoor {
     private struct State {
         var raises = 0
         var reads = 0
+        var countersAsked = 0
+        var asked = 0
         var refusal: HardwareError?
         var isCut = false
         var look: (@Sendable () -> [String: [UInt8]]?)?
         var left: [String: [UInt8]]?
         var isSlowAfterReading = false
         var isSilent = false
+        var readingRefusal: HardwareError?
+        var undefiningRefusal: HardwareError?
+        var beforeReading: (@Sendable () -> Void)?
     }
 
     private let door: any HardwareDoor
@@ -98,6 +119,10 @@ final class CountedHardware: HardwareDoor {
 
     var raises: Int { state.withLock { $0.raises } }
     var reads: Int { state.withLock { $0.reads } }
+    /// Of whatever is asked of a counter.
+    var countersAsked: Int { state.withLock { $0.countersAsked } }
+    /// Of whatever is asked.
+    var asked: Int { state.withLock { $0.asked } }
 
     /// Counts no more, and says so.
     func refuse(_ error: HardwareError?) { state.withLock { $0.refusal = error } }
@@ -113,27 +138,53 @@ final class CountedHardware: HardwareDoor {
     /// Once the counter was read nothing else is answered in time, until ``heal()``.
     func beSlowAfterReading() { state.withLock { $0.isSlowAfterReading = true } }
 
-    func heal() { state.withLock { $0 = State(raises: $0.raises, reads: $0.reads) } }
+    func refuseReading(_ error: HardwareError) { state.withLock { $0.readingRefusal = error } }
+    func refuseUndefining(_ error: HardwareError) { state.withLock { $0.undefiningRefusal = error } }
+
+    /// Once, before the counter is read.
+    func beforeReading(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeReading = body } }
+
+    func heal() {
+        state.withLock { state in
+            state = State(
+                raises: state.raises, reads: state.reads, countersAsked: state.countersAsked, asked: state.asked)
+        }
+    }
 
     func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        state.withLock { $0.asked += 1 }
         switch request {
-        case .readCounter:
-            state.withLock { state in
-                state.reads += 1
-                state.isSilent = state.isSlowAfterReading
-            }
+        case .readCounter: try noteReading()
+        case .raiseCounter: try noteRaising(patience)
+        case .defineCounter: state.withLock { $0.countersAsked += 1 }
         case .unseal, .undefine:
             if state.withLock({ $0.isSilent }) { throw .silent(patience) }
-        case .raiseCounter:
-            let refusal = state.withLock { state -> HardwareError? in
-                state.raises += 1
-                if let look = state.look { state.left = look() }
-                state.look = nil
-                return state.isCut ? .silent(patience) : state.refusal
-            }
-            if let refusal { throw refusal }
+            if case .undefine = request, let refusal = state.withLock({ $0.undefiningRefusal }) { throw refusal }
         default: break
         }
         return try door.ask(request, patience: patience)
+    }
+
+    private func noteReading() throws(HardwareError) {
+        let (look, refusal) = state.withLock { state -> ((@Sendable () -> Void)?, HardwareError?) in
+            state.reads += 1
+            state.countersAsked += 1
+            state.isSilent = state.isSlowAfterReading
+            defer { state.beforeReading = nil }
+            return (state.beforeReading, state.readingRefusal)
+        }
+        look?()
+        if let refusal { throw refusal }
+    }
+
+    private func noteRaising(_ patience: Duration) throws(HardwareError) {
+        let refusal = state.withLock { state -> HardwareError? in
+            state.raises += 1
+            state.countersAsked += 1
+            if let look = state.look { state.left = look() }
+            state.look = nil
+            return state.isCut ? .silent(patience) : state.refusal
+        }
+        if let refusal { throw refusal }
     }
 }

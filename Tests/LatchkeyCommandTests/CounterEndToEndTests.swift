@@ -91,6 +91,36 @@ struct CounterEndToEndTests {
         #expect(try latchkey("erase", "--yes").errors.contains("A counter that nobody uses from now on stays in index"))
     }
 
+    /// What was set aside is not opened without its counter: nobody is told to remove that.
+    @Test func aRestoreTakesNoCounterFromWhatIsSetAside() throws {
+        let backup = programs.home + "/keychain.backup"
+        #expect(try latchkey("backup", backup).status == 0)
+        #expect(try latchkey("protector", "counter", "on", typed: "words words\n\(code)").status == 0)
+        let restored = try latchkey("restore", "--replace", "--json", backup)
+        #expect(restored.status == 0 && restored.errors.contains("for the keychain from before as well"))
+        #expect(restored.errors.contains("Remove the counter only once"))
+        #expect(!restored.errors.contains("nobody uses") && !restored.errors.contains("counter accept`;"))
+        #expect(try tpm.indices().count == 1)
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try programs.status()["counter"] as? String == nil)
+
+        // And back to it: the counter vouches for it as ever.
+        struct Restored: Decodable { let replaced: String }
+        let aside = try JSONDecoder().decode(Restored.self, from: Data(restored.text.utf8)).replaced
+        killAll()
+        for name in try FileManager.default.contentsOfDirectory(atPath: data + "/enclave") where name != "lock" {
+            try FileManager.default.removeItem(atPath: data + "/enclave/" + name)
+        }
+        try putBack(URL(filePath: aside + "/enclave"))
+        for name in try FileManager.default.contentsOfDirectory(atPath: aside) where name.hasPrefix("keychain") {
+            try? FileManager.default.removeItem(atPath: data + "/" + name)
+            try FileManager.default.copyItem(atPath: aside + "/" + name, toPath: data + "/" + name)
+        }
+        #expect(try latchkey("unlock", typed: "words words").status == 0)
+        #expect(try programs.status()["counter"] as? String == tpm.address)
+        #expect(try latchkey("get", "mail", "alice").text == "CANARY")
+    }
+
     @Test func aTPMThatIsGoneIsGivenUp() throws {
         #expect(try latchkey("protector", "counter", "on", typed: "words words\n\(code)").status == 0)
         killAll()

@@ -11,7 +11,7 @@ internal import KeychainProtocol
 extension EnclaveCore {
     /// Of the files that the count vouches for.
     var generations: FileGenerations {
-        FileGenerations(keybag: keybag.generation, protectors: protectors?.generation ?? 0)
+        FileGenerations(keybag: keybag.generation, protectors: protectors?.written ?? 0)
     }
 
     private func work(_ counting: CounterWork) -> DeviceWork {
@@ -27,7 +27,10 @@ extension EnclaveCore {
         switch standing {
         case .uncounted: break
         case .proved(let proved): counter = proved
-        case .accepted(let next?): try accept(goingOnWith: next, at: moment)
+        case .accepted(let next?):
+            try accept(goingOnWith: next)
+            audit.witness.note(.copyAccepted, at: moment)
+            countAtOnce()
         case .accepted(nil):
             let didCount = keybag.body.counter.place != nil
             try endCounting()
@@ -37,8 +40,8 @@ extension EnclaveCore {
     }
 
     /// What was written after this copy, elsewhere, passes for newer no more.
-    private mutating func accept(goingOnWith next: FolderCounter, at moment: Duration) throws(KeybagError) {
-        let generation = max(keybag.generation + 1, FileGenerations.beyondAll(before: next.anchor.count))
+    private mutating func accept(goingOnWith next: FolderCounter) throws(KeybagError) {
+        let generation = max(keybag.generation + 1, next.generation)
         let failures = try storage.write(keybag.body, generation: generation, root: keybag.root)
         keybag.adopt(keybag.body, generation: generation)
         note(unwritten: failures)
@@ -47,7 +50,21 @@ extension EnclaveCore {
         try remember(failed: attempts.failed, next.anchor)
         next.writtenFailed = attempts.failed
         counter = next
-        audit.witness.note(.copyAccepted, at: moment)
+    }
+
+    /// Before that the copy which was the newest passes as well. Where the TPM does not answer
+    /// now, it is told (``CounterState/fault``), and the next attempt does it.
+    private mutating func countAtOnce() {
+        guard let work = counter?.work else { return }
+        do throws(KeybagError) {
+            try take(work.done(by: hardware, patience: ProtectorKeys.patience))
+        } catch { return }
+    }
+
+    /// What a counter left that never began to count, or that was ended when the file could not
+    /// be written: a program that knows of no counter does not read it.
+    mutating func forgetUnusedAnchor() {
+        if counter == nil { rememberAttempts() }
     }
 
     // MARK: An attempt
@@ -88,7 +105,7 @@ extension EnclaveCore {
     }
 
     /// What was never tried does not stay counted.
-    private mutating func forgetAttempt() {
+    mutating func forgetAttempt() {
         guard let counter, counter.attempt != .none else { return }
         self.counter?.attempt = .none
         if counter.writtenFailed != attempts.failed { rememberAttempts() }
@@ -156,8 +173,9 @@ extension EnclaveCore {
             self.counter?.reached = value
             return fault(nil)
         case .counted(let value) where value > counter.anchor.count:
-            why = .failed("it has counted further than this copy of the folder: another copy is used beside it")
-        case .counted, .met, .defined: why = .failed("it has counted less than the folder knows of")
+            why = .failed("it has counted further than this copy of the folder: \(Self.isAccepted)")
+        case .counted, .met, .defined:
+            why = .failed("it has counted less than this copy of the folder: \(Self.isAccepted)")
         case .refused(let refusal), .inDoubt(let refusal): why = refusal
         }
         // Whether it counted what it was asked for last, nobody knows.
@@ -165,6 +183,10 @@ extension EnclaveCore {
         fault("\(why)")
         throw .device(why)
     }
+
+    private static let isAccepted =
+        "another copy is used beside it, or the TPM's memory is another; `latchkey protector counter accept` goes on "
+        + "with this one"
 
     private mutating func fault(_ why: String?) {
         guard counter?.fault != why else { return }
@@ -204,28 +226,37 @@ extension EnclaveCore {
         in address: TPMAddress, _ storageKey: [UInt8]
     ) throws(KeybagError) -> CounterWork.New {
         guard let index = TPMIndex.random(in: address, storageKey) else { throw .wouldNotOpen }
+        let protector = protectors?.body.protectors.first { $0.sealed?.address == address }?.sealed
         var next = keybag.body
         next.counter.undefining.append(index)
         try write(next)
         stateNumber += 1
         return CounterWork.New(
-            index: index, password: SharedSecret(.random(count: HardwareProtocol.secretByteCount)))
+            index: index, password: SharedSecret(.random(count: HardwareProtocol.secretByteCount)),
+            protector: protector)
     }
 
     mutating func beginCounting(_ derived: DerivedSecrets, at moment: Duration) throws(KeybagError) {
         try open(derived.credential)
+        if keybag.body.tpm.place != nil { _ = try presentEffacement() }
         guard case .defined(let new, let value)? = derived.devices?.counter else {
             throw .device(refusal(of: derived.devices?.counter, at: moment))
         }
         guard let anchor = Anchor(label: new.index.label, count: value, least: generations) else {
             throw .device(.failed("it begins at a number that leaves no room"))
         }
-        // First the count, then the keybag that speaks of it: the first alone means nothing.
-        try remember(failed: attempts.failed, anchor)
-        // Copies from before know of no counter: what comes later has another key.
-        try change(.rolled, [derived.credential, derived.code], counting: new)
-        counter = FolderCounter(
-            new.index, new.password, anchor, writtenFailed: attempts.failed, reached: value)
+        do throws(KeybagError) {
+            // First the count, then the keybag that speaks of it: the first alone means nothing.
+            try remember(failed: attempts.failed, anchor)
+            // Copies from before know of no counter: what comes later has another key.
+            try change(.rolled, [derived.credential, derived.code], counting: new)
+        } catch {
+            // Where that cannot be written either, the next opening does it.
+            forgetUnusedAnchor()
+            throw error
+        }
+        guard let place = keybag.body.counter.place else { throw .wouldNotOpen }
+        counter = FolderCounter(place, new.password, anchor, writtenFailed: attempts.failed, reached: value)
     }
 
     private mutating func refusal(of outcome: CounterWork.Outcome?, at moment: Duration) -> HardwareError {
@@ -252,15 +283,51 @@ extension EnclaveCore {
         rememberAttempts()
     }
 
-    /// Whoever has the recovery code, of a folder that is open.
-    mutating func acceptCopy(_ derived: DerivedSecrets, givingUp: Bool) throws(KeychainError) {
-        guard let code = derived.code, let held = protectors?.body,
-            keybag.opens(code.secret, beside: held)
-        else { throw Self.wrong }
-        guard keybag.body.counter.place != nil else { throw .slot("no TPM counts, and this copy is open") }
-        guard givingUp else { throw .slot("the TPM has confirmed this copy; there is nothing to accept") }
-        do throws(KeybagError) { try endCounting() } catch { throw error.asKeychainError }
+    /// What the TPM has, for whoever has the recovery code of a folder that is open.
+    ///
+    /// - Throws: where it is not the code.
+    func accepting(_ derived: DerivedSecrets) throws(KeybagError) -> CounterWork? {
+        try requireCode(derived)
+        return counter.map { .read($0.index, password: $0.password) }
     }
+
+    /// Whoever has the recovery code, of a folder that is open: another copy has counted beside
+    /// it, or the TPM does not come back.
+    mutating func acceptCopy(_ derived: DerivedSecrets, givingUp: Bool) throws(KeychainError) {
+        do throws(KeybagError) { try requireCode(derived) } catch { throw Self.wrong }
+        guard let counter else { throw .slot("no TPM counts, and this copy is open") }
+        let next = givingUp ? nil : try next(of: counter, after: derived.devices?.counter)
+        do throws(KeybagError) {
+            if let next { try accept(goingOnWith: next) } else { try endCounting() }
+        } catch { throw error.asKeychainError }
+    }
+
+    private func requireCode(_ derived: DerivedSecrets) throws(KeybagError) {
+        guard let code = derived.code, let held = protectors?.body, keybag.opens(code.secret, beside: held) else {
+            throw .unreadable(.slotRefuses)
+        }
+    }
+
+    private func next(
+        of counter: FolderCounter, after outcome: CounterWork.Outcome?
+    ) throws(KeychainError) -> FolderCounter {
+        switch outcome {
+        case .counted(let value):
+            guard value > counter.anchor.count || value + 1 < counter.anchor.count else {
+                throw .slot("the TPM has confirmed this copy; there is nothing to accept")
+            }
+            let next = FolderCounter(
+                counter.place, counter.password, from: value, generations, writtenFailed: attempts.failed)
+            guard let next else { throw KeybagError.notVouchedFor(.noCount).asKeychainError }
+            return next
+        case .refused(let why), .inDoubt(let why):
+            throw KeybagError.device(.failed("\(why). \(Self.isGivenUp)")).asKeychainError
+        case .met, .defined, nil: throw KeybagError.device(.failed("it was not asked")).asKeychainError
+        }
+    }
+
+    private static let isGivenUp =
+        "Where that TPM does not come back, `latchkey protector counter accept --give-up` goes on without it"
 
     /// What the counter needs as long as it counts.
     func refuseWhatCountingNeeds(removing protector: ProtectorsBody.Protector) throws(KeychainError) {

@@ -15,6 +15,7 @@ extension EnclaveCore {
     func asksTPM(for request: PersonRequest) -> Bool {
         switch request {
         case .keepEffacement(.some, _, _), .count(.some, _, _): return true
+        case .acceptCopy(_, let givingUp): return !givingUp && counter != nil
         default: break
         }
         return keybag.body.tpm.place != nil && request.usesEffacement
@@ -29,20 +30,23 @@ extension EnclaveCore {
         for request: PersonRequest, _ work: DeviceWork?, _ derived: DerivedSecrets
     ) throws(KeychainError) -> DeviceWork? {
         var effacement = EffacementWork()
+        var counting: CounterWork?
         do throws(KeybagError) {
             if request.usesEffacement { effacement.reading = try reading(for: derived.credential ?? pending(request)) }
             if case .keepEffacement(let address?, _, _) = request {
                 if let code = derived.code { try require(code) }
                 effacement.meeting = address
             }
-            if case .count(.some, _, _) = request, let code = derived.code { try require(code) }
+            if case .count(let address?, _, _) = request {
+                if let code = derived.code { try require(code) }
+                counting = .meet(address)
+            }
+            if case .acceptCopy = request { counting = try accepting(derived) }
         } catch { throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError }
-        var meeting: CounterWork?
-        if case .count(let address?, _, _) = request { meeting = .meet(address) }
-        guard !effacement.isEmpty || meeting != nil else { return work }
+        guard !effacement.isEmpty || counting != nil else { return work }
         var work = work ?? DeviceWork(jobs: [], hardware: hardware)
         if !effacement.isEmpty { work.effacement = effacement }
-        work.counter = meeting
+        work.counter = counting
         return work
     }
 

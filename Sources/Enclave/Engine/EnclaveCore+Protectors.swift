@@ -268,8 +268,7 @@ extension EnclaveCore {
         let coming = try wraps(of: new.key, for: held.body.protectors.filter { !gone($0) }, code, devices)
         let announced = ProtectorsBody(store: store, protectors: held.body.protectors, coming: coming)
         do throws(KeybagError) {
-            protectors?.generation += 1
-            let unwritten = try storage.write(announced, generation: held.generation + 1, root: keybag.root)
+            let unwritten = try store(announced)
             // With one copy alone that says so, the loss of that copy would lose the root key.
             if let failure = unwritten.first { throw failure.error }
             try announceCount(under: new.key)
@@ -318,9 +317,7 @@ extension EnclaveCore {
         // Under the key that goes nobody reads how many there were, which counts as many.
         if let failure = try storage.write(presentAttempts, root: keybag.root).first { throw failure.error }
         counter?.writtenFailed = attempts.failed
-        protectors?.generation += 1
-        let unwritten = try storage.write(body, generation: protectors?.generation ?? 0, root: keybag.root)
-        if let failure = unwritten.first { throw failure.error }
+        if let failure = try store(body).first { throw failure.error }
         protectors?.body = body
         guard !body.contains(.softwareFile) else { return }
         protectors?.software = nil
@@ -387,12 +384,19 @@ extension EnclaveCore {
     }
 
     private mutating func write(_ protectors: [ProtectorsBody.Protector]) throws(KeybagError) {
-        guard let held = self.protectors else { return }
+        guard self.protectors != nil else { return }
         guard protectors.count <= ProtectorsBody.mostProtectors else { throw .device(.failed("there are too many")) }
         let body = ProtectorsBody(store: store, protectors: protectors)
-        self.protectors?.generation += 1
-        unrepaired += try storage.write(body, generation: held.generation + 1, root: keybag.root)
+        unrepaired += try store(body)
         self.protectors?.body = body
+    }
+
+    /// The file, and nothing else: what it says is not adopted yet.
+    private mutating func store(_ body: ProtectorsBody) throws(KeybagError) -> [RepairFailure] {
+        guard let generation = protectors?.nextGeneration() else { return [] }
+        let failures = try storage.write(body, generation: generation, root: keybag.root)
+        protectors?.noteWritten()
+        return failures
     }
 
     static func failure(of devices: DeviceWork.Outcome?) -> KeybagError {

@@ -26,26 +26,6 @@ extension EnclaveCore {
         }
     }
 
-    /// Between attempts to do what devices had no time for.
-    static let startPause: Duration = .seconds(30)
-
-    /// What an opening left undone because its seconds were over is done by a later one: not
-    /// where somebody has opened or locked it meanwhile.
-    mutating func goOnWithStart(at moment: Duration) {
-        guard let due = startGoesOn, moment >= due else { return }
-        startGoesOn = moment + Self.startPause
-        let deadline = Deadline(after: ProtectorKeys.patience, on: SystemClock())
-        if keybag.lock == .beforeFirstUnlock {
-            unlockAtStart(at: moment) { [hardware] sealed in
-                do throws(HardwareError) {
-                    return .success(try hardware.unseal(sealed, patience: deadline.remaining))
-                } catch { return .failure(error) }
-            }
-        }
-        undefineAtStart(within: deadline.remaining)
-        if !deadline.hasPassed { startGoesOn = nil }
-    }
-
     private mutating func unlock(by secret: borrowing SlotSecret) throws(HardwareError) {
         do throws(KeybagError) { try keybag.unlock(with: secret, effacement: nil) } catch {
             throw .failed("it gives back another secret than it was given")

@@ -33,9 +33,6 @@ struct EnclaveCore: ~Copyable, Sendable {
     var lastUse: Duration = .zero
     /// Why a slot that opens at the start did not; nil: it did, or there is none.
     var startRefusal: String?
-    /// When devices may be asked again for what they had no time for at the start, since boot;
-    /// nil: they had.
-    var startGoesOn: Duration?
     /// Of the effacement secret in a TPM, for the request that is being done alone.
     var reading: EffacementReading?
     /// Why that did not come at the last unlock; nil: it did, or there is none.

@@ -183,8 +183,10 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     /// As the enclave's process does it before a person hears that something is gone.
     private func doWhatRemains(_ request: PersonRequest?) {
-        guard let request else { return }
-        var left = core.withLock { $0.remainder(of: request, at: clock.sinceBoot) }
+        var left = core.withLock { core -> DeviceWork? in
+            if let request, let left = core.remainder(of: request, at: clock.sinceBoot) { return left }
+            return core.undefining(at: clock.sinceBoot)
+        }
         while let work = left {
             let outcome = work.done()
             left = core.withLock { core in

@@ -34,7 +34,9 @@ struct AttemptsBody: Hashable, Sendable {
 
     /// The version of the file that says all of it. An older program would drop the anchor,
     /// and the folder were refused from then on.
-    var leastVersion: UInt32 { anchor == nil ? 1 : 2 }
+    var leastVersion: UInt32 { anchor == nil ? Self.versionWithoutAnchor : 2 }
+
+    static let versionWithoutAnchor: UInt32 = 1
 
     var encoded: [UInt8] {
         var message = Latchkey_AttemptsBody()
@@ -55,7 +57,7 @@ struct Anchor: Hashable, Sendable {
     /// Files that are older than these are not accepted.
     var least: FileGenerations
 
-    /// More is no count: it leaves room for ``FileGenerations/beyondAll(before:)``.
+    /// More is no count: it leaves room for ``FileGenerations/beyondAll(before:since:)``.
     static let most: UInt64 = 1 << 39
 
     init?(label: [UInt8], count: UInt64, least: FileGenerations) {
@@ -96,5 +98,10 @@ struct FileGenerations: Hashable, Sendable {
     /// A generation of the keybag that none has which was written before the TPM had counted
     /// so far: where an older copy is accepted, what was written after it must not pass for
     /// newer. (A keybag is written fewer than 2^24 times between two counts.)
-    static func beyondAll(before count: UInt64) -> UInt64 { count << 24 }
+    ///
+    /// - Parameter base: as ``TPMCounter/Place/base``.
+    static func beyondAll(before count: UInt64, since base: UInt64) -> UInt64 {
+        // Neither has more bits: TPMCounter.bases, Anchor.most.
+        base + min(count, Anchor.most) << 24
+    }
 }

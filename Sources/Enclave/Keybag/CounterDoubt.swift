@@ -5,7 +5,7 @@ enum CounterDoubt: Error, Hashable, Sendable, CustomStringConvertible {
     case olderCopy
     /// A file of it is older than what the count vouches for.
     case olderFile
-    /// The same, and a copy of the file that says it cannot be read.
+    /// Either, and the disk does not give a copy of one of the files.
     case unreadableCopy
     /// Nothing says how far it had counted.
     case noCount
@@ -21,11 +21,19 @@ enum CounterDoubt: Error, Hashable, Sendable, CustomStringConvertible {
         case .olderCopy: "an older copy of it was put back; the TPM has counted changes or attempts since"
         case .olderFile: "one of its files is older than the others: an older copy was put back"
         case .unreadableCopy:
-            "the disk does not give one copy of the file `attempts`, and the other is older than the TPM's count"
+            "the disk does not give one copy of a file, and the other is older than the TPM's count"
         case .noCount: "the file `attempts`, which says how far the TPM has counted, is missing or damaged"
         case .aheadOfTPM: "it was counted further than the TPM has: the TPM's memory, or the folder, is another one"
         case .gone: "the TPM does not have its counter any more"
         case .unheard(let why): "the TPM that counts for it does not confirm that it is the newest copy: \(why)"
+        }
+    }
+
+    /// The same where the disk does not give every copy.
+    var whereUnreadable: CounterDoubt {
+        switch self {
+        case .olderCopy, .olderFile: .unreadableCopy
+        case .unreadableCopy, .noCount, .aheadOfTPM, .gone, .unheard: self
         }
     }
 

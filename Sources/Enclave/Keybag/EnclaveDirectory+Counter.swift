@@ -19,38 +19,42 @@ extension EnclaveDirectory {
     ///   they brought is not this folder's, ``KeybagError/Cause/slotRefuses``.
     func standing(
         of keybag: borrowing Keybag, _ held: HeldProtectors, _ files: FileGenerations, _ attempts: FoundAttempts,
-        _ keys: ProtectorKeys, _ opener: KeybagOpener, _ purpose: KeybagPurpose
+        areReadable: Bool, _ keys: ProtectorKeys, _ opener: KeybagOpener, _ purpose: KeybagPurpose
     ) throws(KeybagError) -> CounterStanding {
-        let anchor = attempts.body?.anchor
         guard case .use = purpose else { return .uncounted }
-        guard let index = keybag.body.counter.place?.index,
+        let anchor = attempts.body?.anchor
+        guard let place = keybag.body.counter.place,
             let password = try keybag.body.counter.password(under: keybag.root, of: keybag.body.store)
         else {
             // One that was ended, or never began; or a keybag from before it began.
             guard let anchor, files.areOlder(than: anchor.least) else { return .uncounted }
-            return try accepted(.olderFile, keybag, held, nil, opener)
+            try requireAcceptance(areReadable ? .olderFile : .unreadableCopy, keybag, held, opener)
+            return .accepted(nil)
         }
-        let value = keys.value(of: index, password: password)
-        let known = anchor?.label == index.label ? anchor : nil
+        let value = keys.value(of: place.index, password: password)
+        let known = anchor?.label == place.index.label ? anchor : nil
+        let doubt: CounterDoubt
         do throws(CounterDoubt) {
             let (anchor, reached) = try FolderCounter.prove(known, files, by: value)
-            return .proved(FolderCounter(index, password, anchor, writtenFailed: attempts.failed, reached: reached))
-        } catch {
-            let isUnreadable = error == .olderCopy && !attempts.files.areReadable
-            return try accepted(
-                isUnreadable ? .unreadableCopy : error, keybag, held,
-                FolderCounter(index, password, from: value, files, writtenFailed: attempts.failed), opener)
-        }
+            return .proved(FolderCounter(place, password, anchor, writtenFailed: attempts.failed, reached: reached))
+        } catch { doubt = areReadable ? error : error.whereUnreadable }
+        let isGivenUp = try requireAcceptance(doubt, keybag, held, opener)
+        guard !isGivenUp else { return .accepted(nil) }
+        guard case .success(let reached) = value,
+            let next = FolderCounter(place, password, from: reached, files, writtenFailed: attempts.failed)
+        else { throw .notVouchedFor(doubt) }
+        return .accepted(next)
     }
 
-    private func accepted(
-        _ doubt: CounterDoubt, _ keybag: borrowing Keybag, _ held: HeldProtectors, _ counter: FolderCounter?,
-        _ opener: KeybagOpener
-    ) throws(KeybagError) -> CounterStanding {
-        guard case .accepting(let code, let givingUp) = opener else { throw .notVouchedFor(doubt) }
+    /// - Returns: whether the person gives the counter up.
+    @discardableResult
+    private func requireAcceptance(
+        _ doubt: CounterDoubt, _ keybag: borrowing Keybag, _ held: HeldProtectors, _ opener: KeybagOpener
+    ) throws(KeybagError) -> Bool {
+        guard case .accepting(let code, let isGivenUp) = opener else { throw .notVouchedFor(doubt) }
         guard keybag.opens(code, beside: held.body) else { throw .unreadable(.slotRefuses) }
-        guard givingUp || !doubt.needsGivingUp else { throw .notVouchedFor(doubt) }
-        return .accepted(givingUp ? nil : counter)
+        guard isGivenUp || !doubt.needsGivingUp else { throw .notVouchedFor(doubt) }
+        return isGivenUp
     }
 }
 

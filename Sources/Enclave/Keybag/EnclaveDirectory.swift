@@ -63,7 +63,7 @@ extension EnclaveDirectory {
         let settled = try settled(protectorFiles, keybag, keys)
         let store = settled.protectors.body.store
         guard opener.accepts(store) else { throw .mismatch }
-        var held = HeldProtectors(body: settled.protectors.body, generation: settled.generation, software: nil)
+        var held = HeldProtectors(settled.protectors.body, generation: settled.generation)
         held.software = held.body.contains(.softwareFile) ? keys.softwareSecret : nil
         let (state, formerAttempts) = (settled.state, settled.formerAttempts)
         let protectors = settled.takeProtectors()
@@ -78,7 +78,9 @@ extension EnclaveDirectory {
             repairs += attempts.files.repairs(to: good)
         }
         let generations = FileGenerations(keybag: file.generation, protectors: held.generation)
-        let standing = try standing(of: opened, held, generations, attempts, keys, opener, purpose)
+        let areReadable = keybag.areReadable && protectorFiles.areReadable && attempts.files.areReadable
+        let standing = try standing(
+            of: opened, held, generations, attempts, areReadable: areReadable, keys, opener, purpose)
         var core = try EnclaveCore(
             opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
             attempts: AttemptCounter(failed: attempts.failed, at: moment), cost: cost, biometry: biometry)
@@ -88,7 +90,11 @@ extension EnclaveDirectory {
         core.sparesWhatWent = try !keybagFiles().areBoth(file)
         // Where a TPM has the secret, another copy may say that the file has it.
         if body.tpm.place == nil || !core.sparesWhatWent { core.unrepaired += settleEffacement(of: body) }
-        if state == .toBeWritten { core.unrepaired += settle(&held, attempts, under: core.keybag.root) }
+        if state == .toBeWritten {
+            let anchor = body.counter.place == nil ? nil : attempts.body?.anchor
+            let said = AttemptsBody(store: store, failed: attempts.failed, anchor: anchor)
+            core.unrepaired += settle(&held, said, under: core.keybag.root)
+        }
         // Before both copies say so, the file's secret may still be needed.
         let name = AuthenticatedFile.Kind.protectors.fileName
         let areWritten = state != .undecided && !core.unrepaired.contains { $0.fileName.hasPrefix(name) }
@@ -97,11 +103,11 @@ extension EnclaveDirectory {
         }
         core.protectors = held
         try core.take(standing, at: moment)
+        if purpose == .use, state == .settled, attempts.speakOfCounter { core.forgetUnusedAnchor() }
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
-        if purpose == .use {
-            core.undefineAtStart(within: keys.left)
-            if keys.left <= .zero { core.startGoesOn = moment + EnclaveCore.startPause }
-        }
+        // What devices have no time for now is done after a person's next attempt, or at the
+        // next start: nothing else asks them while a desk may.
+        if purpose == .use { core.undefineAtStart(within: keys.left) }
         return core
     }
 
@@ -173,13 +179,16 @@ extension EnclaveDirectory {
 
     /// Has the files say what was settled; the protectors last, which alone know of it.
     private func settle(
-        _ held: inout HeldProtectors, _ attempts: FoundAttempts, under root: borrowing RootKey
+        _ held: inout HeldProtectors, _ attempts: AttemptsBody, under root: borrowing RootKey
     ) -> [RepairFailure] {
         do throws(KeybagError) {
-            let body = AttemptsBody(store: held.body.store, failed: attempts.failed, anchor: attempts.body?.anchor)
-            let failures = try write(body, root: root)
-            held.generation += 1
-            return try failures + write(held.body, generation: held.generation, root: root)
+            let failures = try write(attempts, root: root)
+            // Once they know of one key alone, a copy under the other is none.
+            guard failures.isEmpty else { return failures }
+            let generation = held.nextGeneration()
+            let unwritten = try write(held.body, generation: generation, root: root)
+            held.noteWritten()
+            return unwritten
         } catch {
             return [RepairFailure(fileName: AuthenticatedFile.Kind.protectors.fileName, error: error)]
         }

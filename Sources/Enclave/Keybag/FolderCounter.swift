@@ -16,7 +16,7 @@ struct FolderCounter: Sendable {
         case counted([UInt8])
     }
 
-    let index: TPMIndex
+    let place: TPMCounter.Place
     let password: SharedSecret
     /// As the file says it.
     var anchor: Anchor
@@ -30,24 +30,31 @@ struct FolderCounter: Sendable {
     /// Why it has not counted the last time.
     var fault: String?
 
-    init(_ index: TPMIndex, _ password: SharedSecret, _ anchor: Anchor, writtenFailed: Int, reached: UInt64) {
-        self.index = index
+    init(
+        _ place: TPMCounter.Place, _ password: SharedSecret, _ anchor: Anchor, writtenFailed: Int, reached: UInt64
+    ) {
+        self.place = place
         self.password = password
         self.anchor = anchor
         self.writtenFailed = writtenFailed
         self.reached = reached
     }
 
-    /// One that goes on from what the TPM has, whatever a file said; nil where it said nothing.
+    /// One that goes on from what the TPM has, whatever a file said; nil where that leaves no
+    /// room.
     init?(
-        _ index: TPMIndex, _ password: SharedSecret, from value: Result<UInt64, HardwareError>,
-        _ files: FileGenerations, writtenFailed: Int
+        _ place: TPMCounter.Place, _ password: SharedSecret, from reached: UInt64, _ files: FileGenerations,
+        writtenFailed: Int
     ) {
-        guard case .success(let reached) = value,
-            let next = Anchor(label: index.label, count: reached + 1, least: files)
+        guard reached < Anchor.most,
+            let next = Anchor(label: place.index.label, count: reached + 1, least: files)
         else { return nil }
-        self.init(index, password, next, writtenFailed: writtenFailed, reached: reached)
+        self.init(place, password, next, writtenFailed: writtenFailed, reached: reached)
     }
+
+    var index: TPMIndex { place.index }
+    /// A generation of the keybag above any that was written before this count.
+    var generation: UInt64 { FileGenerations.beyondAll(before: anchor.count, since: place.base) }
 
     /// Whether the TPM is known to have counted what the file says.
     var isEven: Bool { reached == anchor.count }
@@ -65,14 +72,14 @@ struct FolderCounter: Sendable {
     static func prove(
         _ anchor: Anchor?, _ files: FileGenerations, by value: Result<UInt64, HardwareError>
     ) throws(CounterDoubt) -> (anchor: Anchor, reached: UInt64) {
-        guard let anchor else { throw .noCount }
-        if files.areOlder(than: anchor.least) { throw .olderFile }
         let reached: UInt64
         switch value {
         case .success(let value): reached = value
         case .failure(.gone): throw .gone
         case .failure(let why): throw .unheard(why)
         }
+        guard let anchor else { throw .noCount }
+        if files.areOlder(than: anchor.least) { throw .olderFile }
         if reached > anchor.count { throw .olderCopy }
         guard reached + 1 >= anchor.count else { throw .aheadOfTPM }
         return (anchor, reached)

@@ -113,7 +113,10 @@ struct KeybagChange: ~Copyable {
         let chain = isRolled && recording ? NewAuditChain() : nil
         next.audit = try isRolled ? Self.chains(of: keybag, made, followedBy: chain, newRoot) : old.audit
         if let counter {
-            next.counter.begin(counter.index, password: counter.password.bytes, under: keybag.root, of: old.store)
+            guard TPMCounter.bases.contains(keybag.generation) else { throw .wouldNotOpen }
+            next.counter.begin(
+                counter.index, password: counter.password.bytes, after: keybag.generation, under: keybag.root,
+                of: old.store)
         }
         if let newRoot {
             next.counter = try next.counter.moved(from: keybag.root, to: newRoot.key, of: old.store)

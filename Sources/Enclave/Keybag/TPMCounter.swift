@@ -13,10 +13,14 @@ struct TPMCounter: Hashable, Sendable {
     struct Place: Hashable, Sendable {
         let index: TPMIndex
         let wrappedPassword: [UInt8]
+        /// Generation of the keybag before it counted. Counters of several TPMs come one after
+        /// the other, and the next may have counted less than the one before.
+        let base: UInt64
 
-        init(_ index: TPMIndex, wrappedPassword: [UInt8]) {
+        init(_ index: TPMIndex, wrappedPassword: [UInt8], base: UInt64) {
             self.index = index
             self.wrappedPassword = wrappedPassword
+            self.base = base
         }
     }
 
@@ -29,6 +33,8 @@ struct TPMCounter: Hashable, Sendable {
     /// No more are begun; and a keybag has no more than ``most``.
     static let mostBegun = 8
     private static let most = 16
+    /// No keybag has a ``Place/base`` that leaves no room above it.
+    static let bases: Range<UInt64> = 1..<(1 << 63)
 
     init() {}
 
@@ -39,14 +45,14 @@ struct TPMCounter: Hashable, Sendable {
         undefining = message.undefining.compactMap { TPMIndex($0) }
         guard undefining.count == message.undefining.count, undefining.count <= Self.most else { return nil }
         guard message.hasIndex else {
-            guard message.wrappedPassword.isEmpty else { return nil }
+            guard message.wrappedPassword.isEmpty, message.base == 0 else { return nil }
             return
         }
         guard let index = TPMIndex(message.index),
-            message.wrappedPassword.count == WrappedKey.boxByteCount,
+            message.wrappedPassword.count == WrappedKey.boxByteCount, Self.bases.contains(message.base),
             !undefining.contains(where: { $0.isSame(as: index) })
         else { return nil }
-        place = Place(index, wrappedPassword: Array(message.wrappedPassword))
+        place = Place(index, wrappedPassword: Array(message.wrappedPassword), base: message.base)
     }
 
     var message: Latchkey_KeybagBody.TPMCounter {
@@ -54,6 +60,7 @@ struct TPMCounter: Hashable, Sendable {
         if let place {
             message.index = place.index.message
             message.wrappedPassword = Data(place.wrappedPassword)
+            message.base = place.base
         }
         message.undefining = undefining.map(\.message)
         return message
@@ -61,11 +68,13 @@ struct TPMCounter: Hashable, Sendable {
 
     /// One that was announced counts from now on.
     mutating func begin(
-        _ index: TPMIndex, password: borrowing SecretBytes, under root: borrowing RootKey, of store: StoreID
+        _ index: TPMIndex, password: borrowing SecretBytes, after base: UInt64, under root: borrowing RootKey,
+        of store: StoreID
     ) {
         undefining.removeAll { $0.isSame(as: index) }
         place = Place(
-            index, wrappedPassword: root.wrappingKey.seal(password, bound: Self.binding(of: index, store)))
+            index, wrappedPassword: root.wrappingKey.seal(password, bound: Self.binding(of: index, store)),
+            base: base)
     }
 
     /// None counts from now on.
@@ -90,7 +99,7 @@ struct TPMCounter: Hashable, Sendable {
     ) throws(KeybagError) -> TPMCounter {
         guard let place, let password = try password(under: root, of: store) else { return self }
         var moved = self
-        moved.begin(place.index, password: password.bytes, under: new, of: store)
+        moved.begin(place.index, password: password.bytes, after: place.base, under: new, of: store)
         return moved
     }
 

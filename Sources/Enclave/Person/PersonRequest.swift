@@ -81,12 +81,12 @@ enum PersonRequest: Sendable {
     /// know what it adds.
     var changesWhatOpens: Bool {
         switch self {
-        case .unlock, .unlockByLogin, .unlockBySlot, .lock, .makeRecoveryCode, .acceptCopy, .protector(.list),
-            .protector(.test), .slot(.list):
+        case .unlock, .unlockByLogin, .unlockBySlot, .lock, .makeRecoveryCode, .protector(.list), .protector(.test),
+            .slot(.list):
             false
         case .setPasscode, .changePasscode, .resetPasscode, .removePasscode, .confirmRecoveryCode,
             .removeRecoveryCode, .protector, .slot, .setLockPolicy, .guardPasscode, .keepEffacement,
-            .giveEffacementUp, .count, .changeLogin:
+            .giveEffacementUp, .count, .changeLogin, .acceptCopy:
             true
         }
     }

@@ -234,6 +234,7 @@ extension EnclaveServer {
             let counting = try withCore { core throws(KeychainError) in try core.counting(derived) }
             guard let counting else { return false }
             do throws(SystemCallError) { try desk.begin(counting: counting, of: done, derived) } catch {
+                try withCore { core throws(KeychainError) in core.forgetAttempt() }
                 throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
             }
         } catch {

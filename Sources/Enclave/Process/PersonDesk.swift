@@ -53,7 +53,14 @@ final class PersonDesk: Sendable {
     let signal: EventSignal
     private let state = Mutex(State())
 
-    init() throws(SystemCallError) { signal = try EventSignal() }
+    /// Starts a thread, or throws.
+    typealias Start = @Sendable (@escaping @Sendable () -> Void) throws(SystemCallError) -> Void
+    private let startThread: Start
+
+    init(startThread: @escaping Start) throws(SystemCallError) {
+        self.startThread = startThread
+        signal = try EventSignal()
+    }
 
     var isBusy: Bool { state.withLock { $0.isBusy } }
 
@@ -109,7 +116,7 @@ final class PersonDesk: Sendable {
     ) throws(SystemCallError) {
         state.withLock { $0.isBusy = true }
         do throws(SystemCallError) {
-            try BackgroundThread.start { [self] in
+            try startThread { [self] in
                 let done: Done
                 do throws(KeychainError) { done = try slow() } catch { done = failed(error) }
                 state.withLock { $0.done = done }

@@ -51,20 +51,12 @@ final class EnclaveKeeper {
         do throws(KeybagError) {
             if let store {
                 guard opener.accepts(store) else { throw .mismatch }
-                goOnWithStart()
             } else {
                 state = .open(
                     try directory.open(
                         for: opener, at: moment, cost: cost, hardware: hardware, biometry: reader))
             }
         } catch { throw opener.refusal(by: error) }
-    }
-
-    private func goOnWithStart() {
-        do throws(SessionError) {
-            let moment = moment
-            try withCore { core throws(SessionError) in core.goOnWithStart(at: moment) }
-        } catch { return }
     }
 
     private var store: StoreID? {

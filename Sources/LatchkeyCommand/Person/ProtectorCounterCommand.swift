@@ -15,10 +15,11 @@ struct ProtectorCounterCommand: ParsableCommand {
             at the passcode or the login password before it is tried. A copy from before is then not opened: not with any \
             passcode, only with its recovery code, by `latchkey protector counter accept`.
 
-            The price: each attempt takes a command of the TPM, which writes its memory; where the TPM does not answer, no \
-            passcode is tried, and the recovery code alone opens the keychain; where it is cleared or exchanged, \
-            `latchkey protector counter accept --give-up` goes on without it. What is put back besides, the items, is not \
-            counted. Copies from before the counter was turned on know nothing of it: they open, but not what is stored \
+            The price: each attempt takes a command of the TPM, which writes its memory. Where the TPM does not answer, no \
+            passcode is tried, and the recovery code alone opens the keychain; at a start nothing opens until it answers, \
+            or until `latchkey protector counter accept --give-up` goes on without it with that code, as where it was \
+            cleared or exchanged. A snapshot of the file system that you go back to is an older copy as well. What is put \
+            back besides, the items, is not counted. Copies from before the counter was turned on know nothing of it: they open, but not what is stored \
             later. And whoever may use the TPM (on Debian, members of the group tss) and has the folder can open an older \
             copy without our programs, or write one that passes: against those the passcode itself has to hold.
             """,
@@ -70,8 +71,9 @@ struct CounterOffCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "off", abstract: "Have no TPM count any more.",
         discussion: """
-            Copies of the folder from the time of the counter are refused all the same; the present one, and copies made \
-            from now on, open without a count. The TPM's index is removed; where the TPM does not answer, later.
+            The present folder, and copies made from now on, open without a count. The TPM's index is removed; once it is, \
+            copies from the time of the counter are refused. Until then, where the TPM does not do it (`latchkey status` \
+            says so), the newest of them opens as well.
 
             EXAMPLE
               latchkey protector counter off
@@ -89,8 +91,16 @@ struct CounterOffCommand: Verb {
         var input = arguments.input(console)
         let passcode = try reach.state.hasPasscode ? SharedSecret(input.existing()) : nil
         try PersonReach.asking { () throws(KeychainError) in try door.count(in: nil, passcode: passcode, code: nil) }
+        let left = try reach.presentState().counter.left
+        if !left.isEmpty { console.note(Self.told(left)) }
         try arguments.report("No TPM counts any more.", of: reach, on: console)
         return .done
+    }
+
+    private static func told(_ left: [TPMPlace]) -> String {
+        "The counter may still be in \(left.map(\.description).joined(separator: ", ")): the TPM does not answer, or the "
+            + "keychain's files could not all be written. Until it is removed, the newest copy of the folder from its time "
+            + "opens as well. It is tried again at each start, and after the next `latchkey unlock`."
     }
 }
 
@@ -105,6 +115,9 @@ struct CounterAcceptCommand: Verb {
             It takes the recovery code that belongs to this copy: the one that was valid when the copy was made. The TPM \
             counts on from there, and every other copy from before is refused. It does not open what the passcode opens; \
             `latchkey unlock` comes after it.
+
+            It is for a keychain that is open, too: where a copy of it is used beside it and has counted, no passcode is \
+            tried any more, and accepting makes this one the one that counts.
 
             --give-up is for a TPM that is gone, or was cleared, or does not answer for good: nothing counts from then on, \
             also where the keychain is open and a passcode cannot be tried any more. It asks on a terminal, and needs --yes \

@@ -47,8 +47,8 @@ struct RestoreCommand: Verb {
             Every row of the backup is opened before anything changes. A keychain that has items is replaced only \
             with --replace, and is then set aside whole in a folder beside the new one, not deleted. The daemon is \
             asked to leave; the next command starts it anew. A restore that was cut short leaves either the old \
-            keychain or the new one. What the old one kept in a TPM (`latchkey passcode effacement`) stays there, and is \
-            named with the command that removes it. Where a TPM counted when the backup was made (`latchkey protector \
+            keychain or the new one. What the old one has in a TPM (`latchkey passcode effacement`, `latchkey protector \
+            counter`) stays there, because going back to it needs it, and is named with the command that removes it. Where a TPM counted when the backup was made (`latchkey protector \
             counter`), the keychain is not opened before `latchkey protector counter accept`.
 
             A backup is bound to what the keychain was bound to when it was made. Where that is hardware which is \
@@ -92,8 +92,7 @@ struct RestoreCommand: Verb {
         guard status == .done else { return status }
         // What the backup names as well is in use again.
         before.without(TPMRemains(ofKeychainIn: locations.dataDirectory)).tell(
-            "that of the keychain from before, which may open with it. If you do not go back to that, remove it:",
-            on: surroundings.console)
+            after: .setAside, on: surroundings.console)
         Self.tellOfCounter(in: locations.dataDirectory, surroundings.console)
         return status
     }

@@ -132,8 +132,8 @@
             left.tpm.undefining = [HardwareSeeds.index]
             var counted = keybag
             counted.counter.begin(
-                HardwareSeeds.index, password: SecretBytes(copying: [UInt8](repeating: 9, count: 32)), under: root(),
-                of: keybag.store)
+                HardwareSeeds.index, password: SecretBytes(copying: [UInt8](repeating: 9, count: 32)), after: 7,
+                under: root(), of: keybag.store)
             var uncounted = counted
             uncounted.counter.end()
             return [keybag.encoded, left.encoded, counted.encoded, uncounted.encoded]
