@@ -107,6 +107,80 @@ struct CounterHarmTests {
         #expect(try scene.opens() && scene.counter == CounterState(tpm: scene.address))
     }
 
+    /// The counter goes with the root key that comes; its TPM has to stay.
+    @Test func theRootKeyIsReplacedBesideACounter() throws {
+        let scene = try CounterScene()
+        let door = try scene.scene.door()
+        let tpm = try SoftwareTPM()
+        let address = try #require(TPMAddress(tpm.address))
+        let added = try door.addProtector(address, passcode: Scene.passcode)
+        func remove(_ address: TPMAddress) throws {
+            let name = try #require(added.first { $0.address == address }).identifier
+            _ = try scene.scene.door().removeProtector(
+                name, passcode: Scene.passcode, code: scene.code, withoutCode: false)
+        }
+        guard case .protectorRefused(let why)? = scene.reason({ try remove(scene.address) }),
+            why.hasPrefix("that TPM counts")
+        else {
+            Issue.record("the TPM that counts was removed")
+            return
+        }
+        let before = try scene.copy()
+        try remove(address)
+        let after = try scene.copy()
+        try scene.putBack(before)
+        #expect(scene.refusal() != nil)
+        try scene.putBack(after)
+        #expect(scene.scene.refusal() == nil)
+        try scene.unlock()
+        #expect(try scene.opens() && scene.counter == CounterState(tpm: scene.address))
+        try scene.scene.door().unlock(with: .recoveryCode(scene.code))
+    }
+
+    /// Another TPM is there in its place, while everything is open.
+    @Test func aTPMThatIsExchangedMeanwhileTriesNothingAndTakesNothing() throws {
+        let scene = try CounterScene()
+        try scene.scene.door().lock()
+        try scene.scene.tpm.clear()
+        guard case .deviceFailed? = scene.reason({ try scene.unlock() }) else {
+            Issue.record("it was tried")
+            return
+        }
+        #expect(try scene.state.failedAttempts == 0 && scene.counter.fault?.contains("cleared") == true)
+        #expect(scene.reason { try scene.accept() } != nil)
+        #expect(try scene.counter.tpm == scene.address)
+        try scene.scene.door().unlock(with: .recoveryCode(scene.code))
+        #expect(try scene.opens())
+        try scene.scene.tpm.undoClearing()
+        try scene.unlock()
+        #expect(try scene.counter == CounterState(tpm: scene.address))
+    }
+
+    // MARK: The record
+
+    @Test func theRecordSaysWhatCountedAndWhatWasAccepted() throws {
+        let scene = try CounterScene(isOn: false)
+        func kinds() throws -> [AuditEvent.Kind] {
+            let daemon = try scene.scene.opened()
+            let block = try #require(try daemon.sealAudit([1], fromFile: 0))
+            _ = try daemon.confirmAudit(block)
+            guard case .blocks(let opened) = try daemon.openAudit([block.box], from: block.place) else { return [] }
+            return opened[0]?.events.map(\.kind) ?? []
+        }
+        _ = try kinds()
+        try scene.turnOn()
+        #expect(try kinds().contains(.counterBegun))
+        let before = try scene.copy()
+        try scene.unlock()
+        try scene.putBack(before)
+        #expect(scene.refusal() != nil)
+        try scene.accept()
+        try scene.unlock()
+        #expect(try kinds().count { $0 == .copyAccepted } == 1)
+        try scene.scene.door().count(in: nil, passcode: Scene.passcode, code: nil)
+        #expect(try kinds().contains(.counterEnded))
+    }
+
     // MARK: Another copy that counts
 
     /// A copy of the folder is used beside it, on the same TPM.

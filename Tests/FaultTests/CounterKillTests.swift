@@ -13,8 +13,8 @@ import Testing
     .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"),
     .enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"))
 struct CounterKillTests {
-    private static func book(_ program: String) throws -> PasscodeBook {
-        let book = try PasscodeBook(program, tpms: [SoftwareTPM()])
+    private static func book(_ program: String, tpms: Int = 1) throws -> PasscodeBook {
+        let book = try PasscodeBook(program, tpms: (1...tpms).map { _ in try SoftwareTPM() })
         try book.beginCounting()
         return book
     }
@@ -52,6 +52,32 @@ struct CounterKillTests {
         FaultReport.print("kill of the enclave at a call of a counted \(kind)", book.counts, "\(all.count) calls")
         #expect(all.count > 50 && book.counts.isClean && book.counts.inFlight > 0)
         expectRefusal(of: before, book)
+    }
+
+    /// The root key is replaced, and the count is written under both.
+    @Test func aReplacedRootKeyKeepsItsCount() throws {
+        let book = try Self.book(PasscodeHome.cheap, tpms: 2)
+        let before = try book.home.copy()
+        let all = try book.calls(of: .removeTPM)
+        for call in Self.some(all, every: 40) {
+            try send(.removeTPM, book, "\(call.name):signal=KILL:when=\(call.number)")
+        }
+        FaultReport.print("kill of the enclave while a counted root key is replaced", book.counts, "\(all.count) calls")
+        #expect(all.count > 100 && book.counts.isClean && book.counts.inFlight > 0)
+        expectRefusal(of: before, book)
+    }
+
+    /// As ``aReplacedRootKeyKeepsItsCount()``, on a full or broken disk.
+    @Test func aReplacedRootKeyKeepsItsCountOnADiskThatFails() throws {
+        let faults = ["openat": "ENOSPC", "write": "ENOSPC", "renameat": "ENOSPC", "fsync": "EIO"]
+        let book = try Self.book(PasscodeHome.unconfined, tpms: 2)
+        let all = try book.calls(of: .removeTPM).filter { faults[$0.name] != nil }
+        for call in Self.some(all, every: 30) {
+            let inject = "\(call.name):error=\(faults[call.name] ?? ""):when=\(call.number)"
+            try send(.removeTPM, book, inject, expecting: [.diskFull, .inputOutput])
+        }
+        FaultReport.print("a call that a broken disk fails while a counted root key is replaced", book.counts)
+        #expect(all.count > 20 && book.counts.isClean)
     }
 
     @Test func aDiskThatFailsLeavesAFolderThatOpens() throws {

@@ -14,8 +14,8 @@ extension MachineFinding {
         if let fault = state.fault {
             findings.append(
                 MachineFinding(
-                    what: "the last change was not counted, and a copy of the folder from before it may pass for the "
-                        + "newest: \(fault)",
+                    what: "the TPM has not counted the last attempt or change: \(fault). Until it has, a copy of the "
+                        + "folder from before may pass for the newest",
                     command: "latchkey unlock   # counts again; where that TPM does not come back: latchkey protector "
                         + "counter accept --give-up",
                     mend: .byHand))

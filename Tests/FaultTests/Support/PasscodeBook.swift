@@ -58,11 +58,11 @@ final class PasscodeBook {
         return try request(kind)
     }
 
-    /// Binds it to its one TPM alone, and has that count.
+    /// Binds it to its last TPM alone, and has that count.
     func beginCounting() throws {
         try make(.set)
         try make(.addCode)
-        let tpm = try #require(home.tpms.first.flatMap { TPMAddress($0.address) })
+        let tpm = try #require(home.tpms.last.flatMap { TPMAddress($0.address) })
         let (passcode, code) = (SharedSecret.text(known.passcode ?? ""), SharedSecret.text(known.code ?? ""))
         let door = try home.door()
         let present = try door.addProtector(tpm, passcode: passcode)
@@ -148,7 +148,8 @@ final class PasscodeBook {
             let address = try #require(home.tpms.first?.address)
             let name = try home.door().protectors().first { $0.address?.description == address }?.identifier ?? []
             after.tpms.remove(address)
-            perform = { _ = try $0.removeProtector(name, passcode: old, code: nil, withoutCode: true) }
+            let code = before.code.map { SharedSecret.text($0) }
+            perform = { _ = try $0.removeProtector(name, passcode: old, code: code, withoutCode: code == nil) }
         case .lock: perform = { try $0.lock() }
         case .unlock: perform = { try $0.unlock(with: .passcode(old)) }
         }
