@@ -75,6 +75,24 @@ struct CounterHarmTests {
         #expect(try scene.opens())
     }
 
+    /// A folder that nothing speaks against, and that nobody has opened yet.
+    @Test func whatIsAcceptedWithoutNeedIsSaidAndGivenUpWithTheCodeAlone() throws {
+        let scene = try CounterScene()
+        try scene.startAgain()
+        #expect(
+            scene.reason { try scene.accept() }
+                == .protectorRefused(why: "the TPM has confirmed this copy; there is nothing to accept"))
+        try scene.startAgain()
+        let wrong = SharedSecret(RecoveryCode.text(of: .random(count: RecoveryCode.byteCount)))
+        #expect(scene.reason { try scene.accept(wrong, givingUp: true) } == .authenticationFailed)
+        #expect(try scene.counter.tpm == scene.address)
+        try scene.startAgain()
+        try scene.accept(givingUp: true)
+        #expect(try scene.counter.tpm == nil)
+        try scene.unlock()
+        #expect(try scene.opens() && scene.counter == CounterState())
+    }
+
     /// Without a passcode and its slots the code is a protector's.
     @Test func withoutAPasscodeTheCodeStillAccepts() throws {
         let scene = try CounterScene()

@@ -46,7 +46,7 @@ struct CounterKillTests {
         let book = try Self.book(PasscodeHome.cheap)
         let before = try book.home.copy()
         let all = try book.calls(of: kind)
-        for call in Self.some(all, every: 12) {
+        for call in Self.some(all, every: 24) {
             try send(kind, book, "\(call.name):signal=KILL:when=\(call.number)")
         }
         FaultReport.print("kill of the enclave at a call of a counted \(kind)", book.counts, "\(all.count) calls")
@@ -59,7 +59,9 @@ struct CounterKillTests {
         let book = try Self.book(PasscodeHome.cheap, tpms: 2)
         let before = try book.home.copy()
         let all = try book.calls(of: .removeTPM)
-        for call in Self.some(all, every: 40) {
+        // The files that are written one after the other, and some of the rest.
+        let renames = all.filter { $0.name.hasPrefix("renameat") }
+        for call in renames + Self.some(all.filter { !$0.name.hasPrefix("renameat") }, every: 60) {
             try send(.removeTPM, book, "\(call.name):signal=KILL:when=\(call.number)")
         }
         FaultReport.print("kill of the enclave while a counted root key is replaced", book.counts, "\(all.count) calls")
@@ -72,7 +74,7 @@ struct CounterKillTests {
         let faults = ["openat": "ENOSPC", "write": "ENOSPC", "renameat": "ENOSPC", "fsync": "EIO"]
         let book = try Self.book(PasscodeHome.unconfined, tpms: 2)
         let all = try book.calls(of: .removeTPM).filter { faults[$0.name] != nil }
-        for call in Self.some(all, every: 30) {
+        for call in Self.some(all, every: 40) {
             let inject = "\(call.name):error=\(faults[call.name] ?? ""):when=\(call.number)"
             try send(.removeTPM, book, inject, expecting: [.diskFull, .inputOutput])
         }
@@ -85,7 +87,7 @@ struct CounterKillTests {
         let book = try Self.book(PasscodeHome.unconfined)
         let before = try book.home.copy()
         let all = try book.calls(of: .change).filter { faults[$0.name] != nil }
-        for call in Self.some(all, every: 9) {
+        for call in Self.some(all, every: 12) {
             let inject = "\(call.name):error=\(faults[call.name] ?? ""):when=\(call.number)"
             try send(.change, book, inject, expecting: [.diskFull, .inputOutput])
         }

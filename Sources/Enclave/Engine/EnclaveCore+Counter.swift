@@ -29,11 +29,13 @@ extension EnclaveCore {
         case .proved(let proved): counter = proved
         case .accepted(let next?):
             try accept(goingOnWith: next)
+            wasAccepted = true
             audit.witness.note(.copyAccepted, at: moment)
             countAtOnce()
         case .accepted(nil):
             let didCount = keybag.body.counter.place != nil
             try endCounting()
+            wasAccepted = true
             audit.witness.note(.copyAccepted, at: moment)
             if didCount { audit.witness.note(.counterEnded, at: moment) }
         }

@@ -46,6 +46,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var audit: AuditLedger
     /// Tells an older copy of the folder from this one; nil: nothing does.
     var counter: FolderCounter?
+    /// Whether a person accepted the folder at its opening, because the counter spoke against it.
+    var wasAccepted = false
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
     /// locked until somebody brings a secret.

@@ -108,7 +108,8 @@ extension EnclaveServer {
         guard let device = keeper.device else {
             switch call {
             case .change(.unlock(.recoveryCode(let code))): openKeybag(with: code, call, request, person, number)
-            case .change(.acceptCopy(let code, let givingUp)): openKeybag(accepting: code, givingUp, request, number)
+            case .change(.acceptCopy(let code, let givingUp)):
+                openKeybag(accepting: code, givingUp, call, request, person, number)
             default: send(PersonAnswer(to: request, .failure(Self.closed)), to: number)
             }
             return
@@ -154,10 +155,17 @@ extension EnclaveServer {
     }
 
     /// The counter of a TPM does not vouch for this copy of the folder: a person does.
-    private func openKeybag(accepting code: SharedSecret, _ givingUp: Bool, _ request: UInt64, _ number: UInt64) {
+    private func openKeybag(
+        accepting code: SharedSecret, _ givingUp: Bool, _ call: PersonCall, _ request: UInt64,
+        _ person: PersonConnection, _ number: UInt64
+    ) {
+        let wasAccepted: Bool
         do throws(KeychainError) {
             try keeper.open(for: .accepting(typing: code, givingUp: givingUp))
+            wasAccepted = try withCore { core throws(KeychainError) in core.wasAccepted }
         } catch { return send(PersonAnswer(to: request, .failure(error)), to: number) }
+        // What nothing spoke against is open, and is asked as such.
+        guard wasAccepted else { return perform(call, request, person, number) }
         send(PersonAnswer(to: request, .success(.done)), to: number)
     }
 
