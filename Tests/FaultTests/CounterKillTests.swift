@@ -61,7 +61,7 @@ struct CounterKillTests {
         let all = try book.calls(of: .removeTPM)
         // The files that are written one after the other, and some of the rest.
         let renames = all.filter { $0.name.hasPrefix("renameat") }
-        for call in renames + Self.some(all.filter { !$0.name.hasPrefix("renameat") }, every: 60) {
+        for call in Self.some(renames, every: 3) + Self.some(all.filter { !$0.name.hasPrefix("renameat") }, every: 90) {
             try send(.removeTPM, book, "\(call.name):signal=KILL:when=\(call.number)")
         }
         FaultReport.print("kill of the enclave while a counted root key is replaced", book.counts, "\(all.count) calls")
