@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <tss2/tss2_esys.h>
 #include <tss2/tss2_mu.h>
 #include <tss2/tss2_rc.h>
@@ -320,6 +321,14 @@ uint32_t lk_tpm_unseal(
 // by nobody (Part 2, 13.4). The owner of the TPM can remove it.
 static const TPMA_NV index_attributes = TPMA_NV_AUTHREAD | TPMA_NV_AUTHWRITE | TPMA_NV_NO_DA;
 
+// Counted up and read by whoever has its password; it never goes back, not even where it is
+// removed and defined anew (TPM_NT_COUNTER: Part 1, "NV Counter Index"; Part 2, 13.4).
+static const TPMA_NV counter_attributes =
+    TPMA_NV_AUTHREAD | TPMA_NV_AUTHWRITE | TPMA_NV_NO_DA | TPM2_NT_COUNTER << TPMA_NV_TPM2_NT_SHIFT;
+#define COUNTER_SIZE 8   // big-endian (Part 3, TPM2_NV_Read)
+
+static uint16_t size_of(TPMA_NV attributes) { return attributes == counter_attributes ? COUNTER_SIZE : LK_TPM_RECORD; }
+
 static TPM2B_NV_PUBLIC public_of(const lk_tpm_index *index, TPMA_NV attributes) {
     TPM2B_NV_PUBLIC public = {
         .nvPublic = {
@@ -327,7 +336,7 @@ static TPM2B_NV_PUBLIC public_of(const lk_tpm_index *index, TPMA_NV attributes) 
             .nameAlg = TPM2_ALG_SHA256,
             .attributes = attributes,
             .authPolicy.size = LK_TPM_LABEL,
-            .dataSize = LK_TPM_RECORD,
+            .dataSize = size_of(attributes),
         },
     };
     memcpy(public.nvPublic.authPolicy.buffer, index->label, LK_TPM_LABEL);
@@ -347,8 +356,9 @@ static uint32_t write_record(
 }
 
 static uint32_t define_space(
-    lk_tpm *tpm, const lk_tpm_index *index, const uint8_t *password, ESYS_TR *object, const char **step) {
-    const TPM2B_NV_PUBLIC public = public_of(index, index_attributes);
+    lk_tpm *tpm, const lk_tpm_index *index, TPMA_NV attributes, const uint8_t *password, ESYS_TR *object,
+    const char **step) {
+    const TPM2B_NV_PUBLIC public = public_of(index, attributes);
     TPM2B_AUTH auth = {.size = LK_TPM_PASSWORD};
     memcpy(auth.buffer, password, LK_TPM_PASSWORD);
     *step = "Esys_NV_DefineSpace";
@@ -379,7 +389,7 @@ static uint32_t define(
     if ((code = meet(tpm, storage_key, step))) return code;
     // Whoever asked may have looked for it already, and have found nothing.
     if (is_closed(asker)) return LK_TPM_UNWANTED;
-    if ((code = define_space(tpm, index, password, &object, step))) return code;
+    if ((code = define_space(tpm, index, index_attributes, password, &object, step))) return code;
     code = write_record(tpm, object, password, record, step);
     if (!code && is_closed(asker)) code = LK_TPM_UNWANTED;
     if (!code) return 0;
@@ -395,10 +405,12 @@ uint32_t lk_tpm_define(
     return said(define(tpm, index, storage_key, password, record, asker, step), step);
 }
 
-// Whether it is the index as we defined it, written to or not.
+// Whether it is the index as we defined it, with a record or a counter, written to or not.
 static int is_ours(const TPMS_NV_PUBLIC *found, const lk_tpm_index *index) {
+    const TPMA_NV attributes = found->attributes & ~TPMA_NV_WRITTEN;
     return found->nvIndex == index->handle && found->nameAlg == TPM2_ALG_SHA256 &&
-        (found->attributes & ~TPMA_NV_WRITTEN) == index_attributes && found->dataSize == LK_TPM_RECORD &&
+        (attributes == index_attributes || attributes == counter_attributes) &&
+        found->dataSize == size_of(attributes) &&
         found->authPolicy.size == LK_TPM_LABEL &&
         memcmp(found->authPolicy.buffer, index->label, LK_TPM_LABEL) == 0;
 }
@@ -482,6 +494,97 @@ uint32_t lk_tpm_undefine(
     return said(undefine(tpm, index, storage_key, step), step);
 }
 
+// MARK: A counter
+
+static uint32_t value_of(lk_tpm *tpm, ESYS_TR object, uint64_t *value, const char **step) {
+    TPM2B_MAX_NV_BUFFER *data = NULL;
+    TRY(Esys_NV_Read(
+        tpm->esys, object, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE, COUNTER_SIZE, 0, &data));
+    int fits = data->size == COUNTER_SIZE;
+    *value = 0;
+    for (int i = 0; fits && i < COUNTER_SIZE; i++) *value = *value << 8 | data->buffer[i];
+    Esys_Free(data);
+    return fits ? 0 : LK_TPM_ODD_ANSWER;
+}
+
+static uint32_t count_once(lk_tpm *tpm, ESYS_TR object, const char **step) {
+    TRY(Esys_NV_Increment(tpm->esys, object, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE));
+    return 0;
+}
+
+static uint32_t define_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t *password, int asker,
+    uint64_t *value, const char **step) {
+    ESYS_TR object = ESYS_TR_NONE;
+    uint32_t code;
+    if ((code = meet(tpm, storage_key, step))) return code;
+    if (is_closed(asker)) return LK_TPM_UNWANTED;
+    if ((code = define_space(tpm, index, counter_attributes, password, &object, step))) return code;
+    if (!(code = set_password(tpm, object, password, step)) && !(code = count_once(tpm, object, step)))
+        code = value_of(tpm, object, value, step);
+    if (!code && is_closed(asker)) code = LK_TPM_UNWANTED;
+    if (!code) return 0;
+    // Where that fails as well, whoever asked looks for it.
+    Esys_NV_UndefineSpace(tpm->esys, ESYS_TR_RH_OWNER, object, tpm->session, ESYS_TR_NONE, ESYS_TR_NONE);
+    return code;
+}
+
+uint32_t lk_tpm_define_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    int asker, uint64_t *value, const char **step) {
+    *step = NULL;
+    return said(define_counter(tpm, index, storage_key, password, asker, value, step), step);
+}
+
+// In a session with the right TPM, its password set.
+static uint32_t find_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t *password, ESYS_TR *object,
+    uint64_t *value, const char **step) {
+    uint32_t code;
+    if ((code = meet(tpm, storage_key, step))) return code;
+    if ((code = find_index(tpm, index, object, step))) return code;
+    if ((code = set_password(tpm, *object, password, step))) return code;
+    code = value_of(tpm, *object, value, step);
+    // Defined anew with our label, or said by somebody on the way: an error has no HMAC.
+    return bare(code) == TPM2_RC_BAD_AUTH || bare(code) == TPM2_RC_AUTH_FAIL ? LK_TPM_CHANGED : code;
+}
+
+uint32_t lk_tpm_read_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    uint64_t *value, const char **step) {
+    ESYS_TR object = ESYS_TR_NONE;
+    *step = NULL;
+    return said(find_counter(tpm, index, storage_key, password, &object, value, step), step);
+}
+
+// A TPM that is asked for more writes than its memory is made for puts them off
+// (TPM_RC_NV_RATE: Part 3, TPM2_NV_Increment). What an error says that has no HMAC is not
+// believed: the value is read before each try.
+static uint32_t raise_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t *password, uint64_t target,
+    uint32_t milliseconds, int asker, uint64_t *value, const char **step) {
+    const struct timespec pause = {.tv_nsec = 50 * 1000 * 1000};
+    ESYS_TR object = ESYS_TR_NONE;
+    uint32_t code = find_counter(tpm, index, storage_key, password, &object, value, step);
+    for (uint32_t waited = 0; !code && *value + 1 == target; waited += 50) {
+        if (waited > milliseconds) return LK_TPM_BUSY;
+        if (waited > 0) nanosleep(&pause, NULL);
+        if (is_closed(asker)) return LK_TPM_UNWANTED;
+        code = count_once(tpm, object, step);
+        if (code && code != TPM2_RC_NV_RATE) return code;
+        code = value_of(tpm, object, value, step);
+    }
+    return code;
+}
+
+uint32_t lk_tpm_raise_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    uint64_t target, uint32_t milliseconds, int asker, uint64_t *value, const char **step) {
+    *step = NULL;
+    return said(
+        raise_counter(tpm, index, storage_key, password, target, milliseconds, asker, value, step), step);
+}
+
 const char *lk_tpm_text(uint32_t code) {
     switch (code) {
     case LK_TPM_OTHER_PARENT: return "the TPM was cleared, or it is another one";
@@ -494,6 +597,7 @@ const char *lk_tpm_text(uint32_t code) {
     case LK_TPM_OWNED: return "the TPM's owner has set a password; Latchkey uses a TPM whose owner has none";
     case LK_TPM_CHANGED: return "somebody put another secret in its place in the TPM";
     case LK_TPM_UNWANTED: return "whoever asked for it waits no longer";
+    case LK_TPM_BUSY: return "the TPM puts off writing for now, to spare its memory; try again";
     case LK_TPM_FULL: return "the TPM has no room left (tpm2_nvundefine makes some)";
     case LK_TPM_ODD_ANSWER: return "the TPM answered what no TPM answers";
     default: return Tss2_RC_Decode(code);

@@ -221,6 +221,33 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     set {request = .askFido2(newValue)}
   }
 
+  /// the tail has its password, 32 bytes
+  package var defineCounter: Latchkey_TPMIndex {
+    get {
+      if case .defineCounter(let v)? = request {return v}
+      return Latchkey_TPMIndex()
+    }
+    set {request = .defineCounter(newValue)}
+  }
+
+  /// likewise
+  package var readCounter: Latchkey_TPMIndex {
+    get {
+      if case .readCounter(let v)? = request {return v}
+      return Latchkey_TPMIndex()
+    }
+    set {request = .readCounter(newValue)}
+  }
+
+  /// likewise
+  package var raiseCounter: Latchkey_HardwareRequest.RaiseCounter {
+    get {
+      if case .raiseCounter(let v)? = request {return v}
+      return Latchkey_HardwareRequest.RaiseCounter()
+    }
+    set {request = .raiseCounter(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Request: Equatable, Sendable {
@@ -242,7 +269,40 @@ package nonisolated struct Latchkey_HardwareRequest: Sendable {
     case storageKeyOfTpm(String)
     case makeFido2(Latchkey_HardwareRequest.MakeFIDO2)
     case askFido2(Latchkey_HardwareRequest.AskFIDO2)
+    /// the tail has its password, 32 bytes
+    case defineCounter(Latchkey_TPMIndex)
+    /// likewise
+    case readCounter(Latchkey_TPMIndex)
+    /// likewise
+    case raiseCounter(Latchkey_HardwareRequest.RaiseCounter)
 
+  }
+
+  /// By one, or not where it has come there.
+  package nonisolated struct RaiseCounter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    package var index: Latchkey_TPMIndex {
+      get {_index ?? Latchkey_TPMIndex()}
+      set {_index = newValue}
+    }
+    /// Returns true if `index` has been explicitly set.
+    package var hasIndex: Bool {self._index != nil}
+    /// Clears the value of `index`. Subsequent reads from it will return its default value.
+    package mutating func clearIndex() {self._index = nil}
+
+    package var target: UInt64 = 0
+
+    /// then nothing of it happens any more
+    package var milliseconds: UInt32 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _index: Latchkey_TPMIndex? = nil
   }
 
   /// The tail has the key's PIN, or nothing.
@@ -412,6 +472,15 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     set {reply = .secrets(newValue)}
   }
 
+  /// what the index has now
+  package var count: UInt64 {
+    get {
+      if case .count(let v)? = reply {return v}
+      return 0
+    }
+    set {reply = .count(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Reply: Equatable, Sendable {
@@ -436,6 +505,8 @@ package nonisolated struct Latchkey_HardwareReply: Sendable {
     case made(Latchkey_FIDO2Credential)
     /// so many in the tail, 32 bytes each
     case secrets(UInt32)
+    /// what the index has now
+    case count(UInt64)
 
   }
 
@@ -641,7 +712,7 @@ nonisolated extension Latchkey_TPMIndex: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{9}define_index\0\u{3}read_index\0\u{3}undefine_index\0\u{3}storage_key_of_tpm\0\u{4}\u{7}make_fido2\0\u{3}ask_fido2\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{3}describe_tpm\0\u{3}seal_in_tpm\0\u{1}unseal\0\u{4}\u{6}seal_guarded_in_tpm\0\u{3}unseal_guarded\0\u{4}\u{9}define_index\0\u{3}read_index\0\u{3}undefine_index\0\u{3}storage_key_of_tpm\0\u{4}\u{7}make_fido2\0\u{3}ask_fido2\0\u{4}O\u{1}define_counter\0\u{3}read_counter\0\u{3}raise_counter\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -773,6 +844,45 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
           self.request = .askFido2(v)
         }
       }()
+      case 110: try {
+        var v: Latchkey_TPMIndex?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .defineCounter(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .defineCounter(v)
+        }
+      }()
+      case 111: try {
+        var v: Latchkey_TPMIndex?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .readCounter(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .readCounter(v)
+        }
+      }()
+      case 112: try {
+        var v: Latchkey_HardwareRequest.RaiseCounter?
+        var hadOneofValue = false
+        if let current = self.request {
+          hadOneofValue = true
+          if case .raiseCounter(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.request = .raiseCounter(v)
+        }
+      }()
       default: break
       }
     }
@@ -831,6 +941,18 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
       guard case .askFido2(let v)? = self.request else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 31)
     }()
+    case .defineCounter?: try {
+      guard case .defineCounter(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 110)
+    }()
+    case .readCounter?: try {
+      guard case .readCounter(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 111)
+    }()
+    case .raiseCounter?: try {
+      guard case .raiseCounter(let v)? = self.request else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 112)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -839,6 +961,50 @@ nonisolated extension Latchkey_HardwareRequest: SwiftProtobuf.Message, SwiftProt
   package static func ==(lhs: Latchkey_HardwareRequest, rhs: Latchkey_HardwareRequest) -> Bool {
     if lhs.number != rhs.number {return false}
     if lhs.request != rhs.request {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_HardwareRequest.RaiseCounter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_HardwareRequest.protoMessageName + ".RaiseCounter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{1}target\0\u{1}milliseconds\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._index) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.target) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.milliseconds) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._index {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.target != 0 {
+      try visitor.visitSingularUInt64Field(value: self.target, fieldNumber: 2)
+    }
+    if self.milliseconds != 0 {
+      try visitor.visitSingularUInt32Field(value: self.milliseconds, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_HardwareRequest.RaiseCounter, rhs: Latchkey_HardwareRequest.RaiseCounter) -> Bool {
+    if lhs._index != rhs._index {return false}
+    if lhs.target != rhs.target {return false}
+    if lhs.milliseconds != rhs.milliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -925,7 +1091,7 @@ nonisolated extension Latchkey_HardwareRequest.AskFIDO2: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".HardwareReply"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{9}defined\0\u{1}record\0\u{1}gone\0\u{1}undefined\0\u{3}storage_key\0\u{2}\u{6}made\0\u{1}secrets\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}failure\0\u{1}tpm\0\u{1}sealed\0\u{1}unsealed\0\u{2}\u{5}refused\0\u{3}locked_out\0\u{2}\u{9}defined\0\u{1}record\0\u{1}gone\0\u{1}undefined\0\u{3}storage_key\0\u{2}\u{6}made\0\u{1}secrets\0\u{2}O\u{1}count\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1058,6 +1224,14 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
           self.reply = .secrets(v)
         }
       }()
+      case 110: try {
+        var v: UInt64?
+        try decoder.decodeSingularUInt64Field(value: &v)
+        if let v = v {
+          if self.reply != nil {try decoder.handleConflictingOneOf()}
+          self.reply = .count(v)
+        }
+      }()
       default: break
       }
     }
@@ -1123,6 +1297,10 @@ nonisolated extension Latchkey_HardwareReply: SwiftProtobuf.Message, SwiftProtob
     case .secrets?: try {
       guard case .secrets(let v)? = self.reply else { preconditionFailure() }
       try visitor.visitSingularUInt32Field(value: v, fieldNumber: 31)
+    }()
+    case .count?: try {
+      guard case .count(let v)? = self.reply else { preconditionFailure() }
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 110)
     }()
     case nil: break
     }

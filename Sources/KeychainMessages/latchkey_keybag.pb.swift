@@ -137,6 +137,16 @@ package nonisolated struct Latchkey_KeybagBody: @unchecked Sendable {
   /// Clears the value of `tpmEffacement`. Subsequent reads from it will return its default value.
   package mutating func clearTpmEffacement() {_uniqueStorage()._tpmEffacement = nil}
 
+  /// from version 5
+  package var tpmCounter: Latchkey_KeybagBody.TPMCounter {
+    get {_storage._tpmCounter ?? Latchkey_KeybagBody.TPMCounter()}
+    set {_uniqueStorage()._tpmCounter = newValue}
+  }
+  /// Returns true if `tpmCounter` has been explicitly set.
+  package var hasTpmCounter: Bool {_storage._tpmCounter != nil}
+  /// Clears the value of `tpmCounter`. Subsequent reads from it will return its default value.
+  package mutating func clearTpmCounter() {_uniqueStorage()._tpmCounter = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What a TPM has, or may still have, of effacement secrets.
@@ -160,6 +170,38 @@ package nonisolated struct Latchkey_KeybagBody: @unchecked Sendable {
 
     /// what is to be destroyed
     package var undefining: [Latchkey_TPMIndex] = []
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+
+    fileprivate var _index: Latchkey_TPMIndex? = nil
+  }
+
+  /// What a TPM counts, so that an older copy of the folder is told from the newest.
+  package nonisolated struct TPMCounter: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// missing: nothing is counted
+    package var index: Latchkey_TPMIndex {
+      get {_index ?? Latchkey_TPMIndex()}
+      set {_index = newValue}
+    }
+    /// Returns true if `index` has been explicitly set.
+    package var hasIndex: Bool {self._index != nil}
+    /// Clears the value of `index`. Subsequent reads from it will return its default value.
+    package mutating func clearIndex() {self._index = nil}
+
+    /// of that index, under the root wrapping key
+    package var wrappedPassword: Data = Data()
+
+    /// what is to be removed
+    package var undefining: [Latchkey_TPMIndex] = []
+
+    /// generation of the keybag before it counted
+    package var base: UInt64 = 0
 
     package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -248,9 +290,43 @@ package nonisolated struct Latchkey_AttemptsBody: Sendable {
 
   package var failed: UInt32 = 0
 
+  /// from version 2, where a TPM counts
+  package var anchor: Latchkey_AttemptsBody.Anchor {
+    get {_anchor ?? Latchkey_AttemptsBody.Anchor()}
+    set {_anchor = newValue}
+  }
+  /// Returns true if `anchor` has been explicitly set.
+  package var hasAnchor: Bool {self._anchor != nil}
+  /// Clears the value of `anchor`. Subsequent reads from it will return its default value.
+  package mutating func clearAnchor() {self._anchor = nil}
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
+  /// What the TPM's count vouches for.
+  package nonisolated struct Anchor: Sendable {
+    // SwiftProtobuf.Message conformance is added in an extension below. See the
+    // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+    // methods supported on all messages.
+
+    /// of the index that counts, 32 bytes
+    package var label: Data = Data()
+
+    /// what that has, or has one less as long as nobody knows
+    package var count: UInt64 = 0
+
+    /// the least generation of that file
+    package var keybag: UInt64 = 0
+
+    package var protectors: UInt64 = 0
+
+    package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+    package init() {}
+  }
+
   package init() {}
+
+  fileprivate var _anchor: Latchkey_AttemptsBody.Anchor? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -344,7 +420,7 @@ nonisolated extension Latchkey_ProtectorsBody.Protector: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".KeybagBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0\u{3}finger_unlocks\0\u{3}tpm_effacement\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}slots\0\u{3}class_keys\0\u{3}wrapped_index_key\0\u{1}effacement\0\u{3}effaced_below\0\u{1}audit\0\u{3}lock_policy\0\u{3}finger_unlocks\0\u{3}tpm_effacement\0\u{3}tpm_counter\0")
 
   fileprivate class _StorageClass {
     var _storeID: Data = Data()
@@ -357,6 +433,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
     var _lockPolicy: Latchkey_LockPolicy? = nil
     var _fingerUnlocks: Bool = false
     var _tpmEffacement: Latchkey_KeybagBody.TPMEffacement? = nil
+    var _tpmCounter: Latchkey_KeybagBody.TPMCounter? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -377,6 +454,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       _lockPolicy = source._lockPolicy
       _fingerUnlocks = source._fingerUnlocks
       _tpmEffacement = source._tpmEffacement
+      _tpmCounter = source._tpmCounter
     }
   }
 
@@ -405,6 +483,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._lockPolicy) }()
         case 9: try { try decoder.decodeSingularBoolField(value: &_storage._fingerUnlocks) }()
         case 10: try { try decoder.decodeSingularMessageField(value: &_storage._tpmEffacement) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._tpmCounter) }()
         default: break
         }
       }
@@ -447,6 +526,9 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
       try { if let v = _storage._tpmEffacement {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
       } }()
+      try { if let v = _storage._tpmCounter {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -466,6 +548,7 @@ nonisolated extension Latchkey_KeybagBody: SwiftProtobuf.Message, SwiftProtobuf.
         if _storage._lockPolicy != rhs_storage._lockPolicy {return false}
         if _storage._fingerUnlocks != rhs_storage._fingerUnlocks {return false}
         if _storage._tpmEffacement != rhs_storage._tpmEffacement {return false}
+        if _storage._tpmCounter != rhs_storage._tpmCounter {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -514,6 +597,55 @@ nonisolated extension Latchkey_KeybagBody.TPMEffacement: SwiftProtobuf.Message, 
     if lhs._index != rhs._index {return false}
     if lhs.wrappedPassword != rhs.wrappedPassword {return false}
     if lhs.undefining != rhs.undefining {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_KeybagBody.TPMCounter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_KeybagBody.protoMessageName + ".TPMCounter"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}index\0\u{3}wrapped_password\0\u{1}undefining\0\u{1}base\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._index) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.wrappedPassword) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.undefining) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.base) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._index {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.wrappedPassword.isEmpty {
+      try visitor.visitSingularBytesField(value: self.wrappedPassword, fieldNumber: 2)
+    }
+    if !self.undefining.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.undefining, fieldNumber: 3)
+    }
+    if self.base != 0 {
+      try visitor.visitSingularUInt64Field(value: self.base, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_KeybagBody.TPMCounter, rhs: Latchkey_KeybagBody.TPMCounter) -> Bool {
+    if lhs._index != rhs._index {return false}
+    if lhs.wrappedPassword != rhs.wrappedPassword {return false}
+    if lhs.undefining != rhs.undefining {return false}
+    if lhs.base != rhs.base {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -661,7 +793,7 @@ nonisolated extension Latchkey_KeybagBody.WrappedClassKey: SwiftProtobuf.Message
 
 nonisolated extension Latchkey_AttemptsBody: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AttemptsBody"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}failed\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}store_id\0\u{1}failed\0\u{1}anchor\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -671,24 +803,78 @@ nonisolated extension Latchkey_AttemptsBody: SwiftProtobuf.Message, SwiftProtobu
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularBytesField(value: &self.storeID) }()
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.failed) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._anchor) }()
       default: break
       }
     }
   }
 
   package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if !self.storeID.isEmpty {
       try visitor.visitSingularBytesField(value: self.storeID, fieldNumber: 1)
     }
     if self.failed != 0 {
       try visitor.visitSingularUInt32Field(value: self.failed, fieldNumber: 2)
     }
+    try { if let v = self._anchor {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_AttemptsBody, rhs: Latchkey_AttemptsBody) -> Bool {
     if lhs.storeID != rhs.storeID {return false}
     if lhs.failed != rhs.failed {return false}
+    if lhs._anchor != rhs._anchor {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_AttemptsBody.Anchor: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = Latchkey_AttemptsBody.protoMessageName + ".Anchor"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}label\0\u{1}count\0\u{1}keybag\0\u{1}protectors\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.label) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.keybag) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.protectors) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.label.isEmpty {
+      try visitor.visitSingularBytesField(value: self.label, fieldNumber: 1)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 2)
+    }
+    if self.keybag != 0 {
+      try visitor.visitSingularUInt64Field(value: self.keybag, fieldNumber: 3)
+    }
+    if self.protectors != 0 {
+      try visitor.visitSingularUInt64Field(value: self.protectors, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_AttemptsBody.Anchor, rhs: Latchkey_AttemptsBody.Anchor) -> Bool {
+    if lhs.label != rhs.label {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.keybag != rhs.keybag {return false}
+    if lhs.protectors != rhs.protectors {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

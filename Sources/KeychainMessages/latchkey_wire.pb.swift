@@ -1004,6 +1004,24 @@ package nonisolated struct Latchkey_DeviceState: @unchecked Sendable {
     set {_uniqueStorage()._effacementsLeft = newValue}
   }
 
+  /// the TPM that counts changes and attempts; empty: none does
+  package var counterTpm: String {
+    get {_storage._counterTpm}
+    set {_uniqueStorage()._counterTpm = newValue}
+  }
+
+  /// why it did not the last time
+  package var counterFault: String {
+    get {_storage._counterFault}
+    set {_uniqueStorage()._counterFault = newValue}
+  }
+
+  /// counters in TPMs that are still to be removed
+  package var countersLeft: [Latchkey_DeviceState.TPMPlace] {
+    get {_storage._countersLeft}
+    set {_uniqueStorage()._countersLeft = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum Lock: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -1146,7 +1164,7 @@ package nonisolated struct Latchkey_PersonRequest: @unchecked Sendable {
   /// Clears the value of `lockPolicy`. Subsequent reads from it will return its default value.
   package mutating func clearLockPolicy() {_uniqueStorage()._lockPolicy = nil}
 
-  /// of KEEP_EFFACEMENT in the file: what the TPM has may be lost
+  /// of KEEP_EFFACEMENT in the file: what the TPM has may be lost; of ACCEPT_COPY: nothing counts from then on
   package var givingUp: Bool {
     get {_storage._givingUp}
     set {_uniqueStorage()._givingUp = newValue}
@@ -1218,6 +1236,12 @@ package nonisolated struct Latchkey_PersonRequest: @unchecked Sendable {
 
     /// in the TPM at `protector_address`, or in the file; `new` is the recovery code
     case keepEffacement // = 90
+
+    /// by the TPM at `protector_address`, or by none; `new` is the recovery code
+    case count // = 110
+
+    /// of the folder, which the counter does not vouch for; `new` is the recovery code
+    case acceptCopy // = 111
     case UNRECOGNIZED(Int)
 
     package init() {
@@ -1258,6 +1282,8 @@ package nonisolated struct Latchkey_PersonRequest: @unchecked Sendable {
       case 80: self = .addFingerSlot
       case 82: self = .unlockByFinger
       case 90: self = .keepEffacement
+      case 110: self = .count
+      case 111: self = .acceptCopy
       default: self = .UNRECOGNIZED(rawValue)
       }
     }
@@ -1296,6 +1322,8 @@ package nonisolated struct Latchkey_PersonRequest: @unchecked Sendable {
       case .addFingerSlot: return 80
       case .unlockByFinger: return 82
       case .keepEffacement: return 90
+      case .count: return 110
+      case .acceptCopy: return 111
       case .UNRECOGNIZED(let i): return i
       }
     }
@@ -1334,6 +1362,8 @@ package nonisolated struct Latchkey_PersonRequest: @unchecked Sendable {
       .addFingerSlot,
       .unlockByFinger,
       .keepEffacement,
+      .count,
+      .acceptCopy,
     ]
 
   }
@@ -3243,7 +3273,7 @@ nonisolated extension Latchkey_ChangeBatch.Change: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DeviceState"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0\u{4}F\u{1}finger_unlocks\0\u{3}finger_opens\0\u{4}\u{9}effacement_tpm\0\u{3}effacement_fault\0\u{3}effacements_left\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}lock\0\u{3}has_passcode\0\u{3}has_recovery_code\0\u{3}open_classes\0\u{3}failed_attempts\0\u{3}seconds_to_next_attempt\0\u{1}closing\0\u{3}opens_by_itself\0\u{3}lock_policy\0\u{4}F\u{1}finger_unlocks\0\u{3}finger_opens\0\u{4}\u{9}effacement_tpm\0\u{3}effacement_fault\0\u{3}effacements_left\0\u{4}\u{12}counter_tpm\0\u{3}counter_fault\0\u{3}counters_left\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -3261,6 +3291,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
     var _effacementTpm: String = String()
     var _effacementFault: String = String()
     var _effacementsLeft: [Latchkey_DeviceState.TPMPlace] = []
+    var _counterTpm: String = String()
+    var _counterFault: String = String()
+    var _countersLeft: [Latchkey_DeviceState.TPMPlace] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -3286,6 +3319,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       _effacementTpm = source._effacementTpm
       _effacementFault = source._effacementFault
       _effacementsLeft = source._effacementsLeft
+      _counterTpm = source._counterTpm
+      _counterFault = source._counterFault
+      _countersLeft = source._countersLeft
     }
   }
 
@@ -3319,6 +3355,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
         case 90: try { try decoder.decodeSingularStringField(value: &_storage._effacementTpm) }()
         case 91: try { try decoder.decodeSingularStringField(value: &_storage._effacementFault) }()
         case 92: try { try decoder.decodeRepeatedMessageField(value: &_storage._effacementsLeft) }()
+        case 110: try { try decoder.decodeSingularStringField(value: &_storage._counterTpm) }()
+        case 111: try { try decoder.decodeSingularStringField(value: &_storage._counterFault) }()
+        case 112: try { try decoder.decodeRepeatedMessageField(value: &_storage._countersLeft) }()
         default: break
         }
       }
@@ -3376,6 +3415,15 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
       if !_storage._effacementsLeft.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._effacementsLeft, fieldNumber: 92)
       }
+      if !_storage._counterTpm.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._counterTpm, fieldNumber: 110)
+      }
+      if !_storage._counterFault.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._counterFault, fieldNumber: 111)
+      }
+      if !_storage._countersLeft.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._countersLeft, fieldNumber: 112)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -3400,6 +3448,9 @@ nonisolated extension Latchkey_DeviceState: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._effacementTpm != rhs_storage._effacementTpm {return false}
         if _storage._effacementFault != rhs_storage._effacementFault {return false}
         if _storage._effacementsLeft != rhs_storage._effacementsLeft {return false}
+        if _storage._counterTpm != rhs_storage._counterTpm {return false}
+        if _storage._counterFault != rhs_storage._counterFault {return false}
+        if _storage._countersLeft != rhs_storage._countersLeft {return false}
         return true
       }
       if !storagesAreEqual {return false}
@@ -3596,7 +3647,7 @@ nonisolated extension Latchkey_PersonRequest: SwiftProtobuf.Message, SwiftProtob
 }
 
 nonisolated extension Latchkey_PersonRequest.Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0\u{2}\u{14}OPERATION_ADD_FINGER_SLOT\0\u{2}\u{2}OPERATION_UNLOCK_BY_FINGER\0\u{2}\u{8}OPERATION_KEEP_EFFACEMENT\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_STATE\0\u{1}OPERATION_UNLOCK\0\u{1}OPERATION_LOCK\0\u{1}OPERATION_SET_PASSCODE\0\u{1}OPERATION_CHANGE_PASSCODE\0\u{1}OPERATION_RESET_PASSCODE\0\u{1}OPERATION_REMOVE_PASSCODE\0\u{1}OPERATION_MAKE_RECOVERY_CODE\0\u{1}OPERATION_CONFIRM_RECOVERY_CODE\0\u{1}OPERATION_REMOVE_RECOVERY_CODE\0\u{1}OPERATION_QUESTION\0\u{1}OPERATION_AGREE\0\u{1}OPERATION_DECLINE\0\u{1}OPERATION_AWAIT_STATE\0\u{1}OPERATION_LIST_PROTECTORS\0\u{1}OPERATION_TEST_PROTECTORS\0\u{1}OPERATION_ADD_PROTECTOR\0\u{1}OPERATION_REMOVE_PROTECTOR\0\u{1}OPERATION_RESEAL_PROTECTOR\0\u{1}OPERATION_LIST_SLOTS\0\u{1}OPERATION_ADD_SLOT\0\u{1}OPERATION_REMOVE_SLOT\0\u{1}OPERATION_UNLOCK_BY_SLOT\0\u{1}OPERATION_SET_LOCK_POLICY\0\u{1}OPERATION_GUARD_PASSCODE\0\u{2}\u{f}OPERATION_CHANGE_LOGIN\0\u{1}OPERATION_ADD_LOGIN_SLOT\0\u{2}\u{13}OPERATION_AWAIT_QUESTION\0\u{2}\u{14}OPERATION_ADD_FINGER_SLOT\0\u{2}\u{2}OPERATION_UNLOCK_BY_FINGER\0\u{2}\u{8}OPERATION_KEEP_EFFACEMENT\0\u{2}\u{14}OPERATION_COUNT\0\u{1}OPERATION_ACCEPT_COPY\0")
 }
 
 nonisolated extension Latchkey_PersonRequest.Credential: SwiftProtobuf._ProtoNameProviding {

@@ -52,6 +52,12 @@ package struct AuditRecord: Sendable, Hashable {
         case fingerAdded
         /// It does no more.
         case fingerRemoved
+        /// From then on a TPM's counter tells an older copy of the folder.
+        case counterBegun
+        /// None does any more.
+        case counterEnded
+        /// A person accepted a folder that the counter spoke against.
+        case copyAccepted
         /// A person agreed to what they were asked.
         case agreed
         /// What says where the record ends was lost: what stood at its end then cannot be
@@ -138,7 +144,8 @@ extension AuditRecord.Event {
         (.unlockedBySlot, 83, "unlocked-by-slot"), (.lockedByItself, 84, "locked-by-itself"),
         (.lockPolicyChanged, 85, "lock-policy"), (.slotChanged, 104, "slot-changed"),
         (.unlockedByFinger, 144, "unlocked-by-finger"), (.fingerAdded, 145, "finger-added"),
-        (.fingerRemoved, 146, "finger-removed"),
+        (.fingerRemoved, 146, "finger-removed"), (.counterBegun, 174, "counter-on"),
+        (.counterEnded, 175, "counter-off"), (.copyAccepted, 176, "copy-accepted"),
     ]
     private static let byNumber = Dictionary(uniqueKeysWithValues: table.map { ($0.number, $0.event) })
     private static let byEvent = Dictionary(uniqueKeysWithValues: table.map { ($0.event, ($0.number, $0.name)) })

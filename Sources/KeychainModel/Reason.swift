@@ -148,6 +148,9 @@ public enum Reason: Hashable, Sendable {
     case protectorRefused(why: String)
     /// A TPM or another device did not do what it was asked (`errSecNotAvailable`).
     case deviceFailed(why: String)
+    /// The counter of a TPM does not say of the keychain's folder that it is the newest copy
+    /// (`errSecNotAvailable`).
+    case folderRefused(why: String)
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -229,6 +232,7 @@ extension Reason {
         case .passcodeRefused(let why): "the passcode cannot be set: \(why)"
         case .protectorRefused(let why): "the protectors stay as they are: \(why)"
         case .deviceFailed(let why): "the device failed: \(why)"
+        case .folderRefused(let why): "the keychain's folder is not opened: \(why)"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -296,6 +300,7 @@ extension Reason {
         case .passcodeRefused(let why): (56, [why])
         case .protectorRefused(let why): (57, [why])
         case .deviceFailed(let why): (58, [why])
+        case .folderRefused(let why): (110, [why])
         case .unknown(let code): (code, [])
         }
     }
@@ -336,6 +341,7 @@ extension Reason {
         case 56: self = .passcodeRefused(why: text(0))
         case 57: self = .protectorRefused(why: text(0))
         case 58: self = .deviceFailed(why: text(0))
+        case 110: self = .folderRefused(why: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

@@ -126,6 +126,11 @@ package enum HardwareRequest: Sendable {
     case define(TPMIndex, password: SharedSecret, record: SharedSecret)
     case read(TPMIndex, password: SharedSecret)
     case undefine(TPMIndex)
+    /// A counter in an index that is not there yet, in the TPM that has its storage key.
+    case defineCounter(TPMIndex, password: SharedSecret)
+    case readCounter(TPMIndex, password: SharedSecret)
+    /// By one, where that brings it to the target; nothing of it happens after the patience.
+    case raiseCounter(TPMIndex, to: UInt64, password: SharedSecret, patience: Duration)
     /// A new credential of a security key: takes a touch, and its PIN where it asks for one.
     case makeCredential(FIDO2Address, pin: SharedSecret?, patience: Duration)
     /// What a security key makes of the salt, and of another: takes one touch.
@@ -147,6 +152,8 @@ package enum HardwareAnswer: Sendable {
     /// Nothing of ours is there any more: the TPM that has the storage key says so.
     case gone(String)
     case undefined
+    /// What a counter has now.
+    case count(UInt64)
     case storageKey([UInt8])
     case made(FIDO2Credential)
     case secrets(SharedSecret, next: SharedSecret?)
@@ -195,6 +202,17 @@ package enum HardwareProtocol {
             tail = password.bytes.copy()
         case .undefine(let index): message.undefineIndex = index.message
         case .storageKey(let address): message.storageKeyOfTpm = address.description
+        case .defineCounter(let index, let password):
+            message.defineCounter = index.message
+            tail = password.bytes.copy()
+        case .readCounter(let index, let password):
+            message.readCounter = index.message
+            tail = password.bytes.copy()
+        case .raiseCounter(let index, let target, let password, let patience):
+            message.raiseCounter.index = index.message
+            message.raiseCounter.target = target
+            message.raiseCounter.milliseconds = milliseconds(patience)
+            tail = password.bytes.copy()
         case .makeCredential(let address, let pin, let patience):
             message.makeFido2.address = address.description
             message.makeFido2.milliseconds = milliseconds(patience)
@@ -244,6 +262,20 @@ package enum HardwareProtocol {
         case .storageKeyOfTpm(let text):
             guard let address = TPMAddress(text), tail.count == 0 else { return nil }
             return (message.number, .storageKey(address))
+        case .defineCounter(let index):
+            guard let index = TPMIndex(index), tail.count == secretByteCount else { return nil }
+            return (message.number, .defineCounter(index, password: SharedSecret(tail.copy())))
+        case .readCounter(let index):
+            guard let index = TPMIndex(index), tail.count == secretByteCount else { return nil }
+            return (message.number, .readCounter(index, password: SharedSecret(tail.copy())))
+        case .raiseCounter(let raise):
+            guard let index = TPMIndex(raise.index), let patience = patience(raise.milliseconds),
+                tail.count == secretByteCount
+            else { return nil }
+            let password = SharedSecret(tail.copy())
+            return (
+                message.number, .raiseCounter(index, to: raise.target, password: password, patience: patience)
+            )
         case .makeFido2(let make):
             // libfido2 takes the PIN as a C string.
             guard let address = FIDO2Address(make.address), let patience = patience(make.milliseconds),
@@ -289,6 +321,7 @@ package enum HardwareProtocol {
             tail = record.bytes.copy()
         case .gone(let text): message.gone = cut(text)
         case .undefined: message.undefined = true
+        case .count(let value): message.count = value
         case .storageKey(let key): message.storageKey = Data(key)
         case .made(let credential): message.made = credential.message
         case .secrets(let secret, let next):
@@ -335,6 +368,7 @@ package enum HardwareProtocol {
             guard tail.count == 0, text.unicodeScalars.count <= longestText else { return nil }
             return (message.number, .gone(text))
         case .undefined(true) where tail.count == 0: return (message.number, .undefined)
+        case .count(let value) where tail.count == 0: return (message.number, .count(value))
         case .storageKey(let key):
             guard tail.count == 0, (1...SealedByTPM.longestArea).contains(key.count) else { return nil }
             return (message.number, .storageKey(Array(key)))
@@ -345,7 +379,7 @@ package enum HardwareProtocol {
             guard (1...2).contains(count), tail.count == Int(count) * secretByteCount else { return nil }
             let next = count == 2 ? SharedSecret(tail.copy(secretByteCount..<tail.count)) : nil
             return (message.number, .secrets(SharedSecret(tail.copy(0..<secretByteCount)), next: next))
-        case .unsealed(false), .refused, .record(false), .undefined, nil: return nil
+        case .unsealed(false), .refused, .record(false), .undefined, .count, nil: return nil
         }
     }
 }

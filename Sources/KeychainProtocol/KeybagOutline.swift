@@ -31,6 +31,20 @@ package enum KeybagOutline {
         return places
     }
 
+    /// The counters of TPMs: that which tells older copies of the folder, and those that may
+    /// still be there. As ``tpmPlaces(inData:)``.
+    package static func counterPlaces(inData path: String) -> (counting: [TPMPlace], left: [TPMPlace])? {
+        let (copies, areAll) = copies(inData: path)
+        guard areAll || !copies.isEmpty else { return nil }
+        var (counting, left): ([TPMPlace], [TPMPlace]) = ([], [])
+        for counter in copies.map(\.tpmCounter) {
+            let indices = (counter.hasIndex ? [counter.index] : []).compactMap { TPMIndex($0)?.place }
+            counting += indices.filter { !counting.contains($0) }
+            left += counter.undefining.compactMap { TPMIndex($0)?.place }.filter { !left.contains($0) }
+        }
+        return (counting, left)
+    }
+
     private static func some(inData path: String, _ isMeant: (Latchkey_KeybagBody) -> Bool) -> Bool {
         let (copies, areAll) = copies(inData: path)
         return !areAll || copies.contains(where: isMeant)

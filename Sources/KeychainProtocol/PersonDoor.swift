@@ -45,6 +45,8 @@ package struct DeviceState: Hashable, Sendable {
     package var fingerOpens: Bool
     /// Of what is kept as long as the passcode is set.
     package var effacement = EffacementState()
+    /// Of what tells an older copy of the folder.
+    package var counter = CounterState()
 
     package init(
         number: UInt64, lock: Lock, hasPasscode: Bool, hasRecoveryCode: Bool, openClasses: Set<ProtectionClass>,
@@ -75,6 +77,23 @@ package struct EffacementState: Hashable, Sendable {
     package var fault: String?
     /// Where TPMs have secrets that are still to be destroyed: they did not answer, or others
     /// did.
+    package var left: [TPMPlace]
+
+    package init(tpm: TPMAddress? = nil, fault: String? = nil, left: [TPMPlace] = []) {
+        self.tpm = tpm
+        self.fault = fault
+        self.left = left
+    }
+}
+
+/// Which TPM counts, so that an older copy of the keychain's folder is told from the newest.
+package struct CounterState: Hashable, Sendable {
+    /// nil: none does.
+    package var tpm: TPMAddress?
+    /// Why it has not counted the last time; nil: it has. Until it has, a copy from before may
+    /// pass for the newest.
+    package var fault: String?
+    /// Where TPMs have counters that are not used any more and still to be removed.
     package var left: [TPMPlace]
 
     package init(tpm: TPMAddress? = nil, fault: String? = nil, left: [TPMPlace] = []) {

@@ -19,6 +19,9 @@ extension Latchkey_DeviceState {
         effacementTpm = state.effacement.tpm?.description ?? ""
         effacementFault = state.effacement.fault ?? ""
         effacementsLeft = state.effacement.left.map(TPMPlace.init)
+        counterTpm = state.counter.tpm?.description ?? ""
+        counterFault = state.counter.fault ?? ""
+        countersLeft = state.counter.left.map(TPMPlace.init)
     }
 }
 
@@ -60,5 +63,16 @@ extension DeviceState {
         effacement = EffacementState(
             tpm: tpm, fault: message.effacementFault.isEmpty ? nil : message.effacementFault,
             left: left)
+        guard let counter = CounterState(message) else { return nil }
+        self.counter = counter
+    }
+}
+
+extension CounterState {
+    fileprivate init?(_ message: Latchkey_DeviceState) {
+        let tpm = TPMAddress(message.counterTpm)
+        let left = message.countersLeft.compactMap { TPMPlace($0) }
+        guard message.counterTpm.isEmpty || tpm != nil, left.count == message.countersLeft.count else { return nil }
+        self.init(tpm: tpm, fault: message.counterFault.isEmpty ? nil : message.counterFault, left: left)
     }
 }

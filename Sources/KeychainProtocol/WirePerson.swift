@@ -443,6 +443,36 @@ package final class RemotePersonDoor: PersonDoor {
         _ = try ask(message)
     }
 
+    // MARK: The counter of a TPM
+
+    /// Has a TPM that the keychain is bound to count changes and attempts, so that an older copy
+    /// of the folder is told; nil: none does.
+    ///
+    /// - Parameters:
+    ///   - passcode: where there is one.
+    ///   - code: the recovery code, where a TPM is named.
+    /// - Throws: as ``addSlot(of:passcode:)``.
+    package func count(
+        in tpm: TPMAddress?, passcode: SharedSecret?, code: SharedSecret?
+    ) throws(KeychainError) {
+        var message = PersonMessage(.count, credential: passcode.map { .passcode($0) }, new: code)
+        message.protectorAddress = tpm?.description ?? ""
+        _ = try ask(message)
+    }
+
+    /// Opens a folder that the counter does not vouch for, with the recovery code that belongs to
+    /// it; one that is open stays so.
+    ///
+    /// - Parameter givingUp: nothing counts from then on; also where the TPM is not there.
+    /// - Throws: `errSecNotAvailable`, reason `folderRefused`, where the counter is not there and
+    ///   is not given up; `errSecParam`, reason `protectorRefused`, where there is nothing to
+    ///   accept; `errSecAuthFailed`. Nothing is changed then.
+    package func acceptCopy(code: SharedSecret, givingUp: Bool) throws(KeychainError) {
+        var message = PersonMessage(.acceptCopy, new: code)
+        message.givingUp = givingUp
+        _ = try ask(message)
+    }
+
     // MARK: Locking by itself
 
     /// When the enclave locks without anybody asking for it, from now on.

@@ -27,6 +27,9 @@ enum Advice {
         case .deviceFailed:
             "Nothing was changed. `latchkey protector test` tries every protector; `latchkey unlock --recovery` takes "
                 + "the recovery code instead."
+        case .folderRefused:
+            "Where the TPM gave no answer, try again first. `latchkey protector counter accept` opens it with the "
+                + "recovery code that belongs to this copy; look first where the copy comes from."
         default: unavailable(reason)
         }
     }

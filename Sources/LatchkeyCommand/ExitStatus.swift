@@ -43,7 +43,8 @@ extension ExitStatus {
         case .noAccessGroups, .groupNotEntitled, .entitlementMissing, .keychainDenied, .appClipRestriction,
             .identityRefused, .serverUntrusted:
             .denied
-        case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable: .damaged
+        case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable, .folderRefused:
+            .damaged
         case .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
             .storeInUse, .readOnly, .diskFull, .inputOutput, .deviceFailed, .enclaveUnreachable, .enclaveSilent,
             .stillSalvaging,

@@ -1,6 +1,14 @@
 package import KeychainPlatform
 package import KeychainProtocol
 
+extension HardwareRequest {
+    /// When the process ends that does it. What counts ends with the patience of who asked:
+    /// what came later would be taken for somebody else's.
+    fileprivate var longest: Duration {
+        if case .raiseCounter(_, _, _, let patience) = self { patience } else { HardwareProtocol.longestOperation }
+    }
+}
+
 /// What `latchkey-hardware` does: one request of the enclave after the other, until the
 /// enclave lets go of the socket.
 ///
@@ -29,7 +37,7 @@ package struct HardwareHands {
         while let frame = try Self.next(channel, clock) {
             guard let (number, request) = HardwareProtocol.decodeRequest(header: frame.header, tail: frame.tail)
             else { throw .malformed }
-            ProcessAlarm.end(after: HardwareProtocol.longestOperation)
+            ProcessAlarm.end(after: request.longest)
             let answer = HardwareProtocol.encode(Self.perform(request, for: channel.socket.descriptor), number: number)
             ProcessAlarm.cancel()
             try channel.send(
@@ -72,6 +80,20 @@ package struct HardwareHands {
             answerOfIndex { () throws(TPM.Failure) in
                 try TPM(address: index.address).undefine(index)
                 return .undefined
+            }
+        case .defineCounter(let index, let password):
+            answer { () throws(TPM.Failure) in
+                .count(try TPM(address: index.address).defineCounter(index, password: password, for: asker))
+            }
+        case .readCounter(let index, let password):
+            answerOfIndex { () throws(TPM.Failure) in
+                .count(try TPM(address: index.address).readCounter(index, password: password))
+            }
+        case .raiseCounter(let index, let target, let password, let patience):
+            answerOfIndex { () throws(TPM.Failure) in
+                .count(
+                    try TPM(address: index.address).raiseCounter(
+                        index, to: target, password: password, patience: patience - HardwareProtocol.grace, for: asker))
             }
         case .makeCredential(let address, let pin, let patience):
             answer { () throws(SecurityKey.Failure) in

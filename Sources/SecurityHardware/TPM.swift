@@ -142,6 +142,56 @@ struct TPM {
         try unsafe withTPM { tpm, step in unsafe lk_tpm_undefine(tpm, &named, &storageKey, &step) }
     }
 
+    // MARK: A counter
+
+    /// As ``define(_:password:record:for:)``; returns what it has at first.
+    func defineCounter(_ index: TPMIndex, password: SharedSecret, for asker: Descriptor) throws(Failure) -> UInt64 {
+        var value: UInt64 = 0
+        try unsafe withCounter(index, password) { tpm, named, storageKey, password, step in
+            unsafe lk_tpm_define_counter(tpm, &named, &storageKey, password, asker.raw, &value, &step)
+        }
+        return value
+    }
+
+    /// - Throws: also where it is gone (``Failure/isGone``).
+    func readCounter(_ index: TPMIndex, password: SharedSecret) throws(Failure) -> UInt64 {
+        var value: UInt64 = 0
+        try unsafe withCounter(index, password) { tpm, named, storageKey, password, step in
+            unsafe lk_tpm_read_counter(tpm, &named, &storageKey, password, &value, &step)
+        }
+        return value
+    }
+
+    /// Counts once where that brings it to `target`, for as long as somebody waits for it.
+    ///
+    /// - Parameter patience: how long a TPM may put it off.
+    /// - Returns: what it has then, whatever that is.
+    /// - Throws: also where it is gone (``Failure/isGone``).
+    func raiseCounter(
+        _ index: TPMIndex, to target: UInt64, password: SharedSecret, patience: Duration, for asker: Descriptor
+    ) throws(Failure) -> UInt64 {
+        var value: UInt64 = 0
+        let milliseconds = UInt32(clamping: Int64(patience / .milliseconds(1)))
+        try unsafe withCounter(index, password) { tpm, named, storageKey, password, step in
+            unsafe lk_tpm_raise_counter(
+                tpm, &named, &storageKey, password, target, milliseconds, asker.raw, &value, &step)
+        }
+        return value
+    }
+
+    private func withCounter(
+        _ index: TPMIndex, _ password: SharedSecret,
+        _ body: (
+            OpaquePointer, inout lk_tpm_index, inout lk_tpm_area, UnsafePointer<UInt8>?, inout UnsafePointer<CChar>?
+        ) -> UInt32
+    ) throws(Failure) {
+        var named = Self.named(index)
+        var storageKey = Self.area(index.storageKey)
+        try unsafe withTPM { tpm, step in
+            unsafe Self.lending(password) { password in unsafe body(tpm, &named, &storageKey, password, &step) }
+        }
+    }
+
     private static func named(_ index: TPMIndex) -> lk_tpm_index {
         var named = lk_tpm_index()
         named.handle = index.handle

@@ -3,6 +3,7 @@ import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 @testable import Enclave
@@ -20,6 +21,22 @@ import Testing
             var key: [UInt8]
         }
 
+        /// What `attempts` says of it.
+        struct Counter: Codable {
+            var label: [UInt8]
+            var count: UInt64
+            var keybag: UInt64
+            var protectors: UInt64
+
+            init?(_ file: [UInt8]) {
+                guard let file = AuthenticatedFile.parse(.attempts, file), file.version == 2,
+                    let anchor = AttemptsBody(parsing: file.uncheckedBody)?.anchor
+                else { return nil }
+                (label, count) = (anchor.label, anchor.count)
+                (keybag, protectors) = (anchor.least.keybag, anchor.least.protectors)
+            }
+        }
+
         /// From version 2; what the keybag opened with when it was written. Of version 3 the
         /// passcode is looked at by a TPM that is gone.
         var passcode: String?
@@ -32,6 +49,8 @@ import Testing
         var fingerUnlocks: Bool?
         /// Where there is a slot of the login password.
         var loginPassword: String?
+        /// Where a TPM counted.
+        var counter: Counter?
         var store: [UInt8]
         var indexKey: [UInt8]
         var rows: [Row]
@@ -47,7 +66,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-finger", "keybag-4",
+        "keybag-1", "keybag-2", "keybag-slots", "keybag-autolock", "keybag-login", "keybag-3", "keybag-finger",
+        "keybag-4",
     ])
     func everyOldKeybagOpens(name: String) throws {
         for opening in try openings(of: name) { try open(name, by: opening) }
@@ -113,6 +133,75 @@ import Testing
         }
     }
 
+    private func home(with fixture: URL) throws -> EnclaveHome {
+        let home = try EnclaveHome()
+        _ = try PrivateDirectory(home.path(""), creating: true)
+        for file in try FileManager.default.contentsOfDirectory(atPath: fixture.path) where file != "expected.json" {
+            try home.write(file, Array(try Data(contentsOf: fixture.appending(path: file))))
+        }
+        return home
+    }
+
+    /// Version 5, and `attempts` of version 2: what it says of the count is what was counted,
+    /// and neither more nor two less opens it.
+    @Test func theCountOfAnOldFolderIsReadAsItWasWritten() throws {
+        let (fixture, expected) = try fixture("keybag-5")
+        let counter = try #require(expected.counter)
+        for copy in ["attempts.0", "attempts.1"] {
+            let found = try #require(Expected.Counter(Array(try Data(contentsOf: fixture.appending(path: copy)))))
+            #expect(found.label == counter.label && found.count == counter.count)
+            #expect(found.keybag == counter.keybag && found.protectors == counter.protectors)
+        }
+        let code = SharedSecret.text(try #require(expected.recoveryCode))
+        for (value, opens) in [
+            (counter.count, true), (counter.count - 1, true), (counter.count + 1, false), (counter.count - 2, false),
+        ] {
+            let home = try home(with: fixture)
+            let hardware = PlayedCounter(label: counter.label, value: value)
+            let open = {
+                try InProcessEnclave(
+                    dataDirectory: home.dataDirectory, expecting: .named(expected.store), hardware: hardware,
+                    recoveryCode: code)
+            }
+            guard opens else {
+                #expect { try open() } throws: { error in
+                    if case .folderRefused = (error as? KeychainError)?.reason { true } else { false }
+                }
+                continue
+            }
+            let enclave = try open()
+            defer { enclave.close() }
+            try enclave.unlock(with: .passcode(.text(try #require(expected.passcode))))
+            #expect(enclave.state().counter.tpm != nil && enclave.state().counter.fault == nil)
+            let row = try #require(expected.rows.last)
+            let named = try #require(ProtectionClass(rawValue: row.protectionClass))
+            let binding = RowBinding(uuid: row.uuid, protectionClass: named, accessControl: row.accessControl)
+            let outcome = enclave.openRowKeys([(binding, WrappedKey(generation: row.generation, box: row.box))])
+            #expect(outcome.map(\.secret) == [row.key])
+        }
+    }
+
+    /// Version 5: a TPM counted, which is gone. The recovery code gives it up.
+    @Test func aKeybagWhoseCounterIsGoneOpensWithTheRecoveryCode() throws {
+        let (fixture, expected) = try fixture("keybag-5")
+        let home = try home(with: fixture)
+        let server = try RunningServer(home: home, hardware: HardwareScene.hardware)
+        defer { server.end() }
+        #expect(throws: KeychainError.self) { try server.connect() }
+        let door = try RemotePersonDoor(runDirectory: home.runDirectory, process: nil, clock: SystemClock())
+        let code = SharedSecret.text(try #require(expected.recoveryCode))
+        #expect(throws: KeychainError.self) { try door.unlock(with: .recoveryCode(code)) }
+        try door.acceptCopy(code: code, givingUp: true)
+        try door.unlock(with: .passcode(.text(try #require(expected.passcode))))
+        let daemon = try server.connect()
+        for row in expected.rows {
+            let named = try #require(ProtectionClass(rawValue: row.protectionClass))
+            let binding = RowBinding(uuid: row.uuid, protectionClass: named, accessControl: row.accessControl)
+            let outcome = try daemon.openRowKeys([(binding, WrappedKey(generation: row.generation, box: row.box))])
+            #expect(outcome.map(\.secret) == [row.key])
+        }
+    }
+
     /// Run once for each new version: LATCHKEY_WRITE_FIXTURE=keybag-N.
     @Test(.enabled(if: ProcessEnvironment.variable("LATCHKEY_WRITE_FIXTURE") != nil, "writes a new fixture"))
     func writeFixture() throws {
@@ -152,6 +241,16 @@ import Testing
                 try door.keepEffacement(in: tpm, passcode: .text(passcode), code: code)
             }
         }
+        if name == "keybag-5" {
+            try changeWithTPM(in: home) { door, tpm in
+                _ = try door.addProtector(tpm, passcode: .text(passcode))
+                let software = try #require(try door.protectors().first { $0.kind == "software-file" })
+                _ = try door.removeProtector(
+                    software.identifier, passcode: .text(passcode), code: code, withoutCode: false)
+                try door.count(in: tpm, passcode: .text(passcode), code: code)
+            }
+            expected.counter = Expected.Counter(try home.read("attempts.0"))
+        }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         try encoder.encode(expected).write(to: fixture.appending(path: "expected.json"))
@@ -185,6 +284,30 @@ import Testing
                 .init(
                     uuid: [], protectionClass: named.rawValue, accessControl: [], generation: wrapped.generation,
                     box: wrapped.box, key: try #require(key.secret)))
+        }
+    }
+}
+
+/// A TPM that has one counter and nothing else.
+private final class PlayedCounter: HardwareDoor {
+    private let label: [UInt8]
+    private let value: Mutex<UInt64>
+
+    init(label: [UInt8], value: UInt64) {
+        self.label = label
+        self.value = Mutex(value)
+    }
+
+    func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
+        switch request {
+        case .readCounter(let index, _) where index.label == label: return .count(value.withLock { $0 })
+        case .raiseCounter(let index, let target, _, _) where index.label == label:
+            return .count(
+                value.withLock { value in
+                    if value + 1 == target { value = target }
+                    return value
+                })
+        default: throw .failed("there is no such TPM")
         }
     }
 }

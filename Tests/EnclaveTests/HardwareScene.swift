@@ -44,10 +44,12 @@ final class HardwareScene {
     }
 
     /// Ends the enclave; nobody has opened the keybag of the next one.
-    func startAgain() throws {
+    func startAgain(
+        startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) }
+    ) throws {
         daemon = nil
         server.end()
-        server = try RunningServer.again(home: home, hardware: hands)
+        server = try RunningServer.again(home: home, hardware: hands, startThread: startThread)
     }
 
     func open() throws -> any EnclaveConnection {

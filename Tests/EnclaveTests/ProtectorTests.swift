@@ -210,6 +210,39 @@ struct ProtectorTests {
         }
     }
 
+    /// Each step is taken once both copies of the one before are written: a copy of the count
+    /// that cannot be written under the new key is not given up with the old one.
+    @Test(arguments: ["attempts.0", "attempts.1"])
+    func aReplacementIsNotFinishedBesideACountThatIsNotWritten(_ name: String) throws {
+        let scene = try Scene()
+        _ = try scene.opened()
+        try scene.door().setPasscode(Self.passcode)
+        try scene.addTPM(Self.passcode)
+        for wrong in ["wrong 1", "wrong 2"] {
+            #expect(throws: KeychainError.self) { try scene.door().unlock(with: .passcode(.text(wrong))) }
+        }
+        let before = try scene.home.contents()
+        try scene.remove("software-file", passcode: Self.passcode)
+        let after = try scene.home.contents()
+        let announced = try scene.announcing(before: before, after: after)
+        try scene.startAgain()
+        try scene.replaceFiles(before, protectors: announced)
+        for copy in ["keybag.0", "keybag.1"] { try scene.home.write(copy, try #require(after[copy])) }
+        let blocked = scene.home.path(name)
+        try scene.home.remove(name)
+        try FileManager.default.createDirectory(atPath: blocked + "/inner", withIntermediateDirectories: true)
+        #expect(try scene.open().describe().unrepairedFiles == [name])
+        #expect(try scene.door().state().failedAttempts == 2)
+        try scene.startAgain()
+
+        // What the disk did not give comes back, and what was written is lost.
+        for copy in ["attempts.0", "attempts.1"] { try scene.home.remove(copy) }
+        try scene.home.write(name, try #require(before[name]))
+        #expect(try scene.open().describe().unrepairedFiles == [])
+        #expect(try scene.door().state().failedAttempts == 2)
+        #expect(try scene.kinds == ["tpm2"])
+    }
+
     /// What was to come and does not open takes nothing away from what does.
     @Test func anUnfinishedReplacementDoesNotNeedWhatWasToCome() throws {
         let scene = try Scene()
@@ -352,7 +385,9 @@ private struct LyingHardware: HardwareDoor {
             }
             return .sealed(sealed)
         case .unseal: return .unsealed(SharedSecret(.random(count: HardwareProtocol.secretByteCount)))
-        case .define, .read, .undefine, .storageKey, .makeCredential, .secrets: throw .failed("no")
+        case .define, .read, .undefine, .storageKey, .defineCounter, .readCounter, .raiseCounter, .makeCredential,
+            .secrets:
+            throw .failed("no")
         }
     }
 }

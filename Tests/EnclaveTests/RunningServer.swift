@@ -37,7 +37,8 @@ final class RunningServer: Sendable {
         home: EnclaveHome? = nil, clock: ManualClock = ManualClock(),
         userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64, personsOfOneProcess: Int? = nil,
         hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil, spawnerEnd: Descriptor? = nil,
-        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() }
+        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() },
+        startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) }
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         let home = try home ?? EnclaveHome()
@@ -60,7 +61,7 @@ final class RunningServer: Sendable {
                         directory, clock: clock, cost: cost, hardware: hardware,
                         reader: ReaderView(isThere: bus != nil)),
                     bus: bus ?? NoSystemBus(), spawnerEnd: spawnerEnd, userID: userID, clock: clock, limits: limits,
-                    writeHead: writeHead, stop: stop)
+                    writeHead: writeHead, startThread: startThread, stop: stop)
                 let reason = try server.run()
                 directory.release()
                 ending.set(reason)
@@ -75,12 +76,14 @@ final class RunningServer: Sendable {
     /// Where another has just ended: its thread lets go of the folders a moment after its loop.
     static func again(
         home: EnclaveHome, clock: ManualClock = ManualClock(), hardware: any HardwareDoor = NoHardware(),
-        spawnerEnd: Descriptor? = nil
+        spawnerEnd: Descriptor? = nil,
+        startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) }
     ) throws -> RunningServer {
         let soon = Deadline(after: .seconds(20), on: SystemClock())
         while true {
             do {
-                return try RunningServer(home: home, clock: clock, hardware: hardware, spawnerEnd: spawnerEnd)
+                return try RunningServer(
+                    home: home, clock: clock, hardware: hardware, spawnerEnd: spawnerEnd, startThread: startThread)
             } catch KeybagError.inUse where !soon.hasPassed {
                 sched_yield()
             }

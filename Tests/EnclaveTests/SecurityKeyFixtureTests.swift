@@ -36,7 +36,9 @@ import Testing
             case .secrets(let sealed, let next, _):
                 guard sealed.credential.name == Array(key.reversed()) else { throw .failed("another key's") }
                 return .secrets(secret(sealed.salt), next: next.map(secret))
-            case .describe, .seal, .unseal, .define, .read, .undefine, .storageKey: throw .failed("no TPM")
+            case .describe, .seal, .unseal, .define, .read, .undefine, .storageKey, .defineCounter, .readCounter,
+                .raiseCounter:
+                throw .failed("no TPM")
             }
         }
 

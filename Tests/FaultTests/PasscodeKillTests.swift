@@ -72,6 +72,20 @@ struct PasscodeKillTests {
         #expect(book.counts.isClean)
     }
 
+    /// Where no TPM counts: nothing for an attempt that is right, and two copies of the keybag
+    /// for a change, each renamed and flushed with its folder.
+    @Test(.enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"))
+    func withoutACounterNothingMoreIsWritten() throws {
+        let book = try PasscodeBook(PasscodeHome.cheap)
+        func count(_ kind: PasscodeRequest.Kind, _ names: Set<String>) throws -> Int {
+            try book.calls(of: kind).count { names.contains($0.name) }
+        }
+        #expect(try count(.unlock, ["fsync", "fdatasync", "renameat", "renameat2", "unlinkat"]) == 0)
+        #expect(try count(.change, ["fsync", "fdatasync"]) == 4)
+        #expect(try count(.change, ["renameat", "renameat2"]) == 2)
+        #expect(book.counts.isClean)
+    }
+
     /// The judge must be able to say no.
     @Test func theOrderOfFlushesIsJudged() {
         let write = #"7  write(9</d/.keybag.0.new>, "x", 9) = 9"#

@@ -41,7 +41,7 @@ import Testing
             run.text == #"{"passcode":true,"lock":"unlocked","recoveryCode":false,"failedAttempts":0,"#
                 + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"effacement":"file","effacementFault":null,"#
-                + #""effacementsLeft":[],"openClasses":["ak","ck","dk"]}"#
+                + #""effacementsLeft":[],"counter":null,"counterFault":null,"countersLeft":[],"openClasses":["ak","ck","dk"]}"#
                 + "\n")
     }
 

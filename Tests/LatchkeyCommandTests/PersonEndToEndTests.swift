@@ -53,7 +53,7 @@ import Testing
             json.line() == #"{"passcode":true,"lock":"locked","recoveryCode":false,"failedAttempts":0,"#
                 + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"effacement":"file","effacementFault":null,"#
-                + #""effacementsLeft":[],"openClasses":["ck","dk","cku","dku"]}"#
+                + #""effacementsLeft":[],"counter":null,"counterFault":null,"countersLeft":[],"openClasses":["ck","dk","cku","dku"]}"#
         )
         following.process.interrupt()
         following.process.waitUntilExit()

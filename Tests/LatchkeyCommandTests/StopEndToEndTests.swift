@@ -64,7 +64,8 @@ import Testing
             outcome.text == #"{"passcode":true,"lock":"before-first-unlock","recoveryCode":false,"failedAttempts":1,"#
                 + #""secondsToNextAttempt":0,"opensByItself":false,"fingerUnlocks":false,"fingerOpensNow":false,"lockAfterSeconds":null,"#
                 + #""locksOnSleep":false,"locksOnScreenLock":false,"effacement":"file","effacementFault":null,"#
-                + #""effacementsLeft":[],"openClasses":["dk","dku"]}"# + "\n")
+                + #""effacementsLeft":[],"counter":null,"counterFault":null,"countersLeft":[],"openClasses":["dk","dku"]}"#
+                + "\n")
         let status = try programs.status()
         #expect(status["lock"] as? String == "before-first-unlock" && status["failedAttempts"] as? Int == 1)
         #expect(status["openClasses"] as? [String] == ["dk", "dku"])

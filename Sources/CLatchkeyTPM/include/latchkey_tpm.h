@@ -1,5 +1,5 @@
-// A secret of 32 bytes sealed by a TPM 2.0, and a record in an NV index of its own, through
-// tpm2-tss (ESAPI).
+// A secret of 32 bytes sealed by a TPM 2.0, a record in an NV index of its own, and a counter in
+// one, through tpm2-tss (ESAPI).
 //
 // Calls block for as long as the TPM takes: whoever calls them can be killed.
 // Every call returns 0, or a TSS2_RC (TCG "TSS 2.0 Overview and Common Structures",
@@ -27,7 +27,7 @@ typedef struct {
     lk_tpm_area private_area;   // TPM2B_PRIVATE, encrypted by the TPM
 } lk_tpm_sealed;
 
-// An ordinary NV index of ours. The label is 32 random bytes that stand in its public area
+// An NV index of ours: with a record, or a counter. The label is 32 random bytes that stand in its public area
 // in the place of a policy: an index that somebody else defined there has another.
 typedef struct {
     uint32_t handle;
@@ -54,6 +54,7 @@ typedef struct {
 #define LK_TPM_FULL 0x0009000au          // no room for another index
 #define LK_TPM_CHANGED 0x0009000bu       // the index does not take the password, or says that it is empty
 #define LK_TPM_UNWANTED 0x0009000cu      // whoever asked is gone: nothing was defined, or it was taken back
+#define LK_TPM_BUSY 0x0009000du          // it puts off writing, to spare its memory
 
 // `tcti`: "device" or "swtpm", the name of a module of tpm2-tss; never a path.
 uint32_t lk_tpm_open(const char *tcti, const char *configuration, lk_tpm **out, const char **step);
@@ -83,5 +84,18 @@ uint32_t lk_tpm_read(
 // handle stays (LK_TPM_GONE). 0 and LK_TPM_GONE alone say that it is not there.
 uint32_t lk_tpm_undefine(
     lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const char **step);
+// Defines a counter under the same conditions, and counts once: before that it has no value.
+uint32_t lk_tpm_define_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    int asker, uint64_t *value, const char **step);
+uint32_t lk_tpm_read_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    uint64_t *value, const char **step);
+// Counts once where that brings it to `target`, and the other end of the socket `asker` is
+// open; the value is what it has afterwards, whatever that is. A TPM that puts off writing is
+// asked again for `milliseconds`, and then LK_TPM_BUSY.
+uint32_t lk_tpm_raise_counter(
+    lk_tpm *tpm, const lk_tpm_index *index, const lk_tpm_area *storage_key, const uint8_t password[LK_TPM_PASSWORD],
+    uint64_t target, uint32_t milliseconds, int asker, uint64_t *value, const char **step);
 // Text of a code; static storage.
 const char *lk_tpm_text(uint32_t code);

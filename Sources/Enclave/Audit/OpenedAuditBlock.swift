@@ -94,6 +94,11 @@ package struct AuditEvent: Hashable, Sendable {
         /// From then on a finger opens it again after a lock, or no more.
         package static let fingerAdded = Kind(rawValue: 81)
         package static let fingerRemoved = Kind(rawValue: 82)
+        /// From then on a TPM's counter tells an older copy of the folder, or none does.
+        package static let counterBegun = Kind(rawValue: 110)
+        package static let counterEnded = Kind(rawValue: 111)
+        /// A person accepted a folder that the counter spoke against.
+        package static let copyAccepted = Kind(rawValue: 112)
     }
 
     package let kind: Kind

@@ -17,6 +17,8 @@ extension PersonRequest {
         case .unlockBySlot: .unlockedBySlot
         case .setLockPolicy: .lockPolicyChanged
         case .guardPasscode, .keepEffacement, .giveEffacementUp: .passcodeChanged
+        case .count(let address, _, _): address == nil ? .counterEnded : .counterBegun
+        case .acceptCopy(_, let givingUp): givingUp ? .counterEnded : .copyAccepted
         }
     }
 }

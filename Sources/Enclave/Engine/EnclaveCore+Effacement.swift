@@ -13,7 +13,11 @@ extension EnclaveCore {
 
     /// Whether a TPM has a part in a request, whatever else has.
     func asksTPM(for request: PersonRequest) -> Bool {
-        if case .keepEffacement(.some, _, _) = request { return true }
+        switch request {
+        case .keepEffacement(.some, _, _), .count(.some, _, _): return true
+        case .acceptCopy(_, let givingUp): return !givingUp && counter != nil
+        default: break
+        }
         return keybag.body.tpm.place != nil && request.usesEffacement
     }
 
@@ -26,16 +30,23 @@ extension EnclaveCore {
         for request: PersonRequest, _ work: DeviceWork?, _ derived: DerivedSecrets
     ) throws(KeychainError) -> DeviceWork? {
         var effacement = EffacementWork()
+        var counting: CounterWork?
         do throws(KeybagError) {
             if request.usesEffacement { effacement.reading = try reading(for: derived.credential ?? pending(request)) }
             if case .keepEffacement(let address?, _, _) = request {
                 if let code = derived.code { try require(code) }
                 effacement.meeting = address
             }
+            if case .count(let address?, _, _) = request {
+                if let code = derived.code { try require(code) }
+                counting = .meet(address)
+            }
+            if case .acceptCopy = request { counting = try accepting(derived) }
         } catch { throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError }
-        guard !effacement.isEmpty else { return work }
+        guard !effacement.isEmpty || counting != nil else { return work }
         var work = work ?? DeviceWork(jobs: [], hardware: hardware)
-        work.effacement = effacement
+        if !effacement.isEmpty { work.effacement = effacement }
+        work.counter = counting
         return work
     }
 
@@ -45,6 +56,7 @@ extension EnclaveCore {
     mutating func devices(
         for request: PersonRequest, after derived: DerivedSecrets
     ) throws(KeychainError) -> DeviceWork? {
+        if case .count(let address?, _, _) = request { return try counter(in: address, after: derived) }
         guard case .keepEffacement(let address?, _, _) = request, let outcome = derived.devices?.effacement,
             let storageKey = outcome.storageKey, outcome.reading?.isAwaited != true
         else { return nil }
@@ -54,6 +66,19 @@ extension EnclaveCore {
             throw error.asKeychainError
         }
         work.effacement = effacement
+        return work
+    }
+
+    private mutating func counter(
+        in address: TPMAddress, after derived: DerivedSecrets
+    ) throws(KeychainError) -> DeviceWork? {
+        guard case .met(let storageKey)? = derived.devices?.counter,
+            derived.devices?.effacement.reading?.isAwaited != true
+        else { return nil }
+        var work = DeviceWork(jobs: [], hardware: hardware)
+        do throws(KeybagError) { work.counter = .define(try announceCounter(in: address, storageKey)) } catch {
+            throw error.asKeychainError
+        }
         return work
     }
 
@@ -75,11 +100,7 @@ extension EnclaveCore {
     private mutating func announceIndex(
         in address: TPMAddress, _ storageKey: [UInt8]
     ) throws(KeybagError) -> EffacementWork.New {
-        let number = Random.bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
-        let handle = TPMIndex.handles.lowerBound + number % UInt32(TPMIndex.handles.count)
-        let label = Random.bytes(TPMIndex.labelByteCount)
-        guard let index = TPMIndex(address: address, handle: handle, label: label, storageKey: storageKey)
-        else { throw .wouldNotOpen }
+        guard let index = TPMIndex.random(in: address, storageKey) else { throw .wouldNotOpen }
         var next = keybag.body
         next.tpm.undefining.append(index)
         try write(next)
@@ -178,6 +199,15 @@ extension EnclaveCore {
 
     // MARK: What is to be destroyed
 
+    /// What TPMs still have to do of a request that was done; nil: nothing.
+    mutating func remainder(of request: PersonRequest, at moment: Duration) -> DeviceWork? {
+        var work = request.credential == nil ? nil : undefining(at: moment)
+        guard let counting = countingChange(of: request) else { return work }
+        work = work ?? counting
+        work?.counter = counting.counter
+        return work
+    }
+
     /// But for what may come to be there yet: not finding that would say nothing. And
     /// nothing on the word of one copy of the keybag, where the other may need it.
     ///
@@ -185,7 +215,8 @@ extension EnclaveCore {
     mutating func undefining(at moment: Duration) -> DeviceWork? {
         guard !sparesWhatWent else { return nil }
         doubtful.removeAll { $0.until <= moment }
-        let left = keybag.body.tpm.undefining.filter { index in !doubtful.contains { $0.index.isSame(as: index) } }
+        let all = keybag.body.tpm.undefining + keybag.body.counter.undefining
+        let left = all.filter { index in !doubtful.contains { $0.index.isSame(as: index) } }
         guard !left.isEmpty else { return nil }
         var work = DeviceWork(jobs: [], hardware: hardware)
         work.effacement = EffacementWork(undefining: left)
@@ -196,7 +227,8 @@ extension EnclaveCore {
     mutating func forget(_ undefined: [TPMIndex]) {
         var next = keybag.body
         next.tpm.undefining.removeAll { index in undefined.contains { $0.isSame(as: index) } }
-        guard next.tpm != keybag.body.tpm else { return }
+        next.counter.undefining.removeAll { index in undefined.contains { $0.isSame(as: index) } }
+        guard next != keybag.body else { return }
         stateNumber += 1
         do throws(KeybagError) { try write(next) } catch {
             unrepaired.append(RepairFailure(fileName: AuthenticatedFile.Kind.keybag.fileName, error: error))
@@ -218,13 +250,23 @@ extension PersonRequest {
     fileprivate var usesEffacement: Bool {
         switch self {
         case .resetPasscode, .removePasscode, .setLockPolicy, .changeLogin, .makeRecoveryCode, .lock, .setPasscode,
-            .unlockBySlot:
+            .unlockBySlot, .acceptCopy, .count(nil, _, _):
             false
         case .protector(.list), .protector(.test), .protector(.add), .protector(.reseal): false
         case .slot(.list), .slot(.add(.fingerprint, _)), .slot(.removeFingerprint): false
         case .unlock, .unlockByLogin, .changePasscode, .confirmRecoveryCode, .removeRecoveryCode, .guardPasscode,
-            .keepEffacement, .giveEffacementUp, .protector(.remove), .slot(.add), .slot(.remove):
+            .keepEffacement, .giveEffacementUp, .count(.some, _, _), .protector(.remove), .slot(.add), .slot(.remove):
             true
         }
+    }
+}
+
+extension TPMIndex {
+    /// A new one; nil for a storage key that is none.
+    static func random(in address: TPMAddress, _ storageKey: [UInt8]) -> TPMIndex? {
+        let number = Random.bytes(4).reduce(0) { $0 << 8 | UInt32($1) }
+        let handle = handles.lowerBound + number % UInt32(handles.count)
+        return TPMIndex(
+            address: address, handle: handle, label: Random.bytes(labelByteCount), storageKey: storageKey)
     }
 }

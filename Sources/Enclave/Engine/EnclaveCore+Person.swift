@@ -23,6 +23,8 @@ extension EnclaveCore {
         try refuse(request, at: moment)
         if case .slot(let request) = request { try refuse(request) }
         if case .keepEffacement(let address, _, let code) = request { try refuse(keepingIn: address, code: code) }
+        if case .count(let address, _, let code) = request { try refuse(countingIn: address, code: code) }
+        if case .removeRecoveryCode = request { try refuseLosingTheCode() }
         var typed: (kind: SlotKind, secret: SharedSecret, PasscodeSlotParameters)?
         var recovery: SharedSecret?
         switch request.credential {
@@ -43,8 +45,10 @@ extension EnclaveCore {
         }
         switch request {
         case .protector(.remove(_, _, .brought(let code))): derivation.code = code
-        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code), .keepEffacement(_, _, let code):
+        case .slot(.remove(_, _, let code)), .guardPasscode(_, _, let code), .keepEffacement(_, _, let code),
+            .count(_, _, let code):
             derivation.code = code
+        case .acceptCopy(let code, _): derivation.code = code
         default: break
         }
         return derivation
@@ -101,6 +105,7 @@ extension EnclaveCore {
         if case .protector(let request) = request { return try perform(request, with: derived, at: moment) }
         if case .slot(let request) = request { return try perform(request, with: derived, at: moment) }
         if case .giveEffacementUp = request { try refuseGivingUp() }
+        if case .acceptCopy(_, let givingUp) = request { try acceptCopy(derived, givingUp: givingUp) }
         do throws(KeybagError) {
             switch request {
             case .unlock, .unlockByLogin: try open(derived.credential)
@@ -126,7 +131,11 @@ extension EnclaveCore {
             case .guardPasscode(let address, _, _): try guardPasscode(by: address, derived)
             case .keepEffacement(let address, _, _): try keepEffacement(in: address, derived, at: moment)
             case .giveEffacementUp: try giveEffacementUp(derived)
-            case .protector, .slot: break
+            case .count(nil, _, _):
+                if derived.credential != nil { try open(derived.credential) }
+                try endCounting()
+            case .count: try beginCounting(derived, at: moment)
+            case .protector, .slot, .acceptCopy: break
             }
         } catch {
             throw error == .unreadable(.slotRefuses) ? Self.wrong : error.asKeychainError
@@ -140,6 +149,9 @@ extension EnclaveCore {
     /// Whether what a person brought opens a slot; counts where it does not.
     mutating func check(_ credential: DerivedSecret?, at moment: Duration) throws(KeychainError) {
         guard let credential else { throw Self.wrong }
+        guard isCounted(credential) else {
+            throw KeybagError.device(.failed("the attempt was not counted, and not tried")).asKeychainError
+        }
         guard keybag.accepts(credential.slotSecret) else {
             audit.witness.note(.attemptFailed, at: moment)
             if attempts.fail(with: credential.secret.bytes, at: moment) { rememberAttempts() }
@@ -147,20 +159,31 @@ extension EnclaveCore {
         }
         lastUse = moment
         // Whoever has the login password alone does not try passcodes for ever.
-        guard credential.kind != .login else { return }
-        trust.give(at: moment)
-        if attempts.succeed() { rememberAttempts() }
+        let isForgotten = credential.kind != .login && attempts.succeed()
+        if credential.kind != .login { trust.give(at: moment) }
+        // What was counted before it was tried counts no more: nothing from before says less.
+        let isCounted = counter.map { $0.writtenFailed != attempts.failed } ?? false
+        if isForgotten || isCounted { rememberAttempts() }
     }
 
     /// A count that cannot be written holds as long as this process.
     mutating func rememberAttempts() {
         stateNumber += 1
+        // The TPM counted it, and the file says so already.
+        guard counter?.writtenFailed != attempts.failed else { return }
         do throws(KeybagError) {
-            try storage.write(failedAttempts: attempts.failed, store: store, root: keybag.root)
+            let body = AttemptsBody(store: store, failed: attempts.failed, anchor: counter?.anchor)
+            note(unwrittenAttempts: try storage.write(body, root: keybag.root))
+            counter?.writtenFailed = attempts.failed
         } catch {
             let file = AuthenticatedFile.Kind.attempts.fileName
-            unrepaired = unrepaired.filter { $0.fileName != file } + [RepairFailure(fileName: file, error: error)]
+            note(unwrittenAttempts: [RepairFailure(fileName: file, error: error)])
         }
+    }
+
+    mutating func note(unwrittenAttempts failures: [RepairFailure]) {
+        let file = AuthenticatedFile.Kind.attempts.fileName
+        unrepaired = unrepaired.filter { !$0.fileName.hasPrefix(file) } + failures
     }
 
     mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
@@ -277,7 +300,8 @@ extension EnclaveCore {
     /// the old or the new credential opens, and the next opening goes on with the rest.
     mutating func change(
         _ keys: KeybagChange.Keys, _ secrets: [DerivedSecret?], keeping: [KeybagBody.Slot] = [],
-        dropping dropped: [UInt8]? = nil, effacement new: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil
+        dropping dropped: [UInt8]? = nil, effacement new: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil,
+        counting counter: CounterWork.New? = nil
     ) throws(KeybagError) {
         var slots = secrets.isEmpty ? NewSlots.open : NewSlots()
         for case let secret? in secrets { slots.add(secret.slotSecret, parameters: secret.parameters) }
@@ -285,7 +309,7 @@ extension EnclaveCore {
         let present = keys == .effaced || new?.givesUp == true ? nil : try presentEffacement()
         let change = try KeybagChange(
             of: keybag, keys, slots: slots, keeping: keeping, dropping: dropped, effacement: present,
-            replacedBy: new, movingTo: newRoot, recording: audit.held != nil)
+            replacedBy: new, movingTo: newRoot, counting: counter, recording: audit.held != nil)
         // nil where its head cannot be written: another chain begins then. What a person
         // takes away does not wait for the record.
         var record: AuditLedger.Held?
@@ -385,11 +409,15 @@ extension EnclaveCore {
     }
 
     /// The keybag with nothing else than before below its slots.
-    mutating func write(_ next: KeybagBody) throws(KeybagError) {
+    ///
+    /// - Parameter sparing: whether a copy that could not be written may need what it says is
+    ///   to go.
+    mutating func write(_ next: KeybagBody, sparing: Bool = false) throws(KeybagError) {
         guard KeybagBody(parsing: next.encoded) == next else { throw .wouldNotOpen }
         let generation = keybag.generation + 1
         let failures = try storage.write(next, generation: generation, root: keybag.root)
         keybag.adopt(next, generation: generation)
+        if sparing, !failures.isEmpty { sparesWhatWent = true }
         note(unwritten: failures)
     }
 

@@ -37,6 +37,10 @@ extension EnclaveCore {
             guard !present.contains(where: { $0.kind == .softwareFile }) else {
                 throw .protector("the software file is there already")
             }
+            guard keybag.body.counter.place == nil else {
+                throw .protector(
+                    "with the software file an older copy opens anywhere; `latchkey protector counter off` comes first")
+            }
             return []
         case .add(.fido2(let address, let pin), _):
             try refuseMoreDevices(present)
@@ -52,8 +56,10 @@ extension EnclaveCore {
             if let sealed = protector.sealed, pin == nil { return [.seal(name, sealed.address)] }
             guard protector.sealedByKey != nil else { throw .protector("only a TPM or a security key is sealed anew") }
             return [.make(name, .plugged, pin: pin)]
-        case .remove(let name, _, _):
+        case .remove(let name, _, let code):
             let kind = try protector(named: name).kind
+            try refuseWhatCountingNeeds(removing: try protector(named: name))
+            if case .goes = code { try refuseLosingTheCode() }
             return try resealing { $0.identifier == name || (kind == .recoveryCode && $0.kind == kind) }
         }
     }
@@ -262,10 +268,10 @@ extension EnclaveCore {
         let coming = try wraps(of: new.key, for: held.body.protectors.filter { !gone($0) }, code, devices)
         let announced = ProtectorsBody(store: store, protectors: held.body.protectors, coming: coming)
         do throws(KeybagError) {
-            protectors?.generation += 1
-            let unwritten = try storage.write(announced, generation: held.generation + 1, root: keybag.root)
+            let unwritten = try store(announced)
             // With one copy alone that says so, the loss of that copy would lose the root key.
             if let failure = unwritten.first { throw failure.error }
+            try announceCount(under: new.key)
             try change(.rolled, slots, movingTo: new)
         } catch {
             // The keybag is as it was: nothing comes any more. Where that cannot be
@@ -274,6 +280,18 @@ extension EnclaveCore {
             throw error
         }
         try finishRoot(ProtectorsBody(store: store, protectors: coming), announced)
+    }
+
+    /// The count under the key that comes, beside the one under the key that goes: after a crash
+    /// whichever key it is finds one, or the folder were refused.
+    private func announceCount(under new: borrowing RootKey) throws(KeybagError) {
+        guard counter != nil else { return }
+        if let failure = try storage.write(presentAttempts, root: keybag.root).first { throw failure.error }
+        try storage.write(presentAttempts, before: new)
+    }
+
+    private var presentAttempts: AttemptsBody {
+        AttemptsBody(store: store, failed: attempts.failed, anchor: counter?.anchor)
     }
 
     /// Until both copies of both files are written, both root keys stay announced: the
@@ -297,10 +315,9 @@ extension EnclaveCore {
         }
         note(unwritten: [])
         // Under the key that goes nobody reads how many there were, which counts as many.
-        try storage.write(failedAttempts: attempts.failed, store: store, root: keybag.root)
-        protectors?.generation += 1
-        let unwritten = try storage.write(body, generation: protectors?.generation ?? 0, root: keybag.root)
-        if let failure = unwritten.first { throw failure.error }
+        if let failure = try storage.write(presentAttempts, root: keybag.root).first { throw failure.error }
+        counter?.writtenFailed = attempts.failed
+        if let failure = try store(body).first { throw failure.error }
         protectors?.body = body
         guard !body.contains(.softwareFile) else { return }
         protectors?.software = nil
@@ -367,12 +384,19 @@ extension EnclaveCore {
     }
 
     private mutating func write(_ protectors: [ProtectorsBody.Protector]) throws(KeybagError) {
-        guard let held = self.protectors else { return }
+        guard self.protectors != nil else { return }
         guard protectors.count <= ProtectorsBody.mostProtectors else { throw .device(.failed("there are too many")) }
         let body = ProtectorsBody(store: store, protectors: protectors)
-        self.protectors?.generation += 1
-        unrepaired += try storage.write(body, generation: held.generation + 1, root: keybag.root)
+        unrepaired += try store(body)
         self.protectors?.body = body
+    }
+
+    /// The file, and nothing else: what it says is not adopted yet.
+    private mutating func store(_ body: ProtectorsBody) throws(KeybagError) -> [RepairFailure] {
+        guard let generation = protectors?.nextGeneration() else { return [] }
+        let failures = try storage.write(body, generation: generation, root: keybag.root)
+        protectors?.noteWritten()
+        return failures
     }
 
     static func failure(of devices: DeviceWork.Outcome?) -> KeybagError {

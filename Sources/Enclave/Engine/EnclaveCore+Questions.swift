@@ -173,6 +173,7 @@ extension EnclaveCore {
         to name: [UInt8], with derived: DerivedSecrets, at moment: Duration
     ) throws(KeychainError) {
         guard let pending = book[question: name], pending.outcome == nil, pending.notAfter > moment else {
+            forgetAttempt()
             throw Self.nothingAsked
         }
         try check(derived.credential, at: moment)

@@ -44,6 +44,10 @@ struct EnclaveCore: ~Copyable, Sendable {
     /// keybag says is to be destroyed: nothing is then, until both say the same.
     var sparesWhatWent = false
     var audit: AuditLedger
+    /// Tells an older copy of the folder from this one; nil: nothing does.
+    var counter: FolderCounter?
+    /// Whether a person accepted the folder at its opening, because the counter spoke against it.
+    var wasAccepted = false
 
     /// A keybag with a slot of kind "open" is unlocked at once; any other stays
     /// locked until somebody brings a secret.
@@ -112,6 +116,9 @@ struct EnclaveCore: ~Copyable, Sendable {
         state.effacement = EffacementState(
             tpm: tpm.place?.index.address, fault: tpm.place == nil ? nil : effacementFault,
             left: tpm.undefining.map(\.place))
+        let counted = keybag.body.counter
+        state.counter = CounterState(
+            tpm: counted.place?.index.address, fault: counter?.fault, left: counted.undefining.map(\.place))
         return state
     }
 }

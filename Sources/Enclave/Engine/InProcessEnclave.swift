@@ -136,7 +136,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     package func agree(to name: [UInt8], with credential: PersonCredential) throws(KeychainError) {
-        try derive { core throws(KeychainError) in
+        try derive(for: nil) { core throws(KeychainError) in
             try core.derivation(agreeingTo: name, with: credential, at: clock.sinceBoot)
         } asking: { _, work, derived in
             derived.devices == nil ? work : nil
@@ -147,8 +147,10 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     /// One person's request after the other: what is derived for one holds until it is
     /// done, and a wrong attempt counts before the next is looked at.
+    ///
+    /// - Parameter request: nil: an answer to a question, which changes nothing.
     private func derive<R: Sendable>(
-        _ begin: @Sendable (inout EnclaveCore) throws(KeychainError) -> PersonDerivation,
+        for request: PersonRequest?, _ begin: @Sendable (inout EnclaveCore) throws(KeychainError) -> PersonDerivation,
         asking devices: @Sendable (inout EnclaveCore, DeviceWork?, DerivedSecrets) throws(KeychainError) -> DeviceWork?,
         then finish: @Sendable (inout EnclaveCore, DerivedSecrets) throws(KeychainError) -> R
     ) throws(KeychainError) -> R {
@@ -156,6 +158,10 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
             do throws(KeychainError) {
                 let derivation = try resulting(begin)
                 var derived = try derivation.derive()
+                // An attempt is counted before it is tried, where a TPM counts.
+                while let work = try resulting({ core throws(KeychainError) in try core.counting(derived) }) {
+                    derived.counted = work.done().counter
+                }
                 // What they do may be what is to be done next depends on.
                 while let work = try resulting({ core throws(KeychainError) in
                     try devices(&core, derivation.work, derived)
@@ -164,7 +170,11 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
                 do throws(KeychainError) {
                     done = .success(try resulting { core throws(KeychainError) in try finish(&core, derived) })
                 } catch { done = .failure(error) }
-                if case .success = done { destroyWhatWent() } else if derived.devices != nil { destroyWhatWent() }
+                if case .success = done {
+                    doWhatRemains(request)
+                } else if derived.devices != nil {
+                    doWhatRemains(request)
+                }
                 return done
             } catch { return .failure(error) }
         }
@@ -172,10 +182,18 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     /// As the enclave's process does it before a person hears that something is gone.
-    private func destroyWhatWent() {
-        guard let left = core.withLock({ $0.undefining(at: clock.sinceBoot) }) else { return }
-        let undefined = left.done().effacement.undefined
-        core.withLock { $0.forget(undefined) }
+    private func doWhatRemains(_ request: PersonRequest?) {
+        var left = core.withLock { core -> DeviceWork? in
+            if let request, let left = core.remainder(of: request, at: clock.sinceBoot) { return left }
+            return core.undefining(at: clock.sinceBoot)
+        }
+        while let work = left {
+            let outcome = work.done()
+            left = core.withLock { core in
+                core.forget(outcome.effacement.undefined)
+                return outcome.counter.flatMap { core.countedChange($0) }
+            }
+        }
     }
 
     /// What the source of biometry says that it saw.
@@ -348,7 +366,7 @@ extension InProcessEnclave: PersonDoor {
     @discardableResult
     private func perform(_ request: PersonRequest) throws(KeychainError) -> PersonOutcome {
         defer { changed.signal() }
-        return try derive { core throws(KeychainError) in
+        return try derive(for: request) { core throws(KeychainError) in
             try core.derivation(for: request, at: clock.sinceBoot)
         } asking: { core, work, derived throws(KeychainError) in
             guard derived.devices == nil else { return try core.devices(for: request, after: derived) }

@@ -1,5 +1,6 @@
 package import KeychainPlatform
 package import KeychainProtocol
+internal import Synchronization
 
 /// Security hardware, as the enclave reaches it.
 package protocol HardwareDoor: Sendable {
@@ -22,6 +23,10 @@ package enum HardwareError: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongPassword
     /// Too many were wrong, of ours or of others: none is looked at for now.
     case lockedOut(String)
+    /// Whoever counts for us there, and was not waited for, is still at it.
+    case busy
+    /// What was written there is no more: the right TPM says so.
+    case gone(String)
 
     package var description: String {
         switch self {
@@ -29,7 +34,8 @@ package enum HardwareError: Error, Hashable, Sendable, CustomStringConvertible {
         case .silent(let patience): "it gave no answer within \(patience.components.seconds) seconds"
         case .untouched(let product):
             "touch the security key\(product.isEmpty ? "" : " (\(product))") while it blinks, and try again"
-        case .failed(let why), .lockedOut(let why): why
+        case .failed(let why), .lockedOut(let why), .gone(let why): why
+        case .busy: "it is still busy with what was asked before; try again in a few seconds"
         case .wrongPassword: "it was sealed with another password"
         }
     }
@@ -50,6 +56,8 @@ package final class HardwareHelper: HardwareDoor {
     /// Starts the program and is its socket's other end.
     private let reach: @Sendable () throws(SystemCallError) -> PacketSocket
     private let clock: any KeychainClock
+    /// Those that count and were not waited for: each may do so until it closes its end.
+    private let counting = Mutex<[TPMIndex: MessageChannel]>([:])
 
     private static let ended = "latchkey-hardware ended without an answer"
 
@@ -87,6 +95,7 @@ package final class HardwareHelper: HardwareDoor {
 
     package func ask(_ request: HardwareRequest, patience: Duration) throws(HardwareError) -> HardwareAnswer {
         let deadline = Deadline(after: patience, on: clock)
+        if let index = request.counter { try awaitCounting(in: index, until: deadline) }
         let channel: MessageChannel
         do throws(SystemCallError) {
             channel = try MessageChannel(try reach())
@@ -104,11 +113,38 @@ package final class HardwareHelper: HardwareDoor {
             return answer
         } catch {
             switch error {
-            case .timedOut: throw .silent(patience)
+            case .timedOut:
+                if case .raiseCounter(let index, _, _, _) = request { counting.withLock { $0[index] = channel } }
+                throw .silent(patience)
             case .closed: throw .failed(Self.ended)
             case .system(let error) where error.isBrokenConnection: throw .failed(Self.ended)
             default: throw .failed("latchkey-hardware answers what it never says (\(error))")
             }
+        }
+    }
+
+    /// A count that nobody waited for may yet come, as long as the process lives that was
+    /// asked for it: its socket closes behind its connection to the TPM, and a TPM does one
+    /// command after the other. Until then nobody asks what the counter has, and nobody
+    /// counts again.
+    private func awaitCounting(in index: TPMIndex, until deadline: Deadline) throws(HardwareError) {
+        guard let channel = counting.withLock({ $0[index] }) else { return }
+        do throws(FrameError) {
+            // Its answer, or its end. What came of it is read from the counter.
+            _ = try channel.receive(until: deadline)
+        } catch {
+            guard error != .timedOut else { throw .busy }
+        }
+        counting.withLock { $0[index] = nil }
+    }
+}
+
+extension HardwareRequest {
+    /// The counter that it asks of.
+    fileprivate var counter: TPMIndex? {
+        switch self {
+        case .readCounter(let index, _), .raiseCounter(let index, _, _, _): index
+        default: nil
         }
     }
 }
@@ -120,6 +156,14 @@ enum IndexDefinition: Sendable {
     /// It is not to be used. Nobody goes on with it; looking for it says whether it is there.
     case refused(HardwareError)
     /// Whoever makes it may still be at it.
+    case unknown(HardwareError)
+}
+
+/// What became of a counter that was to be made.
+enum CounterDefinition: Sendable {
+    case defined(UInt64)
+    /// As ``IndexDefinition/refused(_:)``.
+    case refused(HardwareError)
     case unknown(HardwareError)
 }
 
@@ -200,6 +244,39 @@ extension HardwareDoor {
     func undefine(_ index: TPMIndex, patience: Duration) throws(HardwareError) {
         switch try asking(.undefine(index), patience) {
         case .undefined, .gone: return
+        default: throw .odd
+        }
+    }
+
+    /// What a new counter has at first.
+    func defineCounter(_ index: TPMIndex, password: SharedSecret, patience: Duration) -> CounterDefinition {
+        do throws(HardwareError) {
+            switch try ask(.defineCounter(index, password: password), patience: patience) {
+            case .count(let value): return .defined(value)
+            case .failed(let why): return .refused(.failed(why))
+            default: return .unknown(.odd)
+            }
+        } catch { return .unknown(error) }
+    }
+
+    /// - Throws: ``HardwareError/gone(_:)`` where there is none any more.
+    func readCounter(_ index: TPMIndex, password: SharedSecret, patience: Duration) throws(HardwareError) -> UInt64 {
+        try count(.readCounter(index, password: password), patience)
+    }
+
+    /// - Returns: what it has then, which need not be the target.
+    /// - Throws: as ``readCounter(_:password:patience:)``; after ``HardwareError/silent(_:)``
+    ///   it may still be counted, until ``HardwareError/busy`` is no longer said.
+    func raiseCounter(
+        _ index: TPMIndex, to target: UInt64, password: SharedSecret, patience: Duration
+    ) throws(HardwareError) -> UInt64 {
+        try count(.raiseCounter(index, to: target, password: password, patience: patience), patience)
+    }
+
+    private func count(_ request: HardwareRequest, _ patience: Duration) throws(HardwareError) -> UInt64 {
+        switch try asking(request, patience) {
+        case .count(let value): return value
+        case .gone(let why): throw .gone(why)
         default: throw .odd
         }
     }

@@ -31,11 +31,13 @@ enum AuthenticatedFile {
 
         /// The newest version that this program reads, and writes where nothing less says it
         /// all. `keybag` 2: slots that need a person, and the class akpu; 3: a passcode that
-        /// a TPM guards; 4: an effacement secret in a TPM.
+        /// a TPM guards; 4: an effacement secret in a TPM; 5: a counter in a TPM. `attempts` 2: what
+        /// that counter vouches for.
         var version: UInt32 {
             switch self {
-            case .protectors, .attempts: 1
-            case .keybag: 4
+            case .protectors: 1
+            case .attempts: 2
+            case .keybag: 5
             }
         }
 

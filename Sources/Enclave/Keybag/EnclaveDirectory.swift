@@ -63,7 +63,7 @@ extension EnclaveDirectory {
         let settled = try settled(protectorFiles, keybag, keys)
         let store = settled.protectors.body.store
         guard opener.accepts(store) else { throw .mismatch }
-        var held = HeldProtectors(body: settled.protectors.body, generation: settled.generation, software: nil)
+        var held = HeldProtectors(settled.protectors.body, generation: settled.generation)
         held.software = held.body.contains(.softwareFile) ? keys.softwareSecret : nil
         let (state, formerAttempts) = (settled.state, settled.formerAttempts)
         let protectors = settled.takeProtectors()
@@ -73,17 +73,28 @@ extension EnclaveDirectory {
         var repairs = keybag.repairs(to: file)
         if state == .settled, let file = protectors.file { repairs += protectorFiles.repairs(to: file) }
         let opened = try Keybag(body, generation: file.generation, root: protectors.takeRoot())
-        let failed = try failedAttempts(root: opened.root) ?? formerAttempts ?? AttemptsBody.unbelievable
+        let attempts = try FoundAttempts(try pair(.attempts), former: formerAttempts, root: opened.root)
+        if let good = attempts.file, state == .settled, body.counter.place != nil {
+            repairs += attempts.files.repairs(to: good)
+        }
+        let generations = FileGenerations(keybag: file.generation, protectors: held.generation)
+        let areReadable = keybag.areReadable && protectorFiles.areReadable && attempts.files.areReadable
+        let standing = try standing(
+            of: opened, held, generations, attempts, areReadable: areReadable, keys, opener, purpose)
         var core = try EnclaveCore(
             opened, in: self, protectors: nil, hardware: hardware, unrepaired: [],
-            attempts: AttemptCounter(failed: failed, at: moment), cost: cost, biometry: biometry)
+            attempts: AttemptCounter(failed: attempts.failed, at: moment), cost: cost, biometry: biometry)
         core.audit.witness.note(.started, at: moment)
         // Everything has opened: from here on files are written.
         core.unrepaired = Self.perform(repairs)
         core.sparesWhatWent = try !keybagFiles().areBoth(file)
         // Where a TPM has the secret, another copy may say that the file has it.
         if body.tpm.place == nil || !core.sparesWhatWent { core.unrepaired += settleEffacement(of: body) }
-        if state == .toBeWritten { core.unrepaired += settle(&held, failed, under: core.keybag.root) }
+        if state == .toBeWritten {
+            let anchor = body.counter.place == nil ? nil : attempts.body?.anchor
+            let said = AttemptsBody(store: store, failed: attempts.failed, anchor: anchor)
+            core.unrepaired += settle(&held, said, under: core.keybag.root)
+        }
         // Before both copies say so, the file's secret may still be needed.
         let name = AuthenticatedFile.Kind.protectors.fileName
         let areWritten = state != .undecided && !core.unrepaired.contains { $0.fileName.hasPrefix(name) }
@@ -91,7 +102,11 @@ extension EnclaveDirectory {
             core.unrepaired += settleSoftwareSecret(of: held, keys)
         }
         core.protectors = held
+        try core.take(standing, at: moment)
+        if purpose == .use, state == .settled, attempts.speakOfCounter { core.forgetUnusedAnchor() }
         core.unlockAtStart(at: moment) { keys.answer(to: $0) }
+        // What devices have no time for now is done after a person's next attempt, or at the
+        // next start: nothing else asks them while a desk may.
         if purpose == .use { core.undefineAtStart(within: keys.left) }
         return core
     }
@@ -112,7 +127,7 @@ extension EnclaveDirectory {
         let generation: UInt64
         let state: State
         /// Attempts that are still written under the key from before.
-        let formerAttempts: Int?
+        let formerAttempts: AttemptsBody?
 
         consuming func takeProtectors() -> Protectors { protectors }
     }
@@ -152,9 +167,9 @@ extension EnclaveDirectory {
                 protectors: Protectors(root: coming.key.copy(), body: said, file: written),
                 generation: written.generation, state: .settled, formerAttempts: nil)
         }
-        var attempts: Int?
+        var attempts: AttemptsBody?
         if let former = keys.open(announced.protectors, of: announced.store) {
-            attempts = try failedAttempts(root: former)
+            attempts = try FoundAttempts(try pair(.attempts), former: nil, root: former).body
         }
         let body = ProtectorsBody(store: announced.store, protectors: announced.coming)
         return Settled(
@@ -164,12 +179,16 @@ extension EnclaveDirectory {
 
     /// Has the files say what was settled; the protectors last, which alone know of it.
     private func settle(
-        _ held: inout HeldProtectors, _ failedAttempts: Int, under root: borrowing RootKey
+        _ held: inout HeldProtectors, _ attempts: AttemptsBody, under root: borrowing RootKey
     ) -> [RepairFailure] {
         do throws(KeybagError) {
-            try write(failedAttempts: failedAttempts, store: held.body.store, root: root)
-            held.generation += 1
-            return try write(held.body, generation: held.generation, root: root)
+            let failures = try write(attempts, root: root)
+            // Once they know of one key alone, a copy under the other is none.
+            guard failures.isEmpty else { return failures }
+            let generation = held.nextGeneration()
+            let unwritten = try write(held.body, generation: generation, root: root)
+            held.noteWritten()
+            return unwritten
         } catch {
             return [RepairFailure(fileName: AuthenticatedFile.Kind.protectors.fileName, error: error)]
         }

@@ -75,6 +75,8 @@ struct KeybagBody: Hashable, Sendable {
     var fingerUnlocks = false
     /// Effacement secrets in TPMs.
     var tpm = TPMEffacement()
+    /// The counter of a TPM that tells an older copy.
+    var counter = TPMCounter()
 
     /// Names what the file `effacement` has; empty: nothing.
     var fileEffacement: [UInt8] { tpm.place == nil ? effacement : [] }
@@ -90,8 +92,10 @@ struct KeybagBody: Hashable, Sendable {
     }
 
     /// The version of the file that says all of it. An older program would take a passcode
-    /// that a TPM guards for damage, and an effacement secret in a TPM for one that is lost.
+    /// that a TPM guards for damage, an effacement secret in a TPM for one that is lost, and
+    /// would write a folder that the counter speaks against.
     var leastVersion: UInt32 {
+        guard counter.isEmpty else { return 5 }
         guard tpm.isEmpty else { return 4 }
         return slot(.passcode)?.passcode?.guardian == nil ? 2 : 3
     }
@@ -103,7 +107,7 @@ struct KeybagBody: Hashable, Sendable {
     init(
         store: StoreID, slots: [Slot], classKeys: [WrappedClassKey], wrappedIndexKey: [UInt8],
         effacement: [UInt8] = [], effacedBelow: UInt32 = 1, audit: [AuditChain] = [], lockPolicy: LockPolicy = .never,
-        fingerUnlocks: Bool = false, tpm: TPMEffacement = TPMEffacement()
+        fingerUnlocks: Bool = false, tpm: TPMEffacement = TPMEffacement(), counter: TPMCounter = TPMCounter()
     ) {
         self.store = store
         self.slots = slots
@@ -115,6 +119,7 @@ struct KeybagBody: Hashable, Sendable {
         self.lockPolicy = lockPolicy
         self.fingerUnlocks = fingerUnlocks
         self.tpm = tpm
+        self.counter = counter
     }
 }
 
@@ -127,7 +132,8 @@ extension KeybagBody {
             let store = StoreID(Array(message.storeID)),
             message.slots.count <= Self.mostSlots, message.classKeys.count <= Self.mostClassKeys,
             message.wrappedIndexKey.count == WrappedKey.boxByteCount, message.audit.count <= AuditChain.most,
-            let policy = LockPolicy(message.lockPolicy), let tpm = TPMEffacement(message.tpmEffacement)
+            let policy = LockPolicy(message.lockPolicy), let tpm = TPMEffacement(message.tpmEffacement),
+            let counter = TPMCounter(message.tpmCounter)
         else { return nil }
         let slots = message.slots.compactMap(Slot.init)
         let classKeys = message.classKeys.compactMap(WrappedClassKey.init)
@@ -142,7 +148,7 @@ extension KeybagBody {
             store: store, slots: slots, classKeys: classKeys, wrappedIndexKey: Array(message.wrappedIndexKey),
             // Version 1 said nothing of either.
             effacement: Array(message.effacement), effacedBelow: max(1, message.effacedBelow), audit: audit,
-            lockPolicy: policy, fingerUnlocks: message.fingerUnlocks, tpm: tpm)
+            lockPolicy: policy, fingerUnlocks: message.fingerUnlocks, tpm: tpm, counter: counter)
         guard isConsistent else { return nil }
     }
 
@@ -177,6 +183,7 @@ extension KeybagBody {
         if lockPolicy != .never { message.lockPolicy = lockPolicy.message }
         message.fingerUnlocks = fingerUnlocks
         if !tpm.isEmpty { message.tpmEffacement = tpm.message }
+        if !counter.isEmpty { message.tpmCounter = counter.message }
         return MessageCoding.encode(message)
     }
 }

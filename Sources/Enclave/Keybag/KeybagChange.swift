@@ -78,12 +78,15 @@ struct KeybagChange: ~Copyable {
     ///     present one stays where it is, and one that is needed is made in the file.
     ///   - newRoot: takes the present one's place, because a protector goes whose wrap
     ///     lies, or lay, on a disk; never where the keys below are kept.
+    ///   - counter: one that was announced, which counts from then on; never with another root
+    ///     key.
     ///   - recording: whether an audit record is being kept, which then goes on under
     ///     another chain of keys.
     init(
         of keybag: borrowing Keybag, _ keys: Keys, slots: borrowing NewSlots, keeping kept: [KeybagBody.Slot] = [],
         dropping dropped: [UInt8]? = nil, effacement present: EffacementSecret?,
-        replacedBy newEffacement: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil, recording: Bool = false
+        replacedBy newEffacement: NewEffacement? = nil, movingTo newRoot: NewRoot? = nil,
+        counting counter: CounterWork.New? = nil, recording: Bool = false
     ) throws(KeybagError) {
         let old = keybag.body
         let needsPerson = slots.needPerson || kept.contains { $0.kind.needsPerson }
@@ -109,7 +112,14 @@ struct KeybagChange: ~Copyable {
         let isRolled = keys != .kept || newRoot != nil
         let chain = isRolled && recording ? NewAuditChain() : nil
         next.audit = try isRolled ? Self.chains(of: keybag, made, followedBy: chain, newRoot) : old.audit
+        if let counter {
+            guard TPMCounter.bases.contains(keybag.generation) else { throw .wouldNotOpen }
+            next.counter.begin(
+                counter.index, password: counter.password.bytes, after: keybag.generation, under: keybag.root,
+                of: old.store)
+        }
         if let newRoot {
+            next.counter = try next.counter.moved(from: keybag.root, to: newRoot.key, of: old.store)
             let move = RootMove(of: keybag, to: newRoot.key)
             next.classKeys = move.wrappedDeviceKeys + inBag
             next.wrappedIndexKey = move.wrappedIndexKey

@@ -23,6 +23,8 @@ enum KeybagError: Error, Hashable, Sendable {
     case inUse
     case directory(DirectoryRefusal)
     case system(SystemCallError)
+    /// The counter of a TPM does not vouch for this copy of the folder.
+    case notVouchedFor(CounterDoubt)
     /// Another root key is the one that counts; the next opening writes what says so.
     case unfinished(why: String)
 
@@ -58,6 +60,7 @@ extension KeybagError {
         case .wouldNotOpen:
             .init(.internalComponent, reason: .internalFault(what: "a keybag that would not open again"))
         case .device(let error): .init(.notAvailable, reason: .deviceFailed(why: "\(error)"))
+        case .notVouchedFor(let doubt): .init(.notAvailable, reason: .folderRefused(why: doubt.description))
         case .newer(let version): .init(.notAvailable, reason: .storeNewer(version: Int(version)))
         case .unfinished(let why):
             .init(

@@ -29,7 +29,11 @@ protocol KeybagStorage: Sendable {
     /// Effaces every other.
     func settle(on identifier: [UInt8]) throws(KeybagError)
 
-    func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) throws(KeybagError)
+    /// The file `attempts`; returns and throws as ``write(_:generation:root:)`` of the keybag.
+    func write(_ attempts: AttemptsBody, root: borrowing RootKey) throws(KeybagError) -> [RepairFailure]
+    /// The same under a root key that is about to take the present one's place: in one copy,
+    /// while the other stays as it is.
+    func write(_ attempts: AttemptsBody, before newRoot: borrowing RootKey) throws(KeybagError)
 
     /// The places of the file `audit` (``AuditHead``).
     func auditHeads() throws(KeybagError) -> [[UInt8]]
@@ -103,26 +107,37 @@ extension EnclaveDirectory: KeybagStorage {
 
     private var effacementFile: EffacementFile { EffacementFile(directory: directory) }
 
-    func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) throws(KeybagError) {
+    /// Either copy will do: whichever is newer counts.
+    func write(_ attempts: AttemptsBody, root: borrowing RootKey) throws(KeybagError) -> [RepairFailure] {
         let files = try pair(.attempts)
+        let bytes = try Self.encoded(attempts, beside: files, root)
+        var failures: [RepairFailure] = []
+        for index in 0..<FilePair.count {
+            do throws(KeybagError) { try files.pair.write(bytes, copy: index) } catch {
+                failures.append(RepairFailure(fileName: files.pair.fileName(index), error: error))
+            }
+        }
+        if let failure = failures.last, failures.count == FilePair.count { throw failure.error }
+        return failures
+    }
+
+    func write(_ attempts: AttemptsBody, before newRoot: borrowing RootKey) throws(KeybagError) {
+        let files = try pair(.attempts)
+        try files.pair.write(try Self.encoded(attempts, beside: files, newRoot), copy: 1)
+    }
+
+    private static func encoded(
+        _ attempts: AttemptsBody, beside files: AuthenticPair, _ root: borrowing RootKey
+    ) throws(KeybagError) -> [UInt8] {
         let generation = try (files.newest(under: root)?.generation ?? 0) + 1
-        let body = AttemptsBody(store: store, failed: failedAttempts).encoded
-        try files.pair.write(AuthenticatedFile.encode(.attempts, generation: generation, body: body, root: root))
+        return AuthenticatedFile.encode(
+            .attempts, version: attempts.leastVersion, generation: generation, body: attempts.encoded, root: root)
     }
 
     func auditHeads() throws(KeybagError) -> [[UInt8]] { try AuditHeadFile(directory: directory).places() }
 
     func write(auditHead record: [UInt8], at place: Int) throws(KeybagError) {
         try AuditHeadFile(directory: directory).write(record, at: place)
-    }
-
-    /// Attempts that failed in a row.
-    ///
-    /// - Returns: nil where what is there is not authentic.
-    func failedAttempts(root: borrowing RootKey) throws(KeybagError) -> Int? {
-        let files = try pair(.attempts)
-        guard !files.isAbsent else { return 0 }
-        return try files.newest(under: root).flatMap { AttemptsBody(parsing: $0.body) }?.failed
     }
 }
 
@@ -136,7 +151,8 @@ final class EphemeralStorage: KeybagStorage {
     func keepSoftwareSecret(_ secret: SoftwareSecret) {}
     func holds(_ secret: SoftwareSecret) -> Bool { true }
     func effaceSoftwareSecret() {}
-    func write(failedAttempts: Int, store: StoreID, root: borrowing RootKey) {}
+    func write(_ attempts: AttemptsBody, root: borrowing RootKey) -> [RepairFailure] { [] }
+    func write(_ attempts: AttemptsBody, before newRoot: borrowing RootKey) {}
     func auditHeads() -> [[UInt8]] { [] }
     func write(auditHead record: [UInt8], at place: Int) {}
 

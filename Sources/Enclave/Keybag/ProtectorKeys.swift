@@ -79,6 +79,13 @@ final class ProtectorKeys {
         return answer
     }
 
+    /// What a counter has.
+    func value(of index: TPMIndex, password: SharedSecret) -> Result<UInt64, HardwareError> {
+        ask("\(index.address)") { patience throws(HardwareError) in
+            try hardware.readCounter(index, password: password, patience: patience)
+        }
+    }
+
     /// What a security key makes, asked once: after what opens without a touch.
     private func secret(of sealed: SealedByFIDO2) -> Result<SharedSecret, HardwareError> {
         if let answer = keyAnswers[sealed] { return answer }
@@ -90,9 +97,9 @@ final class ProtectorKeys {
     }
 
     /// - Parameter name: of the device, for people.
-    private func ask(
-        _ name: String, _ question: (Duration) throws(HardwareError) -> SharedSecret
-    ) -> Result<SharedSecret, HardwareError> {
+    private func ask<Answer>(
+        _ name: String, _ question: (Duration) throws(HardwareError) -> Answer
+    ) -> Result<Answer, HardwareError> {
         guard left > .zero else { return .failure(.silent(Self.patience)) }
         let begun = SystemClock().monotonic
         defer { left -= SystemClock().monotonic - begun }

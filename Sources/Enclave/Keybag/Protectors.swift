@@ -82,7 +82,25 @@ extension Protectors {
 /// What the file `protectors` says, as a running enclave has it.
 struct HeldProtectors: Sendable {
     var body: ProtectorsBody
-    var generation: UInt64
+    /// The last that a try to write it had: no other has the same.
+    private(set) var generation: UInt64
+    /// Of the newest copy that was written: an opening finds that or a newer one.
+    private(set) var written: UInt64
     /// What the software protector's file holds, where there is one.
     var software: SoftwareSecret?
+
+    init(_ body: ProtectorsBody, generation: UInt64) {
+        self.body = body
+        self.generation = generation
+        written = generation
+    }
+
+    /// For the next try.
+    mutating func nextGeneration() -> UInt64 {
+        generation += 1
+        return generation
+    }
+
+    /// A copy with the last generation was written.
+    mutating func noteWritten() { written = generation }
 }

@@ -45,6 +45,10 @@ enum WrapBinding {
         of(AssociatedData("latchkey effacement index password 1"), store, index.label)
     }
 
+    static func counterPassword(store: StoreID, of index: TPMIndex) -> AssociatedData {
+        of(AssociatedData("latchkey counter index password 1"), store, index.label)
+    }
+
     private static func of(
         _ purpose: AssociatedData, _ store: StoreID, _ kind: SlotKind, _ identifier: [UInt8]
     ) -> AssociatedData {

@@ -37,6 +37,12 @@ struct AttemptCounter: Sendable {
         return Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
     }
 
+    /// Whether it failed before, so that it need not be tried.
+    func knows(_ secret: borrowing SecretBytes) -> Bool { recent.contains(digest(of: secret)) }
+
+    /// What tells in this process alone whether an attempt is with the same secret.
+    func mark(of secret: borrowing SecretBytes) -> [UInt8] { digest(of: secret) }
+
     /// Counts a failure; false where the same secret failed before: it does not
     /// count again.
     mutating func fail(with secret: borrowing SecretBytes, at now: Duration) -> Bool {

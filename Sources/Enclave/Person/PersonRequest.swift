@@ -32,6 +32,18 @@ enum PersonRequest: Sendable {
     /// The TPM that has the effacement secret does not come back: the file gets another, and
     /// what the one before opened is lost.
     case giveEffacementUp(passcode: SharedSecret)
+    /// A TPM is to count changes and attempts, so that an older copy of the folder is told, or
+    /// none any more.
+    ///
+    /// - Parameters:
+    ///   - passcode: where there is one.
+    ///   - code: the recovery code, needed where a TPM is named: the keys below get a new
+    ///     generation, because copies from before know of no counter.
+    case count(TPMAddress?, passcode: SharedSecret?, code: SharedSecret?)
+    /// The counter does not confirm the folder, or the TPM that counts does not come back.
+    ///
+    /// - Parameter givingUp: nothing counts from then on.
+    case acceptCopy(code: SharedSecret, givingUp: Bool)
     /// With what a slot that opens without a person was given; opens nothing that takes one.
     case unlockBySlot(SharedSecret)
     /// With the login password, which takes nothing but this and the next.
@@ -51,16 +63,31 @@ enum PersonRequest: Sendable {
             .giveEffacementUp(let passcode):
             .passcode(passcode)
         case .unlockByLogin(let password), .changeLogin(let password, _): .login(password)
-        case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot: nil
+        case .count(_, let passcode, _): passcode.map { .passcode($0) }
+        case .lock, .setPasscode, .confirmRecoveryCode, .unlockBySlot, .acceptCopy: nil
         }
     }
 
     /// Whether it takes the passcode, where there is one.
     var needsPasscode: Bool {
         switch self {
-        case .makeRecoveryCode, .removeRecoveryCode: true
+        case .makeRecoveryCode, .removeRecoveryCode, .count: true
         case .protector(let request): request.needsPasscode
         default: false
+        }
+    }
+
+    /// Whether a copy of the folder from before it may open with what it takes away, or does not
+    /// know what it adds.
+    var changesWhatOpens: Bool {
+        switch self {
+        case .unlock, .unlockByLogin, .unlockBySlot, .lock, .makeRecoveryCode, .protector(.list), .protector(.test),
+            .slot(.list):
+            false
+        case .setPasscode, .changePasscode, .resetPasscode, .removePasscode, .confirmRecoveryCode,
+            .removeRecoveryCode, .protector, .slot, .setLockPolicy, .guardPasscode, .keepEffacement,
+            .giveEffacementUp, .count, .changeLogin, .acceptCopy:
+            true
         }
     }
 
@@ -218,6 +245,8 @@ struct DerivedSecrets: Sendable {
     var new: DerivedSecret?
     var code: DerivedSecret?
     var devices: DeviceWork.Outcome?
+    /// What the TPM said that was to count the attempt; nil: it was not asked.
+    var counted: CounterWork.Outcome?
 }
 
 extension DeviceWork {

@@ -66,6 +66,8 @@ struct DeviceWork: Sendable {
     var guardian: TPMAddress?
     /// What TPMs have to do for the effacement secret.
     var effacement: EffacementWork?
+    /// What a TPM has to do for the counter.
+    var counter: CounterWork?
     /// Of a sealing; what comes back has to come within the patience of an opening.
     static let patience: Duration = .seconds(5)
     /// How long a person may take for a touch who has just been told to.
@@ -81,11 +83,14 @@ struct DeviceWork: Sendable {
         var made: [[UInt8]: (key: SharedSecret, sealed: SealedByFIDO2)] = [:]
         var refusals: [[UInt8]: HardwareError] = [:]
         var effacement = EffacementWork.Outcome()
+        /// nil: was not asked for.
+        var counter: CounterWork.Outcome?
     }
 
     func done() -> Outcome {
         var outcome = Outcome()
         if let effacement { outcome.effacement = effacement.done(by: hardware, patience: Self.patience) }
+        outcome.counter = counter?.done(by: hardware, patience: Self.patience)
         for job in jobs {
             switch job {
             case .seal(let name, let address):

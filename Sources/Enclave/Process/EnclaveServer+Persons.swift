@@ -106,10 +106,13 @@ extension EnclaveServer {
 
     private func perform(_ call: PersonCall, _ request: UInt64, _ person: PersonConnection, _ number: UInt64) {
         guard let device = keeper.device else {
-            guard case .change(.unlock(.recoveryCode(let code))) = call else {
-                return send(PersonAnswer(to: request, .failure(Self.closed)), to: number)
+            switch call {
+            case .change(.unlock(.recoveryCode(let code))): openKeybag(with: code, call, request, person, number)
+            case .change(.acceptCopy(let code, let givingUp)):
+                openKeybag(accepting: code, givingUp, call, request, person, number)
+            default: send(PersonAnswer(to: request, .failure(Self.closed)), to: number)
             }
-            return openKeybag(with: code, call, request, person, number)
+            return
         }
         switch call {
         case .state: send(PersonAnswer(to: request, device), to: number)
@@ -149,6 +152,21 @@ extension EnclaveServer {
             return send(PersonAnswer(to: request, .success(.done)), to: number)
         }
         perform(call, request, person, number)
+    }
+
+    /// The counter of a TPM does not vouch for this copy of the folder: a person does.
+    private func openKeybag(
+        accepting code: SharedSecret, _ givingUp: Bool, _ call: PersonCall, _ request: UInt64,
+        _ person: PersonConnection, _ number: UInt64
+    ) {
+        let wasAccepted: Bool
+        do throws(KeychainError) {
+            try keeper.open(for: .accepting(typing: code, givingUp: givingUp))
+            wasAccepted = try withCore { core throws(KeychainError) in core.wasAccepted }
+        } catch { return send(PersonAnswer(to: request, .failure(error)), to: number) }
+        // What nothing spoke against is open, and is asked as such.
+        guard wasAccepted else { return perform(call, request, person, number) }
+        send(PersonAnswer(to: request, .success(.done)), to: number)
     }
 
     private func enqueue(
@@ -213,8 +231,25 @@ extension EnclaveServer {
     func finishAtDesk() {
         guard let done = desk.take() else { return }
         if let sweep = done.sweep { return finish(done.work, sweep) }
-        guard !isAnnouncedLock(done), !asksDevices(done) else { return }
+        guard !isAnnouncedLock(done), !countsFirst(done), !asksDevices(done) else { return }
         finish(done)
+    }
+
+    /// An attempt is counted before it is tried, where a TPM counts.
+    private func countsFirst(_ done: PersonDesk.Done) -> Bool {
+        guard case .success(let derived) = done.derived, !done.areDevicesAsked else { return false }
+        do throws(KeychainError) {
+            let counting = try withCore { core throws(KeychainError) in try core.counting(derived) }
+            guard let counting else { return false }
+            do throws(SystemCallError) { try desk.begin(counting: counting, of: done, derived) } catch {
+                try withCore { core throws(KeychainError) in core.forgetAttempt() }
+                throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
+            }
+        } catch {
+            tell(.failure(error), to: done.work, hasChanged: false)
+            beginAtDesk()
+        }
+        return true
     }
 
     /// Devices are asked for nobody whose credential is not right.
@@ -272,10 +307,10 @@ extension EnclaveServer {
     /// it is gone; where a TPM does not answer, after the next request that brings a
     /// credential, or at the next start.
     private func destroysFirst(_ done: PersonDesk.Done, _ sweep: PersonDesk.Sweep) -> Bool {
-        guard case .change(let request) = done.work.request, request.credential != nil else { return false }
+        guard case .change(let request) = done.work.request else { return false }
         if case .failure = sweep.outcome, !done.areDevicesAsked { return false }
         do {
-            let left = try withCore { core throws(KeychainError) in core.undefining(at: keeper.moment) }
+            let left = try withCore { core throws(KeychainError) in core.remainder(of: request, at: keeper.moment) }
             guard let left else { return false }
             try desk.begin(done.work, destroying: left, then: sweep)
         } catch { return false }
@@ -285,12 +320,25 @@ extension EnclaveServer {
 
     private func finish(_ work: PersonDesk.Work, _ sweep: PersonDesk.Sweep) {
         let before = keeper.device?.number
+        var left: DeviceWork?
         do throws(KeychainError) {
-            try withCore { core throws(KeychainError) in core.forget(sweep.undefined) }
+            left = try withCore { core throws(KeychainError) in
+                core.forget(sweep.undefined)
+                return sweep.counted.flatMap { core.countedChange($0) }
+            }
         } catch {
             // No keybag is open any more: the next opening looks for them.
         }
-        tell(sweep.outcome, to: work, hasChanged: sweep.hasChanged || before != keeper.device?.number)
+        let hasChanged = sweep.hasChanged || before != keeper.device?.number
+        if let left {
+            do throws(SystemCallError) {
+                let next = PersonDesk.Sweep(outcome: sweep.outcome, hasChanged: hasChanged)
+                return try desk.begin(work, destroying: left, then: next)
+            } catch {
+                // The next attempt counts it.
+            }
+        }
+        tell(sweep.outcome, to: work, hasChanged: hasChanged)
         lockWhereUnused()
         beginAtDesk()
     }

@@ -119,12 +119,15 @@ package final class EnclaveServer {
     ///   - userID: whose processes are served.
     ///   - bus: the system bus; `keeper` has the reader's view.
     ///   - writeHead: performs a confirmation; tests have another disk.
+    ///   - startThread: for what is slow about a person's request.
     ///   - spawnerEnd: readable once nothing starts its programs any more.
     ///   - stop: ends the loop when signalled.
     init(
         _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, bus: any SystemBusDoor = NoSystemBus(),
         spawnerEnd: Descriptor? = nil, userID: UInt32, clock: any KeychainClock, limits: Limits,
-        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() }, stop: EventSignal
+        writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() },
+        startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) },
+        stop: EventSignal
     ) throws(SystemCallError) {
         self.writeHead = writeHead
         self.spawnerEnd = spawnerEnd
@@ -136,7 +139,7 @@ package final class EnclaveServer {
         loginsRetry = limits.loginsPause
         self.stop = stop
         epoll = try Epoll()
-        desk = try PersonDesk()
+        desk = try PersonDesk(startThread: startThread)
         self.bus = try BusDesk(bus, clock: clock)
         admission = Admission(userID: userID, limit: limits.connections)
         idleSince = clock.monotonic

@@ -26,7 +26,7 @@ final class PersonDesk: Sendable {
 
     struct Done: Sendable {
         let work: Work
-        let derived: Result<DerivedSecrets, KeychainError>
+        var derived: Result<DerivedSecrets, KeychainError>
         /// What is still to be done by devices.
         let devices: DeviceWork?
         /// Whether they were asked, for somebody whose credential was right.
@@ -40,6 +40,8 @@ final class PersonDesk: Sendable {
         let outcome: Result<PersonOutcome, KeychainError>
         let hasChanged: Bool
         var undefined: [TPMIndex] = []
+        /// nil: nothing was to be counted.
+        var counted: CounterWork.Outcome?
     }
 
     private struct State {
@@ -51,7 +53,14 @@ final class PersonDesk: Sendable {
     let signal: EventSignal
     private let state = Mutex(State())
 
-    init() throws(SystemCallError) { signal = try EventSignal() }
+    /// Starts a thread, or throws.
+    typealias Start = @Sendable (@escaping @Sendable () -> Void) throws(SystemCallError) -> Void
+    private let startThread: Start
+
+    init(startThread: @escaping Start) throws(SystemCallError) {
+        self.startThread = startThread
+        signal = try EventSignal()
+    }
 
     var isBusy: Bool { state.withLock { $0.isBusy } }
 
@@ -74,11 +83,27 @@ final class PersonDesk: Sendable {
         }
     }
 
-    /// As ``begin(_:_:)``, with what is to be destroyed before the person hears of it.
+    /// What was done again, with what a TPM says of the count of an attempt that is to be tried.
+    func begin(counting: DeviceWork, of done: Done, _ derived: DerivedSecrets) throws(SystemCallError) {
+        try start {
+            var done = done
+            var derived = derived
+            derived.counted = counting.done().counter
+            done.derived = .success(derived)
+            return done
+        } orElse: {
+            Done(work: done.work, derived: .failure($0), devices: nil)
+        }
+    }
+
+    /// As ``begin(_:_:)``, with what is to be destroyed, and counted, before the person hears of
+    /// it.
     func begin(_ work: Work, destroying left: DeviceWork, then sweep: Sweep) throws(SystemCallError) {
         try start {
             var sweep = sweep
-            sweep.undefined = left.done().effacement.undefined
+            let outcome = left.done()
+            sweep.undefined = outcome.effacement.undefined
+            sweep.counted = outcome.counter
             return Done(work: work, derived: .success(DerivedSecrets()), devices: nil, sweep: sweep)
         } orElse: {
             Done(work: work, derived: .failure($0), devices: nil, sweep: sweep)
@@ -91,7 +116,7 @@ final class PersonDesk: Sendable {
     ) throws(SystemCallError) {
         state.withLock { $0.isBusy = true }
         do throws(SystemCallError) {
-            try BackgroundThread.start { [self] in
+            try startThread { [self] in
                 let done: Done
                 do throws(KeychainError) { done = try slow() } catch { done = failed(error) }
                 state.withLock { $0.done = done }

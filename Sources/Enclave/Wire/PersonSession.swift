@@ -57,6 +57,14 @@ enum PersonCall: Sendable {
                 return
             }
             self = .change(.keepEffacement(address, passcode: passcode, code: new))
+        case (.count, _):
+            let address = TPMAddress(message.protectorAddress)
+            guard message.recoveryCode == nil, message.protectorAddress.isEmpty ? new == nil : address != nil
+            else { return nil }
+            self = .change(.count(address, passcode: passcode, code: new))
+        case (.acceptCopy, nil):
+            guard let new else { return nil }
+            self = .change(.acceptCopy(code: new, givingUp: message.givingUp))
         case (.unlockBySlot, nil):
             guard let new else { return nil }
             self = .change(.unlockBySlot(new))

@@ -49,7 +49,24 @@ struct DeviceText: Sendable, Hashable {
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
+    /// Which TPM counts; nil where there is nothing to be said of it.
+    var counter: String? {
+        let state = state.counter
+        let places = state.left.map(\.description).joined(separator: ", ")
+        let left = places.isEmpty ? nil : "still to be removed: \(places)"
+        let place = state.tpm.map { tpm in "in the TPM at \(tpm)" + (state.fault.map { "; not counted: \($0)" } ?? "") }
+        let parts = [place, left].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
     // MARK: For programs
+
+    private var counterMembers: [(String, JSONValue)] {
+        [
+            ("counter", JSONValue(state.counter.tpm?.description)), ("counterFault", JSONValue(state.counter.fault)),
+            ("countersLeft", .array(state.counter.left.map(\.json))),
+        ]
+    }
 
     private var effacementMembers: [(String, JSONValue)] {
         let place = state.effacement.tpm?.description ?? (state.hasPasscode ? "file" : "none")
@@ -73,14 +90,15 @@ struct DeviceText: Sendable, Hashable {
             ("secondsToNextAttempt", .integer(Int64(state.secondsToNextAttempt))),
             ("opensByItself", .bool(state.opensByItself)), ("fingerUnlocks", .bool(state.fingerUnlocks)),
             ("fingerOpensNow", .bool(state.fingerOpens)),
-        ] + state.lockPolicy.members + effacementMembers
+        ] + state.lockPolicy.members + effacementMembers + counterMembers
     }
 
     /// "passcode" and ``statusMembers``, as helps name them.
     static let statusForm = """
         "passcode", "lock", "recoveryCode", "failedAttempts", "secondsToNextAttempt", "opensByItself", \
         "fingerUnlocks", "fingerOpensNow", "lockAfterSeconds", "locksOnSleep", "locksOnScreenLock", "effacement", \
-        "effacementFault", "effacementsLeft": [{"tpm", "handle"}]
+        "effacementFault", "effacementsLeft": [{"tpm", "handle"}], "counter", \
+        "counterFault", "countersLeft": [{"tpm", "handle"}]
         """
     /// The same of ``json``.
     static let jsonForm = "{\(statusForm), \"openClasses\"}"

@@ -53,7 +53,7 @@ struct EraseCommand: Verb {
         let remains = TPMRemains(ofAllIn: locations.dataDirectory)
         let status = try UpkeepProgram(surroundings, store).run(["--erase"], replacing: false, json: false)
         guard status == .done else { return status }
-        remains.tell(TPMRemains.afterErasure, on: console)
+        remains.tell(after: .erased, on: console)
         try report(locations.dataDirectory, console)
         return .done
     }

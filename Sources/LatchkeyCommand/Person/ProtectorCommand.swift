@@ -20,7 +20,7 @@ struct ProtectorCommand: ParsableCommand {
             """,
         subcommands: [
             ProtectorListCommand.self, ProtectorAddCommand.self, ProtectorTestCommand.self,
-            ProtectorResealCommand.self, ProtectorRemoveCommand.self,
+            ProtectorResealCommand.self, ProtectorRemoveCommand.self, ProtectorCounterCommand.self,
         ])
 }
 
@@ -104,6 +104,8 @@ struct ProtectorListCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show what the keychain is bound to.",
         discussion: """
+            Where a TPM counts (`latchkey protector counter`) that is said on standard error, and by `latchkey status`.
+
             --json writes [{"name", "id", "at", "product", "state", "why"}]; "state" is "not-tried" here.
             """)
 
@@ -113,9 +115,13 @@ struct ProtectorListCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let door = try PersonReach(store, in: surroundings).remoteDoor()
+        let reach = try PersonReach(store, in: surroundings)
+        let door = try reach.remoteDoor()
         let protectors = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
         try ProtectorReport(protectors: protectors).write(json: json, on: surroundings.console)
+        if !json, surroundings.console.errorIsTerminal, let counter = DeviceText(reach.state).counter {
+            surroundings.console.note("Counter: \(counter)")
+        }
         return .done
     }
 }

@@ -62,7 +62,7 @@ struct UninstallCommand: Verb {
             let remains = TPMRemains(ofAllIn: data)
             let status = try UpkeepProgram(surroundings, store).run(["--erase"], replacing: false, json: false)
             guard status == .done else { return status }
-            remains.tell(TPMRemains.afterErasure, on: surroundings.console)
+            remains.tell(after: .erased, on: surroundings.console)
         }
         try report(removed, data, surroundings.console)
         return .done

@@ -47,8 +47,9 @@ struct RestoreCommand: Verb {
             Every row of the backup is opened before anything changes. A keychain that has items is replaced only \
             with --replace, and is then set aside whole in a folder beside the new one, not deleted. The daemon is \
             asked to leave; the next command starts it anew. A restore that was cut short leaves either the old \
-            keychain or the new one. What the old one kept in a TPM (`latchkey passcode effacement`) stays there, and is \
-            named with the command that removes it.
+            keychain or the new one. What the old one has in a TPM (`latchkey passcode effacement`, `latchkey protector \
+            counter`) stays there, because going back to it needs it, and is named with the command that removes it. Where a TPM counted when the backup was made (`latchkey protector \
+            counter`), the keychain is not opened before `latchkey protector counter accept`.
 
             A backup is bound to what the keychain was bound to when it was made. Where that is hardware which is \
             gone, --recovery opens it with the recovery code of that time: typed, or the first line of standard \
@@ -91,9 +92,17 @@ struct RestoreCommand: Verb {
         guard status == .done else { return status }
         // What the backup names as well is in use again.
         before.without(TPMRemains(ofKeychainIn: locations.dataDirectory)).tell(
-            "that of the keychain from before, which may open with it. If you do not go back to that, remove it:",
-            on: surroundings.console)
+            after: .setAside, on: surroundings.console)
+        Self.tellOfCounter(in: locations.dataDirectory, surroundings.console)
         return status
+    }
+
+    private static func tellOfCounter(in folder: String, _ console: any Console) {
+        guard let place = KeybagOutline.counterPlaces(inData: folder)?.counting.first else { return }
+        console.note(
+            "A TPM counts for this keychain (\(place)), and a backup is an older copy to it: the keychain is not opened "
+                + "before you accept it with the recovery code of the time of the backup: `latchkey protector counter accept`; "
+                + "where that TPM is gone, with --give-up.")
     }
 
     private func restore(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {

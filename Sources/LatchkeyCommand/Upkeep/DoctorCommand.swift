@@ -78,7 +78,9 @@ struct DoctorCommand: Verb {
             machine.protection = Protection(status, keychain.session).sentence
             machine.measures = check.measures(status)
             try machine.take(check.findings(status, keychain.session), fixing: fix)
-            try machine.take(MachineFinding.ofEffacement(try keychain.deviceState(), status), fixing: fix)
+            let device = try keychain.deviceState()
+            try machine.take(MachineFinding.ofEffacement(device, status), fixing: fix)
+            try machine.take(MachineFinding.ofCounter(device.counter), fixing: fix)
         }
         let text = json ? report.json(with: task == .look ? machine : nil).text + "\n" : report.text + machine.text
         try printing { () throws(SystemCallError) in try surroundings.console.write(text) }

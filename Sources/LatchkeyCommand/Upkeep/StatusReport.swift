@@ -32,7 +32,8 @@ struct StatusReport: Sendable {
 
     private var fields: [(String, String)] {
         let effacement = DeviceText(device).effacement.map { [("With passcode", $0)] } ?? []
-        return before + effacement + after
+        let counter = DeviceText(device).counter.map { [("Counter", $0)] } ?? []
+        return before + effacement + counter + after
     }
 
     private var before: [(String, String)] {

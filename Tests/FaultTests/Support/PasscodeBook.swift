@@ -58,6 +58,21 @@ final class PasscodeBook {
         return try request(kind)
     }
 
+    /// Binds it to its last TPM alone, and has that count.
+    func beginCounting() throws {
+        try make(.set)
+        try make(.addCode)
+        let tpm = try #require(home.tpms.last.flatMap { TPMAddress($0.address) })
+        let (passcode, code) = (SharedSecret.text(known.passcode ?? ""), SharedSecret.text(known.code ?? ""))
+        let door = try home.door()
+        let present = try door.addProtector(tpm, passcode: passcode)
+        known.tpms.insert(tpm.description)
+        let software = try #require(present.first { $0.kind == "software-file" })
+        _ = try door.removeProtector(software.identifier, passcode: passcode, code: code, withoutCode: false)
+        try door.count(in: tpm, passcode: passcode, code: code)
+        try home.record()
+    }
+
     private func makeWayFor(_ kind: PasscodeRequest.Kind) throws {
         if let passcode = known.passcode { try home.door().unlock(with: .passcode(.text(passcode))) }
         if kind == .set {
@@ -133,7 +148,8 @@ final class PasscodeBook {
             let address = try #require(home.tpms.first?.address)
             let name = try home.door().protectors().first { $0.address?.description == address }?.identifier ?? []
             after.tpms.remove(address)
-            perform = { _ = try $0.removeProtector(name, passcode: old, code: nil, withoutCode: true) }
+            let code = before.code.map { SharedSecret.text($0) }
+            perform = { _ = try $0.removeProtector(name, passcode: old, code: code, withoutCode: code == nil) }
         case .lock: perform = { try $0.lock() }
         case .unlock: perform = { try $0.unlock(with: .passcode(old)) }
         }
@@ -215,7 +231,8 @@ final class PasscodeBook {
     /// Each that is listed opens what there is, and the record goes on.
     private func auditDevices(_ request: PasscodeRequest, _ note: String) throws {
         guard !home.tpms.isEmpty else { return }
-        for state in try home.door().testProtectors(pretendingGone: nil) where state.trial != .opens {
+        for state in try home.door().testProtectors(pretendingGone: nil)
+        where state.trial != .opens && state.trial != .needsPerson {
             complain("\(state.kind) at \(state.address?.description ?? ""): \(state.trial)", \.lost, request, note)
         }
         try home.record()

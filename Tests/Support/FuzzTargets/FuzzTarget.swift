@@ -42,7 +42,7 @@ extension FuzzTarget {
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
             .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall, .auditHead, .gitCredential,
-            .dockerCredential, .secretServicePolicy, .controlRequest,
+            .dockerCredential, .attempts, .secretServicePolicy, .controlRequest,
         ]
     #else
         private static let internals: [FuzzTarget] = []

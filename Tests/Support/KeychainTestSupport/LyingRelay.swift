@@ -7,6 +7,7 @@ package final class LyingRelay: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
     private let process = Process()
     private let sockets: [String]
+    private let hold = Pipe()
 
     private static let python = "/usr/bin/python3"
     package static var isPossible: Bool { FileManager.default.isExecutableFile(atPath: python) }
@@ -14,12 +15,19 @@ package final class LyingRelay: @unchecked Sendable {
     /// - Parameters:
     ///   - command: TPM_CC (TPM 2.0 Library, Part 2, 6.5.2).
     ///   - code: TPM_RC that it is answered with.
-    package init(before tpm: SoftwareTPM, answering command: UInt32, with code: UInt32) throws {
+    ///   - refusals: so many are answered so and not handed on, and all later ones are handed on
+    ///     and answered by the TPM; nil: all are handed on, and answered so.
+    package init(
+        before tpm: SoftwareTPM, answering command: UInt32, with code: UInt32, refusing refusals: Int? = nil,
+        isHolding: Bool = false
+    ) throws {
         sockets = [tpm.socket, tpm.socket + ".ctrl"]
         for name in sockets { try FileManager.default.moveItem(atPath: name, toPath: name + ".real") }
         process.executableURL = URL(filePath: Self.python)
-        process.arguments = ["-c", Self.source, tpm.socket, "\(command)", "\(code)"]
-        process.standardInput = FileHandle.nullDevice
+        process.arguments = [
+            "-c", Self.source, tpm.socket, "\(command)", "\(code)", "\(refusals ?? -1)", isHolding ? "1" : "0",
+        ]
+        process.standardInput = hold
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -28,6 +36,14 @@ package final class LyingRelay: @unchecked Sendable {
             throw CocoaError(.fileReadUnknown)
         }
     }
+
+    /// A TPM that does one command after the other, and takes its time for the first of that
+    /// sort: until ``release()``.
+    package static func holding(_ command: UInt32, before tpm: SoftwareTPM) throws -> LyingRelay {
+        try LyingRelay(before: tpm, answering: command, with: 0, refusing: 0, isHolding: true)
+    }
+
+    package func release() throws { try hold.fileHandleForWriting.close() }
 
     deinit { process.killNow() }
 
@@ -43,7 +59,8 @@ package final class LyingRelay: @unchecked Sendable {
     private static let source = """
         import select, socket, struct, sys, threading
 
-        path, command, code = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+        path, command, code, refusals, holds = sys.argv[1], *map(int, sys.argv[2:6])
+        turn = threading.Lock()
 
 
         def whole(end):
@@ -59,13 +76,27 @@ package final class LyingRelay: @unchecked Sendable {
 
         def converse(one, other):
             while (asked := whole(one)) is not None:
-                other.sendall(asked)
-                said = whole(other)
+                # Whoever asked may be gone by then: it is done all the same.
+                with turn:
+                    said = exchange(asked, other)
                 if said is None:
                     return
-                if struct.unpack('>I', asked[6:10])[0] == command:
-                    said = struct.pack('>HII', 0x8001, 10, code)
                 one.sendall(said)
+
+
+        def exchange(asked, other):
+            global refusals, holds
+            isMeant = struct.unpack('>I', asked[6:10])[0] == command
+            lie = struct.pack('>HII', 0x8001, 10, code)
+            if isMeant and holds:
+                holds = 0
+                sys.stdin.read()
+            if isMeant and refusals > 0:
+                refusals -= 1
+                return lie
+            other.sendall(asked)
+            said = whole(other)
+            return lie if said and isMeant and refusals < 0 else said
 
 
         def pump(one, other):

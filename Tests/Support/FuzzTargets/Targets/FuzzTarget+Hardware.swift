@@ -46,7 +46,7 @@ extension HardwareRequest {
         switch self {
         case .describe, .unseal(_, nil), .undefine, .storageKey, .secrets: 0
         case .makeCredential(_, let pin, _): pin?.bytes.count ?? 0
-        case .seal(_, _, nil), .unseal, .read: 32
+        case .seal(_, _, nil), .unseal, .read, .defineCounter, .readCounter, .raiseCounter: 32
         case .define: 124
         case .seal: 64
         }
@@ -91,7 +91,8 @@ enum HardwareSeeds {
             .describe(.machines), .seal(secret, .socket("/run/tpm")), .unseal(sealed),
             .seal(secret, .machines, password: secret), .unseal(sealed, password: secret),
             .define(index, password: secret, record: record), .read(index, password: secret), .undefine(index),
-            .storageKey(.machines),
+            .storageKey(.machines), .defineCounter(index, password: secret), .readCounter(index, password: secret),
+            .raiseCounter(index, to: 7, password: secret, patience: .seconds(5)),
             .makeCredential(.plugged, pin: nil, patience: .seconds(12)),
             .makeCredential(.device("/dev/hidraw3"), pin: pin, patience: .seconds(12)),
             .secrets(keySealed, next: nil, patience: .seconds(3)),
@@ -101,7 +102,7 @@ enum HardwareSeeds {
             .sealed(sealed), .unsealed(secret), .made(keySealed.credential), .secrets(secret, next: nil),
             .secrets(secret, next: secret), .failed("tpm:parameter(1):integrity check failed"), .refused,
             .lockedOut("later"), .defined(index), .record(record), .gone("it is not in the TPM any more"), .undefined,
-            .storageKey(index.storageKey),
+            .storageKey(index.storageKey), .count(7),
             .described(
                 TPMDescription(
                     manufacturer: "IBM ", firmwareMajor: 1, firmwareMinor: 2, isInLockout: true, failedTries: 3,

@@ -42,6 +42,28 @@
             try claim(ProtectorsBody(parsing: body.encoded) == body, "protectors that their encoding changes")
         }
 
+        static let attempts = FuzzTarget("attempts", largestInput: 512, seeds: { KeybagSeeds.attempts }) {
+            bytes throws(Finding) in
+            guard let body = AttemptsBody(parsing: bytes) else { return }
+            try claim(AttemptsBody(parsing: body.encoded) == body, "attempts that their encoding changes")
+            guard let anchor = body.anchor else { return }
+            // Whatever a file says, what the TPM has decides: not more, and one less at the most.
+            for value in [anchor.count, anchor.count &+ 1, anchor.count &- 1, 0] {
+                let isProved = isProved(anchor, by: value)
+                let isCount = value == anchor.count || value < anchor.count && value + 1 == anchor.count
+                try claim(isProved == isCount, "a count that the TPM does not have")
+            }
+            guard let next = anchor.next(least: anchor.least) else { return }
+            try claim(!isProved(anchor, by: next.count), "a file from before the count")
+        }
+
+        private static func isProved(_ anchor: Anchor, by value: UInt64) -> Bool {
+            do throws(CounterDoubt) {
+                _ = try FolderCounter.prove(anchor, anchor.least, by: .success(value))
+                return true
+            } catch { return false }
+        }
+
         static let softwareSecret = FuzzTarget(
             "software-secret", largestInput: 256, seeds: { [KeybagSeeds.secretFile] }
         ) { bytes throws(Finding) in
@@ -61,7 +83,7 @@
                 ]
             }
         ) { bytes throws(Finding) in
-            for kind in [AuthenticatedFile.Kind.keybag, .protectors] {
+            for kind in [AuthenticatedFile.Kind.keybag, .protectors, .attempts] {
                 try checkWhole(kind, bytes)
                 try checkBody(kind, bytes)
             }
@@ -108,7 +130,20 @@
         static let keybags: [[UInt8]] = {
             var left = keybag
             left.tpm.undefining = [HardwareSeeds.index]
-            return [keybag.encoded, left.encoded]
+            var counted = keybag
+            counted.counter.begin(
+                HardwareSeeds.index, password: SecretBytes(copying: [UInt8](repeating: 9, count: 32)), after: 7,
+                under: root(), of: keybag.store)
+            var uncounted = counted
+            uncounted.counter.end()
+            return [keybag.encoded, left.encoded, counted.encoded, uncounted.encoded]
+        }()
+
+        /// With what the counter of a TPM vouches for, and without.
+        static let attempts: [[UInt8]] = {
+            let least = FileGenerations(keybag: 3, protectors: 2)
+            let anchor = Anchor(label: HardwareSeeds.index.label, count: 41, least: least)
+            return [nil, anchor].map { AttemptsBody(store: keybag.store, failed: 4, anchor: $0).encoded }
         }()
 
         static let protectors: [UInt8] = {

@@ -44,7 +44,7 @@
             .awaitQuestion, .setLockPolicy,
             .listProtectors, .testProtectors, .addProtector, .removeProtector, .resealProtector,
             .listSlots, .addSlot, .removeSlot, .unlockBySlot, .changeLogin, .addLoginSlot, .guardPasscode,
-            .keepEffacement,
+            .keepEffacement, .count, .acceptCopy,
         ]
 
         /// Every operation with no credential and with each sort, with and without
@@ -78,7 +78,7 @@
             if [.removeProtector, .resealProtector, .removeSlot].contains(operation) {
                 request.protector = Data(0..<16)
             }
-            if [.addProtector, .addSlot, .guardPasscode, .keepEffacement].contains(operation) {
+            if [.addProtector, .addSlot, .guardPasscode, .keepEffacement, .count].contains(operation) {
                 request.protectorAddress = "device:/dev/tpmrm0"
             }
             if operation == .decline {
