@@ -23,10 +23,10 @@ struct MigrationEndToEndTests {
     /// What programs of several kinds store.
     private func fill() throws {
         let mail = try theirs.secretTool(
-            "store", "--label=My mäil", "service", "mail", "username", "alice", typed: "mail sécret")
+            "store", "--label=My mail", "service", "mail", "username", "alice", typed: "mail sécret")
         #expect(mail.status == 0, "\(mail.errors)")
         try theirs.store(
-            "Network",
+            "Nétwork",
             [
                 "xdg:schema": "org.gnome.keyring.NetworkPassword", "server": "git.example", "user": "bob",
                 "protocol": "https", "port": "8443", "object": "/repo",
@@ -45,7 +45,7 @@ struct MigrationEndToEndTests {
         try theirs.store("Other mail", ["service": "mail", "username": "alice", "more": "1"], Array("third".utf8))
         try theirs.makeCollection("My Work")
         try theirs.store(
-            "At work", ["service": "mail", "username": "alice"], Array("work secret".utf8), in: "My_20Work")
+            "At work", ["service": "mail", "username": "alice"], Array("work secret".utf8), in: "My_5fWork")
         try theirs.store("Kept nowhere", ["kind": "session"], Array("s".utf8), in: "session")
     }
 
@@ -63,14 +63,16 @@ struct MigrationEndToEndTests {
         ours.end()
         try ours.startService()
         #expect(try ours.everything() == before)
-        #expect(try ours.secretTool("lookup", "service", "mail", "username", "alice").text.contains("sécret"))
+        // Three items answer; which is first is nobody's promise.
+        let answers = ["mail sécret", "third", "work secret"]
+        #expect(answers.contains(try ours.secretTool("lookup", "service", "mail", "username", "alice").text))
         #expect(try ours.secretTool("lookup", "more", "1").text == "third")
         #expect(try ours.secretTool("lookup", "application", "chrome").text == "peanuts")
         #expect(try ours.secretTool("lookup", "server", "git.example", "user", "bob").text == "net secret")
         #expect(try programs.latchkey("get", "mail", "alice").text == "mail sécret")
         #expect(try programs.latchkey("get", "--internet", "git.example", "bob").text == "net secret")
         #expect(
-            try programs.latchkey("get", "--group", "secret-service.My_20Work", "mail", "alice").text == "work secret")
+            try programs.latchkey("get", "--group", "secret-service.My_5fWork", "mail", "alice").text == "work secret")
     }
 
     @Test func aSecondRunChangesNothing() throws {
@@ -92,7 +94,7 @@ struct MigrationEndToEndTests {
         try fill()
         let dry = try theirs.latchkey("import", "--dry-run", "--from", "gnome-keyring")
         #expect(dry.status == 0 && dry.text.contains("Would have added 10."), "\(dry.text)\(dry.errors)")
-        #expect(dry.text.contains("mail, alice") && dry.text.contains("(secret-service.My_20Work)"), "\(dry.text)")
+        #expect(dry.text.contains("mail, alice") && dry.text.contains("(secret-service.My_5fWork)"), "\(dry.text)")
         for value in ["sécret", "peanuts", "net secret", "work secret"] { #expect(!dry.text.contains(value)) }
         #expect(try programs.latchkey("list", "--all").text.isEmpty)
     }
@@ -121,7 +123,7 @@ struct MigrationEndToEndTests {
 
     @Test func aLockedCollectionIsNamedAndTheOthersAreTaken() throws {
         try fill()
-        try theirs.lock("My_20Work")
+        try theirs.lock("My_5fWork")
         let outcome = try theirs.latchkey("import", "--from", "gnome-keyring")
         #expect(outcome.status == 1 && outcome.text.contains("Has added 9."), "\(outcome.text)\(outcome.errors)")
         #expect(outcome.text.contains("My Work: the collection is locked"), "\(outcome.text)")
@@ -193,7 +195,7 @@ struct MigrationEndToEndTests {
     @Test func aKeyringWithoutAPasswordIsRead() throws {
         try theirs.makeCollection("Open", password: "")
         try theirs.store(
-            "A tab\\there", ["service": "open", "username": "alice"], Array("  spaced \\\\ = value".utf8), in: "Open")
+            "A tab\\there", ["service": "open", "username": "alice"], Array("a = b; #c ]".utf8), in: "Open")
         try theirs.store("Bytes", ["kind": "bytes"], [0xff, 0x00, 0x0a], in: "Open")
         let before = try theirs.everything()
         let path = "\(theirs.folder)/Open.keyring"

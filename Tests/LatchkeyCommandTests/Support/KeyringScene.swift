@@ -93,7 +93,9 @@ final class KeyringScene {
 
     func lock(_ collection: String) throws {
         let outcome = try python(
-            Self.preamble + "service.Lock(['/org/freedesktop/secrets/collection/\(collection)'])")
+            Self.preamble
+                + "service.Lock(dbus.Array([dbus.ObjectPath('/org/freedesktop/secrets/collection/\(collection)')], signature='o'))"
+        )
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
@@ -108,7 +110,8 @@ final class KeyringScene {
         return found
     }
 
-    /// All that a program can learn of every item, as lines; the session's own left out.
+    /// All that a program can learn of every item, as lines; the session's own left out. Of an
+    /// item that was stored without a schema gnome-keyring says one only after it has read its file.
     static let dump = """
         import base64, json
         lines = []
@@ -119,7 +122,7 @@ final class KeyringScene {
             for i in props(c, 'Collection')['Items']:
                 p = props(i, 'Item')
                 s = service.GetSecrets([i], session)[i]
-                lines.append(json.dumps([str(c), str(p['Label']), {str(k): str(v) for k, v in p['Attributes'].items()}, int(p['Created']), int(p['Modified']), base64.b64encode(bytes(s[2])).decode(), str(s[3])], sort_keys=True))
+                lines.append(json.dumps([str(c), str(p['Label']), {'xdg:schema': 'org.freedesktop.Secret.Generic', **{str(k): str(v) for k, v in p['Attributes'].items()}}, int(p['Created']), int(p['Modified']), base64.b64encode(bytes(s[2])).decode(), str(s[3])], sort_keys=True))
         print('\\n'.join(sorted(lines)))
         """
 
