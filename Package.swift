@@ -151,10 +151,18 @@ let package = Package(
         // Asks a person, by pinentry, on behalf of the enclave.
         room("PersonPrompt", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
 
+        // Where an item of the Secret Service stands among the keychain's: for the service, and
+        // for the import of another one's; knows no bus.
+        room("SecretServiceItems", ["KeychainCrypto", "KeychainModel"]),
         // What Linux programs already speak: org.freedesktop.secrets.
         room(
             "SecretService",
-            ["KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus", "PersonPrompt"]),
+            [
+                "KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus", "PersonPrompt",
+                "SecretServiceItems",
+            ]),
+        // The other side of it: what gnome-keyring, KWallet and others give out over the bus.
+        room("ForeignKeyrings", ["KeychainCrypto", "KeychainPlatform", "MessageBus"]),
 
         // What git and docker ask of their helpers, and secrets for commands and templates.
         room(
@@ -180,7 +188,10 @@ let package = Package(
         executable("latchkey-bus", ["SystemBus", "KeychainModel", "KeychainPlatform", "KeychainProtocol", arguments]),
         executable(
             "latchkey-secret-service",
-            ["SecretService", "MessageBus", "KeychainClient", "KeychainModel", "KeychainPlatform", arguments]),
+            [
+                "SecretService", "ForeignKeyrings", "MessageBus", "KeychainClient", "KeychainModel", "KeychainPlatform",
+                arguments,
+            ]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
@@ -193,7 +204,7 @@ let package = Package(
             "LatchkeyTransfer",
             [
                 "LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
-                "KeychainProtocol",
+                "KeychainProtocol", "KeychainClient", "SecretServiceItems",
             ]),
         executable("latchkey", ["LatchkeyCommand", "LatchkeyTransfer"]),
 

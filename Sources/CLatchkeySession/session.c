@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-id128.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,3 +105,20 @@ int lk_session_refuse(sd_bus_message *call, const char *name, const char *text) 
     sd_bus_error_free(&error);
     return result;
 }
+
+size_t lk_session_length(const char *text) { return strlen(text); }
+
+int lk_session_call(sd_bus *bus, sd_bus_message *call, uint64_t microseconds, sd_bus_message **reply, char **name,
+                    char **text) {
+    sd_bus_error error = SD_BUS_ERROR_NULL;
+    *name = *text = NULL;
+    int result = sd_bus_call(bus, call, microseconds, &error, reply);
+    if (result < 0) {
+        *name = strdup(error.name ? error.name : "org.freedesktop.DBus.Error.Failed");
+        *text = strdup(error.message ? error.message : strerror(-result));
+    }
+    sd_bus_error_free(&error);
+    return result < 0 ? result : 0;
+}
+
+void lk_session_free(char *text) { free(text); }

@@ -28,8 +28,15 @@ package struct SessionCipher: Sendable {
         try run(ciphertext, vector, encrypting: false)
     }
 
+    /// Whole blocks without a padding, which are as many afterwards.
+    ///
+    /// - Throws: ``CryptoError/malformed`` where it is not whole blocks.
+    func decryptBlocks(_ ciphertext: borrowing SecretBytes, vector: [UInt8]) throws(CryptoError) -> SecretBytes {
+        try run(ciphertext, vector, encrypting: false, padded: false)
+    }
+
     private func run(
-        _ input: borrowing SecretBytes, _ vector: [UInt8], encrypting: Bool
+        _ input: borrowing SecretBytes, _ vector: [UInt8], encrypting: Bool, padded: Bool = true
     ) throws(CryptoError) -> SecretBytes {
         guard vector.count == Self.vectorByteCount, input.count < Int(Int32.max) - 32 else { throw .malformed }
         guard let context = unsafe CCryptoBoringSSL_EVP_CIPHER_CTX_new() else { throw .noMemory }
@@ -42,7 +49,9 @@ package struct SessionCipher: Sendable {
                 context, CCryptoBoringSSL_EVP_aes_128_cbc(), nil,
                 key.baseAddress?.assumingMemoryBound(to: UInt8.self), vector, encrypting ? 1 : 0) == 1
         }
-        guard isReady else { throw .noMemory }
+        guard isReady, unsafe CCryptoBoringSSL_EVP_CIPHER_CTX_set_padding(context, padded ? 1 : 0) == 1 else {
+            throw .noMemory
+        }
         let count = unsafe input.withUnsafeBytes { source in
             unsafe out.withUnsafeMutableBytes { place -> Int? in
                 guard let start = unsafe place.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }

@@ -160,6 +160,11 @@ package struct CommandKeychain: Sendable {
         return query
     }
 
+    /// The same in a group that the command line does not work in otherwise.
+    package func base(_ kind: PasswordKind, in other: AccessGroup) -> [(String, RawValue)] {
+        [("class", .string(kind.itemClass.rawValue)), ("agrp", .string(other.name))]
+    }
+
     /// The groups whose items the command line shows.
     var observed: ChangeScope { group.map { .named([AccessGroup($0)]) } ?? .searched }
 

@@ -27,7 +27,8 @@ struct EntryBuilder {
         case .securityDomain: entry.securityDomain = value.text
         case .folder: entry.folder = value.text
         case .note: lines.append((field, value))
-        case .creationDate, .attachment, .kind, .notStored: break
+        case .creationDate, .modificationDate, .attachment, .kind, .lookupAttributes, .contentType, .group, .notStored:
+            break
         }
     }
 
@@ -38,7 +39,9 @@ struct EntryBuilder {
         case .label: !entry.title.isEmpty
         case .securityDomain: !entry.securityDomain.isEmpty
         case .folder: !entry.folder.isEmpty
-        case .address, .note, .oneTimeSecret, .creationDate, .attachment, .kind, .notStored: false
+        case .address, .note, .oneTimeSecret, .creationDate, .modificationDate, .attachment, .kind, .lookupAttributes,
+            .contentType, .group, .notStored:
+            false
         }
     }
 

@@ -10,6 +10,12 @@ package enum FieldDestination: Hashable, Sendable {
     case securityDomain
     case folder
     case creationDate
+    case modificationDate
+    /// By which programs of the Secret Service find an item.
+    case lookupAttributes
+    case contentType
+    /// Which access group it is.
+    case group
     case attachment
     /// Decides how the entry is read.
     case kind

@@ -1,15 +1,15 @@
-internal import KeychainPlatform
+package import KeychainPlatform
 
 /// A program of the system that opens what we do not open ourselves. Secrets go
 /// to it through its standard input and come back through a pipe.
-struct ImportTool {
-    let path: String
+package struct ImportTool {
+    package let path: String
     private let environment: [String]
 
     /// The first of these paths that only root or we can change.
     ///
     /// - Throws: names the Debian package that has it.
-    init(
+    package init(
         _ name: String, package: String, at paths: [String], environment: [String] = []
     ) throws(ImportFailure) {
         guard let path = paths.first(where: TrustedPath.isExecutableOfOurs) else {
@@ -21,7 +21,7 @@ struct ImportTool {
         self.environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"] + environment
     }
 
-    func run(
+    package func run(
         _ arguments: [String], input: borrowing SecretBytes = SecretBytes(count: 0), outputLimit: Int
     ) throws(ImportFailure) -> ToolRun {
         do throws(ToolRun.Failure) {
@@ -44,7 +44,7 @@ struct ImportTool {
 
 extension ToolRun {
     /// What the program said, on one line that a terminal may show.
-    var complaint: String {
+    package var complaint: String {
         let line = complaints.split(separator: "\n").last.map(String.init) ?? "status \(status)"
         return line.unicodeScalars.prefix(200).map {
             $0.value < 0x20 || (0x7f...0x9f).contains($0.value) ? "?" : String($0)

@@ -64,6 +64,9 @@ package struct ImportedDocument: Sendable {
 
     package let format: SourceFormat
     package internal(set) var entries: [ImportedEntry] = []
+    /// Of a Secret Service alone.
+    package internal(set) var serviceItems: [ServiceItem] = []
+    package internal(set) var collections: [ServiceCollection] = []
     package internal(set) var flaws: [Flaw] = []
     package internal(set) var ledger = FieldLedger()
 

@@ -13,6 +13,12 @@ enum SourceDate {
         return number - secondsTo2001
     }
 
+    /// Seconds since 1970; 0 is no date, as gnome-keyring has it.
+    static func seconds(_ number: UInt64?) -> Double? {
+        guard let number, number > 0, number < 1 << 40 else { return nil }
+        return Double(number) - secondsTo2001
+    }
+
     /// RFC 3339 in UTC (`2024-02-29T12:00:00.000Z`), fractions dropped.
     static func iso(_ text: SecretText) -> Double? {
         guard text.longestCount <= 40 else { return nil }

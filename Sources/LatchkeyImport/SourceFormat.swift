@@ -9,6 +9,16 @@ package enum SourceFormat: String, Sendable, CaseIterable {
     case keePass = "kdbx"
     case passwordStore = "pass"
     case latchkey
+    /// Its own file, or what it gives out over the session's bus.
+    case gnomeKeyring = "gnome-keyring"
+    /// Whoever is org.freedesktop.secrets.
+    case secretService = "secret-service"
+    case kwallet
+
+    /// What is read over the session's bus (`--from`) instead of from a file.
+    package static let overBus: [SourceFormat] = [.gnomeKeyring, .secretService, .kwallet]
+    /// What a file or folder may be (`--format`).
+    package static let ofFiles: [SourceFormat] = allCases.filter { ![.secretService, .kwallet].contains($0) }
 
     /// As a sentence names it.
     package var name: String {
@@ -22,6 +32,9 @@ package enum SourceFormat: String, Sendable, CaseIterable {
         case .keePass: "KeePass (KDBX)"
         case .passwordStore: "pass"
         case .latchkey: "latchkey export"
+        case .gnomeKeyring: "gnome-keyring"
+        case .secretService: "Secret Service"
+        case .kwallet: "KWallet"
         }
     }
 }

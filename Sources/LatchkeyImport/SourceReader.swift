@@ -10,6 +10,8 @@ package enum SourceContent: ~Copyable {
     case csv(SourceText)
     /// A file of `latchkey export`, encrypted or not.
     case latchkey(SecretBytes)
+    case gnomeKeyring(SharedSecret)
+    case gnomeKeyringText(SourceText)
 
     /// First bytes of files of `latchkey export`: encrypted, and in the clear.
     package static let encryptedMark = Array("LKEXPORT".utf8)
@@ -34,6 +36,7 @@ package enum SourceContent: ~Copyable {
         if start.starts(with: keePassMark) { return .keePass(path: path) }
         if start.starts(with: zipMark) { return .onePassword(path: path) }
         if start.starts(with: encryptedMark) || start.starts(with: plainMark) { return .latchkey(bytes) }
+        if start.starts(with: GnomeKeyringFile.mark) { return .gnomeKeyring(SharedSecret(bytes)) }
         if start.starts(with: oldKeePassMark) {
             throw ImportFailure(
                 .wrongSource, "this is a database of KeePass 1 (KDB)", "Convert it to KDBX with KeePassXC first.")
@@ -43,6 +46,7 @@ package enum SourceContent: ~Copyable {
         case nil:
             throw ImportFailure(.wrongSource, "the source is empty", "Give the file that the other program exported.")
         case UInt8(ascii: "{"): return .json(text)
+        case UInt8(ascii: "[") where GnomeKeyringText.isOne(text): return .gnomeKeyringText(text)
         default: return .csv(text)
         }
     }
@@ -56,6 +60,8 @@ package enum SourceContent: ~Copyable {
         case .json: [.bitwardenJSON, .onePassword]
         case .csv: [.apple, .chrome, .firefox, .bitwardenCSV]
         case .latchkey: [.latchkey]
+        case .gnomeKeyring: [.gnomeKeyring]
+        case .gnomeKeyringText: [.gnomeKeyring]
         }
     }
 
@@ -72,6 +78,22 @@ package enum SourceContent: ~Copyable {
 
 /// Reads what other programs export.
 package enum SourceReader {
+    /// - Parameters:
+    ///   - collection: what the file's name says that its collection is called.
+    ///   - isDefault: whether programs store there that name no other.
+    package static func gnomeKeyringText(
+        _ text: SourceText, collection: String, isDefault: Bool
+    ) throws(ImportFailure) -> ImportedDocument {
+        try GnomeKeyringText.read(text, collection: collection, isDefault: isDefault)
+    }
+
+    /// What latchkey-secret-service read out of another keyring.
+    package static func keyringLines(
+        _ lines: consuming SecretBytes, _ format: SourceFormat
+    ) throws(ImportFailure) -> ImportedDocument {
+        try KeyringLines.read(SourceText(lines), format)
+    }
+
     package static func csv(_ text: SourceText, _ format: SourceFormat?) throws(ImportFailure) -> ImportedDocument {
         try CSVSource.read(text, as: format)
     }

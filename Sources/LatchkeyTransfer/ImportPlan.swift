@@ -1,3 +1,4 @@
+internal import KeychainClient
 internal import KeychainPlatform
 internal import LatchkeyCommand
 internal import LatchkeyImport
@@ -6,16 +7,20 @@ internal import LatchkeyImport
 struct ImportPlan: Sendable {
     let format: SourceFormat
     let items: [PlannedItem]
-    let flaws: [ImportedDocument.Flaw]
+    /// Those of a Secret Service, whose place what is there decides as well.
+    let services: [ServiceItem]
+    let collections: [ServiceCollection]
+    var flaws: [ImportedDocument.Flaw]
     let fields: [FieldLedger.Row]
 
     /// More than any export; what is larger is no such file.
     private static let largestSource = 2 << 30
 
     static func read(_ job: ImportJob, _ surroundings: Surroundings) throws(CommandFailure) -> ImportPlan {
-        let format = try named(job.format)
-        let path = surroundings.absolute(job.source)
-        let source = try open(job.source, path, surroundings.console)
+        let format = try named(job.format, of: SourceFormat.ofFiles)
+        guard case .path(let written) = job.source else { return try readProgram(job, surroundings) }
+        let path = surroundings.absolute(written)
+        let source = try open(written, path, surroundings.console)
         do throws(ImportFailure) {
             let content = try SourceContent.detect(source, path: path)
             try content.check(format)
@@ -25,14 +30,34 @@ struct ImportPlan: Sendable {
         }
     }
 
-    private static func named(_ name: String?) throws(CommandFailure) -> SourceFormat? {
+    private static func named(
+        _ name: String?, of formats: [SourceFormat], what: String = "format"
+    ) throws(CommandFailure) -> SourceFormat? {
         guard let name else { return nil }
-        guard let format = SourceFormat(rawValue: name) else {
+        guard let format = formats.first(where: { $0.rawValue == name }) else {
             throw CommandFailure(
-                .usage, "no format has the name \(PrintableText.escaped(name))",
-                "Name one of: \(SourceFormat.allCases.map(\.rawValue).joined(separator: ", "))")
+                .usage, "no \(what) has the name \(PrintableText.escaped(name))",
+                "Name one of: \(formats.map(\.rawValue).joined(separator: ", "))")
         }
         return format
+    }
+
+    private static func readProgram(
+        _ job: ImportJob, _ surroundings: Surroundings
+    ) throws(CommandFailure) -> ImportPlan {
+        guard case .program(let name) = job.source,
+            let format = try named(name, of: SourceFormat.overBus, what: "program to import from")
+        else { preconditionFailure("a source is a path or a program") }
+        do throws(ImportFailure) {
+            let bar = ProgressBar("Reading", on: surroundings.console)
+            bar.show(0, of: 1)
+            defer { bar.clear() }
+            return ImportPlan(
+                try SourceReader.keyringLines(
+                    try KeyringProgram.readOut(format, surroundings.configuration.programDirectories), format))
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     private static func open(
@@ -51,6 +76,7 @@ struct ImportPlan: Sendable {
     private static func read(
         _ content: consuming SourceContent, _ format: SourceFormat?, _ job: ImportJob, _ surroundings: Surroundings
     ) throws(ImportFailure) -> ImportPlan {
+        let written = job.source.path ?? ""
         switch consume content {
         case .csv(let text): return ImportPlan(try SourceReader.csv(text, format))
         case .json(let text): return ImportPlan(try SourceReader.json(text, format))
@@ -72,11 +98,22 @@ struct ImportPlan: Sendable {
                 try ExportReader.open(bytes) { () throws(ImportFailure) in
                     try words("Passphrase of the export: ", job, surroundings)
                 })
+        case .gnomeKeyring(let bytes):
+            let file = try GnomeKeyringFile.parse(bytes)
+            let name = KeyringFileName(surroundings.absolute(written), orLabel: file.label)
+            let password = try words("Password of the keyring: ", job, surroundings)
+            return ImportPlan(
+                try file.items(
+                    in: KeyringFile.open(file, password), collection: name.collection, isDefault: name.isDefault))
+        case .gnomeKeyringText(let text):
+            let name = KeyringFileName(surroundings.absolute(written), orLabel: "")
+            return ImportPlan(
+                try SourceReader.gnomeKeyringText(text, collection: name.collection, isDefault: name.isDefault))
         }
     }
 
     private static func refuseStandardInput(_ job: ImportJob) throws(ImportFailure) {
-        guard job.source == "-" else { return }
+        guard job.source == .path("-") else { return }
         throw ImportFailure(
             .wrongSource, "this format is opened by a program that needs a file", "Name the file instead of -.")
     }
@@ -94,6 +131,8 @@ struct ImportPlan: Sendable {
     private init(_ document: ImportedDocument) {
         format = document.format
         items = EntryPlan.items(document)
+        services = document.serviceItems
+        collections = document.collections
         flaws = document.flaws
         fields = document.ledger.rows
     }
@@ -101,6 +140,7 @@ struct ImportPlan: Sendable {
     private init(_ export: ExportReader) {
         format = .latchkey
         items = export.items
+        (services, collections) = ([], [])
         flaws = export.flaws
         fields = export.ledger.rows
     }

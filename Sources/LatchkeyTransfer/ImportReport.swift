@@ -29,6 +29,12 @@ struct ImportReport: Sendable {
     var notable: [(item: PlannedItem, outcome: Importer.Outcome)] {
         items.filter { ![.added, .unchanged].contains(OutcomeName($0.outcome)) }
     }
+
+    /// What a dry run would add, by name: of a keyring a person sees no file beforehand.
+    private var named: [(item: PlannedItem, outcome: Importer.Outcome)] {
+        guard isDryRun, SourceFormat.overBus.contains(format) else { return [] }
+        return items.filter { OutcomeName($0.outcome) == .added }
+    }
 }
 
 /// An outcome without what goes with it, as JSON names it.
@@ -62,6 +68,10 @@ extension FieldDestination {
         case .securityDomain: ("security domain", "securityDomain")
         case .folder: ("comment", "comment")
         case .creationDate: ("creation date", "creationDate")
+        case .modificationDate: ("date of change", "modificationDate")
+        case .lookupAttributes: ("lookup attributes", "lookupAttributes")
+        case .contentType: ("description", "contentType")
+        case .group: ("access group", "group")
         case .attachment: ("the value of an item beside the item", "attachment")
         case .kind: ("which kind of item", "kind")
         case .notStored(let why): ("not stored: \(why)", "notStored")
@@ -86,6 +96,7 @@ extension ImportReport {
         }
         lines += section("Not read", flaws.map { "\($0.place): \($0.reason)" })
         lines += section("Items to look at", notable.map(line))
+        lines += section("Would be added", named.map { Self.name($0.item) })
         lines += section(
             "Where the fields went", fields.map { "\($0.field) (\($0.count)): \($0.destination.words.text)" })
         return lines.map { PrintableText.escaped($0) + "\n" }.joined()
@@ -112,8 +123,12 @@ extension ImportReport {
         lines.isEmpty ? [] : ["\(heading):"] + lines.map { "  \($0)" }
     }
 
-    private func line(_ item: PlannedItem, _ outcome: Importer.Outcome) -> String {
+    private static func name(_ item: PlannedItem) -> String {
         let name = item.account.isEmpty ? item.service : "\(item.service), \(item.account)"
+        return item.group.map { "\(name) (\($0.name))" } ?? name
+    }
+
+    private func line(_ item: PlannedItem, _ outcome: Importer.Outcome) -> String {
         let what =
             switch outcome {
             case .added: "added"
@@ -124,7 +139,7 @@ extension ImportReport {
             case .superseded: "a later row has the same place"
             case .failed(let error): error.reason.explanation
             }
-        return "\(item.origin): \(name): \(what)"
+        return "\(item.origin): \(Self.name(item)): \(what)"
     }
 }
 

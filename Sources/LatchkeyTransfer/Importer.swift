@@ -38,13 +38,13 @@ final class Importer: Sendable {
         case ours(PlannedItem)
     }
 
-    init(_ items: [PlannedItem], _ job: ImportJob, _ shelves: [ItemShelf]) throws(CommandFailure) {
+    /// - Parameter held: what is there in the groups of the items.
+    init(_ items: [PlannedItem], _ job: ImportJob, _ shelves: [ItemShelf], _ held: HeldItems) {
         self.items = items
         self.job = job
         self.shelves = shelves
         outcomes = Mutex([Outcome?](repeating: nil, count: items.count))
-        let there = try shelves[0].all().map { (ItemPlace($0.0, $0.1), Holder.before) }
-        taken = Mutex(Dictionary(there) { first, _ in first })
+        taken = Mutex(Dictionary(held.places.map { ($0, Holder.before) }) { first, _ in first })
     }
 
     /// - Parameter progress: how many are done; called from several threads.

@@ -1,15 +1,16 @@
 package import KeychainModel
 package import LatchkeyCommand
 
-/// What makes an item of the command line's group the one that it is: two items
-/// never have the same place.
+/// What makes an item the one that it is: two items never have the same place.
 package struct ItemPlace: Hashable, Sendable {
     package let kind: PasswordKind
+    /// nil: the command line's own.
+    package let group: AccessGroup?
     /// The uniqueness tuple without the group, as columns compare it.
     private let parts: [[UInt8]]
 
-    package init(_ kind: PasswordKind, _ attributes: AttributeMap) {
-        self.kind = kind
+    package init(_ kind: PasswordKind, _ attributes: AttributeMap, in group: AccessGroup? = nil) {
+        (self.kind, self.group) = (kind, group)
         parts = Self.codes(kind).map { attribute in
             let value = attributes[attribute.code] ?? attribute.defaultValue
             return value?.comparisonBytes(as: attribute.kind) ?? []

@@ -3,17 +3,20 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import LatchkeyCommand
 internal import LatchkeyImport
+internal import SecretServiceItems
 
 /// The items that the command line reaches, by place.
 struct ItemShelf: Sendable {
     let keychain: CommandKeychain
 
     /// Attributes of everything that is there.
-    func all() throws(CommandFailure) -> [(kind: PasswordKind, attributes: AttributeMap)] {
+    ///
+    /// - Parameter group: nil: the command line's own.
+    func all(in group: AccessGroup? = nil) throws(CommandFailure) -> [(kind: PasswordKind, attributes: AttributeMap)] {
         var found: [(PasswordKind, AttributeMap)] = []
         for kind in PasswordKind.allCases {
             let query =
-                keychain.base(kind)
+                base(kind, group)
                 + [("sync", .string("syna")), ("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
             do throws(KeychainError) {
                 found += try perform(.copy, query).rows.map { (kind, $0.attributes) }
@@ -24,15 +27,21 @@ struct ItemShelf: Sendable {
         return found
     }
 
+    private func base(_ kind: PasswordKind, _ group: AccessGroup?) -> [(String, RawValue)] {
+        group.map { keychain.base(kind, in: $0) } ?? keychain.base(kind)
+    }
+
     /// The value of an item; nil where the item is gone.
     func value(_ item: PlannedItem) throws(KeychainError) -> SharedSecret? {
-        try value(item.kind, item.attributes).map { $0 ?? SharedSecret(SecretBytes(count: 0)) }
+        try value(item.kind, item.attributes, in: item.group).map { $0 ?? SharedSecret(SecretBytes(count: 0)) }
     }
 
     /// The same, with nil inside for an item without data.
-    func value(_ kind: PasswordKind, _ attributes: AttributeMap) throws(KeychainError) -> SharedSecret?? {
+    func value(
+        _ kind: PasswordKind, _ attributes: AttributeMap, in group: AccessGroup? = nil
+    ) throws(KeychainError) -> SharedSecret?? {
         do throws(KeychainError) {
-            var query = keychain.base(kind) + ItemPlace.query(kind, attributes) + [("r_Data", .bool(true))]
+            var query = base(kind, group) + ItemPlace.query(kind, attributes) + [("r_Data", .bool(true))]
             // Of several groups: which one it is.
             if keychain.reach == .everyGroup, let group = attributes[.accessGroup] {
                 query.append(("agrp", RawValue(group)))
@@ -73,7 +82,7 @@ struct ItemShelf: Sendable {
         let given = item.attributes.entries.map { ("\($0.code)", RawValue($0.value)) }
         let value = item.value.map { SharedSecret($0.secret()) }
         let data: [(String, RawValue)] = value == nil ? [] : [("v_Data", .secret)]
-        return (keychain.base(item.kind) + given + data, value)
+        return (base(item.kind, item.group) + given + data, value)
     }
 
     /// Gives the item at this place the value and the attributes of `item`.
@@ -88,7 +97,20 @@ struct ItemShelf: Sendable {
     }
 
     private func address(_ item: PlannedItem) -> [(String, RawValue)] {
-        keychain.base(item.kind) + ItemPlace.query(item.kind, item.attributes)
+        base(item.kind, item.group) + ItemPlace.query(item.kind, item.attributes)
+    }
+
+    /// Makes a collection known to the service; one of that name stays as it is.
+    func add(_ collection: ServiceCollection) throws(KeychainError) {
+        let row: [(String, RawValue)] = [
+            ("svce", .string(CollectionName.service)), ("acct", .string(collection.name)),
+            ("labl", .string(collection.label)), ("pdmn", .string(ProtectionClass.alwaysThisDeviceOnly.rawValue)),
+        ]
+        do throws(KeychainError) {
+            _ = try perform(.add, keychain.base(.generic, in: .secretService) + row)
+        } catch {
+            guard error.status == .duplicateItem else { throw error }
+        }
     }
 
     private func perform(

@@ -17,15 +17,20 @@ package struct KeychainTransfer: Transfer {
         // First, so that nobody looks into this process once it holds a secret.
         let keychains = try CommandKeychain.open(
             Importer.workers, dataDirectory: job.dataDirectory, in: surroundings)
-        let plan = try ImportPlan.read(job, surroundings)
+        var plan = try ImportPlan.read(job, surroundings)
+        let shelves = keychains.map { ItemShelf(keychain: $0) }
+        let services = ServiceItemPlan(plan.services, plan.collections)
+        let held = try HeldItems(shelves[0], in: [nil] + services.groups)
+        let items = plan.items + services.items(held, &plan.flaws)
+        if !job.isDryRun { try services.addCollections(to: shelves[0]) }
         let bar = ProgressBar(job.isDryRun ? "Comparing" : "Storing", on: console)
-        let importer = try Importer(plan.items, job, keychains.map { ItemShelf(keychain: $0) })
-        let count = plan.items.count
+        let importer = Importer(items, job, shelves, held)
+        let count = items.count
         let outcomes = importer.run { bar.show($0, of: count) }
         bar.clear()
         let report = ImportReport(
             format: plan.format, isDryRun: job.isDryRun, flaws: plan.flaws, fields: plan.fields,
-            items: Array(zip(plan.items, outcomes)))
+            items: Array(zip(items, outcomes)))
         let text = job.json ? report.json.text + "\n" : report.text
         try printing { () throws(SystemCallError) in try console.write(text) }
         return report.isComplete ? .done : .noMatch

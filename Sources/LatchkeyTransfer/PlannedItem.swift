@@ -13,6 +13,8 @@ package struct PlannedItem: Sendable {
     }
 
     package let kind: PasswordKind
+    /// nil: the command line's own.
+    package var group: AccessGroup?
     /// All but the group and the dates.
     package var attributes: AttributeMap
     /// nil: the item has no data.
@@ -22,7 +24,7 @@ package struct PlannedItem: Sendable {
     package let origin: SourcePlace
     /// Seconds since 2001-01-01T00:00:00Z; nil: now.
     package let created: Double?
-    /// Likewise; of an export of ours alone.
+    /// Likewise.
     package let modified: Double?
 
     /// Whether it can be added together with others.
@@ -34,7 +36,7 @@ package struct PlannedItem: Sendable {
         return count
     }
 
-    package var place: ItemPlace { ItemPlace(kind, attributes) }
+    package var place: ItemPlace { ItemPlace(kind, attributes, in: group) }
 
     var account: String { attributes[.account]?.string ?? "" }
     var service: String { attributes[kind.nameCode]?.string ?? "" }

@@ -98,13 +98,18 @@ package struct BusError: Error, Sendable, Hashable {
 /// message against its signature.
 @safe struct MessageReader {
     private let message: OpaquePointer
+    /// Whether a string is given as bytes, in memory that is wiped.
+    private let textIsSecret: Bool
 
     /// Containers in each other: more than any method of ours has.
     private static let deepest = 8
     /// Elements of all arrays together: what a caller may have us keep.
     private static let mostElements = 100_000
 
-    init(_ message: OpaquePointer) { unsafe self.message = message }
+    init(_ message: OpaquePointer, textIsSecret: Bool = false) {
+        unsafe self.message = message
+        self.textIsSecret = textIsSecret
+    }
 
     func all() throws(BusError) -> [BusValue] {
         var left = Self.mostElements
@@ -133,6 +138,14 @@ package struct BusError: Error, Sendable, Hashable {
             var flag: Int32 = 0
             try unsafe readBasic(type, &flag)
             return .boolean(flag != 0)
+        case "i":
+            var number: Int32 = 0
+            try unsafe readBasic(type, &number)
+            return .int32(number)
+        case "x":
+            var number: Int64 = 0
+            try unsafe readBasic(type, &number)
+            return .int64(number)
         case "u":
             var number: UInt32 = 0
             try unsafe readBasic(type, &number)
@@ -141,7 +154,7 @@ package struct BusError: Error, Sendable, Hashable {
             var number: UInt64 = 0
             try unsafe readBasic(type, &number)
             return .uint64(number)
-        case "s": return .string(try readText(type))
+        case "s": return textIsSecret ? .bytes(try readSecretText(type)) : .string(try readText(type))
         case "o":
             guard let path = ObjectPath(try readText(type)) else { throw Self.malformed }
             return .path(path)
@@ -190,16 +203,26 @@ package struct BusError: Error, Sendable, Hashable {
         return unsafe String(cString: text)
     }
 
+    private func readSecretText(_ type: CChar) throws(BusError) -> SharedSecret {
+        var text: UnsafePointer<CChar>?
+        try unsafe readBasic(type, &text)
+        guard let text = unsafe text else { throw Self.malformed }
+        return try unsafe Self.secret(UnsafeRawBufferPointer(start: text, count: lk_session_length(text)))
+    }
+
     private func readBytes() throws(BusError) -> SharedSecret {
         var start: UnsafeRawPointer?
         var count = 0
         guard unsafe sd_bus_message_read_array(message, CChar(UInt8(ascii: "y")), &start, &count) >= 0 else {
             throw Self.malformed
         }
-        do throws(SystemCallError) {
-            return SharedSecret(
-                try unsafe SecretBytes(unsafeAllocating: UnsafeRawBufferPointer(start: start, count: count)))
-        } catch { throw BusError(.noMemory, "there is no memory for \(count) bytes") }
+        return try unsafe Self.secret(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    private static func secret(_ bytes: UnsafeRawBufferPointer) throws(BusError) -> SharedSecret {
+        do throws(SystemCallError) { return SharedSecret(try unsafe SecretBytes(unsafeAllocating: bytes)) } catch {
+            throw BusError(.noMemory, "there is no memory for \(bytes.count) bytes")
+        }
     }
 
     private static let malformed = BusError(.invalidArguments, "the arguments are not what their signature says")
@@ -219,7 +242,9 @@ package struct BusError: Error, Sendable, Hashable {
         case .boolean(let flag):
             var number: Int32 = flag ? 1 : 0
             return unsafe basic("b", &number)
+        case .int32(var number): return unsafe basic("i", &number)
         case .uint32(var number): return unsafe basic("u", &number)
+        case .int64(var number): return unsafe basic("x", &number)
         case .uint64(var number): return unsafe basic("t", &number)
         case .string(let text): return unsafe Self.sayable(text).withCString { unsafe basic("s", $0) }
         case .path(let path): return unsafe path.text.withCString { unsafe basic("o", $0) }

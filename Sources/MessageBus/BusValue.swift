@@ -5,7 +5,9 @@ package import KeychainPlatform
 /// Byte arrays are taken for secrets: whoever sends one to a keychain mostly sends one.
 package indirect enum BusValue: Sendable {
     case boolean(Bool)
+    case int32(Int32)
     case uint32(UInt32)
+    case int64(Int64)
     case uint64(UInt64)
     case string(String)
     case path(ObjectPath)
@@ -22,7 +24,9 @@ package indirect enum BusValue: Sendable {
     package var signature: String {
         switch self {
         case .boolean: "b"
+        case .int32: "i"
         case .uint32: "u"
+        case .int64: "x"
         case .uint64: "t"
         case .string: "s"
         case .path: "o"
@@ -50,6 +54,8 @@ extension BusValue {
         .array(of: "{sv}", pairs.map { .entry(.string($0.0), .variant($0.1)) })
     }
 
+    package var integer: Int32? { if case .int32(let number) = self { number } else { nil } }
+    package var moment: UInt64? { if case .uint64(let number) = self { number } else { nil } }
     package var text: String? { if case .string(let text) = self { text } else { nil } }
     package var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
     package var objectPath: ObjectPath? { if case .path(let path) = self { path } else { nil } }
@@ -61,6 +67,12 @@ extension BusValue {
     package var objectPaths: [ObjectPath]? {
         guard case .array(of: "o", let elements) = self else { return nil }
         return elements.compactMap(\.objectPath)
+    }
+
+    /// Of an array of strings.
+    package var texts: [String]? {
+        guard case .array(of: "s", let elements) = self else { return nil }
+        return elements.compactMap(\.text)
     }
 
     /// Of a{ss}.

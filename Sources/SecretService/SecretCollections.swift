@@ -1,6 +1,7 @@
 internal import KeychainModel
 internal import KeychainProtocol
 internal import MessageBus
+internal import SecretServiceItems
 
 /// A collection of the Secret Service: an access group, with what is known of it besides.
 struct SecretCollection: Sendable, Hashable {
@@ -11,15 +12,10 @@ struct SecretCollection: Sendable, Hashable {
     let created: UInt64
     let modified: UInt64
 
-    /// What programs find without asking for anything. Its group is the command line's:
-    /// `latchkey get` finds what they store, and they what `latchkey set` stores.
-    static let login = "login"
-    /// In the service's memory alone, and gone with it.
-    static let session = "session"
+    static let login = CollectionName.login
+    static let session = CollectionName.session
 
-    static func group(of name: String) -> AccessGroup {
-        name == login ? .latchkey : AccessGroup("\(AccessGroup.secretService.name).\(name)")
-    }
+    static func group(of name: String) -> AccessGroup { CollectionName.group(of: name) }
 
     var group: AccessGroup { Self.group(of: name) }
     var path: ObjectPath { Self.path(of: name) }
@@ -27,22 +23,8 @@ struct SecretCollection: Sendable, Hashable {
     /// - Precondition: the name is an element of a path (``isElement(_:)``).
     static func path(of name: String) -> ObjectPath { SecretServiceNames.collections.appending(name) }
 
-    static func isElement(_ text: String) -> Bool {
-        !text.isEmpty && text.unicodeScalars.allSatisfy { isKept($0) || $0 == "_" }
-    }
-
-    private static func isKept(_ scalar: UnicodeScalar) -> Bool {
-        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-    }
-
-    /// Bytes that an element of a path cannot have stand as "_" and two hex digits, as
-    /// gnome-keyring writes them.
-    static func element(_ text: String) -> String {
-        text.utf8.map { byte in
-            let scalar = UnicodeScalar(byte)
-            return isKept(scalar) ? String(scalar) : "_" + HexText.of(CollectionOfOne(byte))
-        }.joined()
-    }
+    static func isElement(_ text: String) -> Bool { CollectionName.isElement(text) }
+    static func element(_ text: String) -> String { CollectionName.element(text) }
 }
 
 /// Which collections and aliases there are: items of the group "secret-service", under a
@@ -55,7 +37,7 @@ final class CollectionBook {
     private let keychain: any KeychainTransport
     private var known: [SecretCollection]?
     private var knownAliases: [String: String]?
-    private let collectionService = "org.freedesktop.Secret.Collection"
+    private let collectionService = CollectionName.service
     private let aliasService = "org.freedesktop.Secret.Alias"
     /// The longest name of a collection, in bytes.
     private static let longestName = 128

@@ -2,6 +2,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
+internal import SecretServiceItems
 
 /// An item of a collection, opened but for its value.
 struct SecretItem: Sendable {

@@ -2,6 +2,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
+internal import SecretServiceItems
 
 /// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item
 extension SecretServiceDoor {
@@ -53,9 +54,7 @@ extension SecretServiceDoor {
 
     /// gnome-keyring says this schema of an item that was stored without one.
     func withSchema(_ attributes: LookupAttributes) throws(BusError) -> LookupAttributes {
-        guard attributes[SecretServiceNames.schema] == nil else { return attributes }
-        let schema = LookupAttributes.Pair(name: SecretServiceNames.schema, value: SecretServiceNames.genericSchema)
-        guard let whole = LookupAttributes(attributes.pairs + [schema]) else {
+        guard let whole = attributes.withSchema(LookupSchema.generic) else {
             throw BusError(.invalidArguments, "there are more than \(LookupAttributes.most) attributes")
         }
         return whole

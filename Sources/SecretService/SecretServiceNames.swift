@@ -20,11 +20,6 @@ package enum SecretServiceNames {
     static let aliases = root.appending("aliases")
     static let sessions = root.appending("session")
     static let prompts = root.appending("prompt")
-
-    /// What gnome-keyring calls an item that names no schema.
-    static let genericSchema = "org.freedesktop.Secret.Generic"
-    /// The attribute that names the schema.
-    static let schema = "xdg:schema"
 }
 
 extension BusError {

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ForeignKeyrings
 internal import KeychainClient
 internal import KeychainModel
 internal import KeychainPlatform
@@ -34,6 +35,11 @@ struct LatchkeySecretService: ParsableCommand {
 
     @Option(name: .customLong("parent-fd"), help: .hidden)
     var parent: Int32?
+
+    /// Writes what another program on the bus has to standard output: for `latchkey import`,
+    /// which is linked without libsystemd.
+    @Option(name: .customLong("read-out"), help: .hidden)
+    var source: ForeignKeyring?
 
     func validate() throws {
         guard [socket, parent].allSatisfy({ $0 ?? 3 > 2 }) else { throw ValidationError("descriptors are above 2") }
@@ -91,7 +97,25 @@ struct LatchkeySecretService: ParsableCommand {
         door.serveDirectly(try StreamListener(at: name, in: folder.descriptor))
     }
 
+    private func readOut(_ keyring: ForeignKeyring) throws {
+        guard !StandardStream.output.isTerminal else {
+            throw ValidationError("secrets are not for a terminal: latchkey import --from \(keyring.rawValue)")
+        }
+        Hardening.forbidCoreDumps()
+        Hardening.becomeNotDumpable()
+        Hardening.ignoreBrokenPipes()
+        let displays = ["DISPLAY", "WAYLAND_DISPLAY"].compactMap(ProcessEnvironment.variable)
+        var lines = KeyringLines(to: .output)
+        do throws(ReadingFailure) {
+            try keyring.read(mayAsk: displays.contains { !$0.isEmpty }, into: &lines)
+        } catch {
+            lines.fail(error)
+            throw ExitCode.failure
+        }
+    }
+
     func run() throws {
+        if let source { return try readOut(source) }
         do {
             // Dumpable it stays: the daemon has to see who calls, also after it was started anew.
             Hardening.forbidCoreDumps()
@@ -119,3 +143,5 @@ struct LatchkeySecretService: ParsableCommand {
         }
     }
 }
+
+extension ForeignKeyring: ExpressibleByArgument {}

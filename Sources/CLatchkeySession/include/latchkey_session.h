@@ -23,3 +23,10 @@ int lk_session_caller(sd_bus *bus, sd_bus_message *call, int is_direct);
 int lk_session_copy(int fd);
 // Fails the call with that name and text.
 int lk_session_refuse(sd_bus_message *call, const char *name, const char *text);
+// Bytes up to the zero.
+size_t lk_session_length(const char *text);
+// Calls and waits for the answer so long at the most: 0, or -errno with the error's name and text, both the
+// caller's to give to lk_session_free.
+int lk_session_call(sd_bus *bus, sd_bus_message *call, uint64_t microseconds, sd_bus_message **reply, char **name,
+                    char **text);
+void lk_session_free(char *text);

@@ -15,7 +15,16 @@ package struct ImportJob: Sendable {
         case rename
     }
 
-    package var source: String
+    package enum Source: Sendable, Hashable {
+        /// A file, a folder, or - for standard input.
+        case path(String)
+        /// What another program of this session has, as `--from` names it.
+        case program(String)
+
+        package var path: String? { if case .path(let path) = self { path } else { nil } }
+    }
+
+    package var source: Source
     /// As `--format` was given.
     package var format: String?
     package var conflict: Conflict

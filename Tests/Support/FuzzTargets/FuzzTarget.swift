@@ -31,6 +31,7 @@ extension FuzzTarget {
             .query, .changes, .request, .frame, .answer, .rows, .hello, .failure, .accessControl, .persistentReference,
             .lookupAttributes, .changePosition,
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
+            .keyringFile, .keyringText, .keyringLines,
             .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock,
             .pamModule, .secretReference, .secretTemplate,
         ] + internals

@@ -1,21 +1,21 @@
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 
 /// Where an item of the Secret Service stands among the keychain's, by its lookup
 /// attributes: class and the attributes that make it unique (FORMATS.md, "Items of the
 /// Secret Service").
-struct ItemPlace: Sendable {
-    let itemClass: ItemClass
-    let attributes: [(String, RawValue)]
+package struct ItemPlace: Sendable {
+    package let itemClass: ItemClass
+    package let attributes: [(String, RawValue)]
     /// Whether a person or a program of SecItem would give an item these names.
-    var isOfPerson = true
+    package var isOfPerson = true
 
     /// Those of the attributes that every item has.
-    var names: [(String, RawValue)] { attributes.filter { ["svce", "srvr", "acct"].contains($0.0) } }
+    package var names: [(String, RawValue)] { attributes.filter { ["svce", "srvr", "acct"].contains($0.0) } }
 
     /// Whether an item of these names has the rest too, or leaves it open: a person who
     /// stores for a server names no protocol.
-    func isPlace(of held: AttributeMap) -> Bool {
+    package func isPlace(of held: AttributeMap) -> Bool {
         guard itemClass == .internetPassword else { return true }
         let rest: [AttributeCode] = ["ptcl", "port", "path", "sdmn", "atyp"]
         return rest.allSatisfy { code in
@@ -27,9 +27,9 @@ struct ItemPlace: Sendable {
     /// Places to be tried in their order. The first is what a person, or a program of
     /// SecItem, would look under; the others are free unless the very same attributes are
     /// there.
-    static func candidates(for attributes: LookupAttributes, label: String, serial: () -> String) -> [ItemPlace] {
+    package static func candidates(for attributes: LookupAttributes, label: String, serial: () -> String) -> [ItemPlace] {
         let known = network(attributes) ?? docker(attributes) ?? application(attributes, label) ?? plain(attributes)
-        let schema = attributes[SecretServiceNames.schema] ?? SecretServiceNames.genericSchema
+        let schema = attributes[LookupSchema.attribute] ?? LookupSchema.generic
         let digest = HexText.of(KeyDerivation.digest(attributes.encoded).prefix(16))
         return [known, generic(schema, digest), generic(schema, "\(digest)-\(serial())")].compactMap { $0 }
     }
@@ -42,7 +42,7 @@ struct ItemPlace: Sendable {
 
     /// git-credential-libsecret, GVfs, and what else uses libsecret's network schema.
     private static func network(_ attributes: LookupAttributes) -> ItemPlace? {
-        guard attributes[SecretServiceNames.schema] == "org.gnome.keyring.NetworkPassword",
+        guard attributes[LookupSchema.attribute] == "org.gnome.keyring.NetworkPassword",
             let server = attributes["server"]
         else { return nil }
         let name = ServerName(server)
@@ -53,7 +53,7 @@ struct ItemPlace: Sendable {
 
     /// docker-credential-secretservice, whose server is an address.
     private static func docker(_ attributes: LookupAttributes) -> ItemPlace? {
-        guard attributes[SecretServiceNames.schema] == "io.docker.Credentials", let address = attributes["server"]
+        guard attributes[LookupSchema.attribute] == "io.docker.Credentials", let address = attributes["server"]
         else {
             return nil
         }
@@ -71,7 +71,7 @@ struct ItemPlace: Sendable {
     }
 
     private static func application(_ attributes: LookupAttributes, _ label: String) -> ItemPlace? {
-        switch (attributes[SecretServiceNames.schema], attributes["application"]) {
+        switch (attributes[LookupSchema.attribute], attributes["application"]) {
         case ("chrome_libsecret_os_crypt_password_v2", let application?): return generic(label, application)
         case ("org.freedesktop.NetworkManager.Connection", _):
             let names = ["connection-uuid", "setting-name", "setting-key"].compactMap { attributes[$0] }
@@ -122,17 +122,17 @@ extension String {
 
 /// The lookup attributes that stand for an item which no program of the Secret Service
 /// stored: `latchkey set` did, or a program by SecItemAdd.
-struct ImpliedAttributes {
+package struct ImpliedAttributes {
     private let values: [String: [String]]
     /// What is shown of it.
-    let shown: LookupAttributes
+    package let shown: LookupAttributes
 
-    init(_ itemClass: ItemClass, _ attributes: AttributeMap) {
+    package init(_ itemClass: ItemClass, _ attributes: AttributeMap) {
         let account = attributes[.account]?.string ?? ""
         var values: [String: [String]] = [:]
         for name in ["username", "account", "user"] { values[name] = [account] }
-        values[SecretServiceNames.schema] = [
-            SecretServiceNames.genericSchema, "org.gnome.keyring.NetworkPassword", "io.docker.Credentials",
+        values[LookupSchema.attribute] = [
+            LookupSchema.generic, "org.gnome.keyring.NetworkPassword", "io.docker.Credentials",
         ]
         values["application"] = ["Python keyring library"]
         values["docker_cli"] = ["1"]
@@ -151,7 +151,7 @@ struct ImpliedAttributes {
             values["port"] = port.map { [$0] }
             values["object"] = [path, String(path.drop { $0 == "/" })]
             pairs = [
-                (SecretServiceNames.schema, "org.gnome.keyring.NetworkPassword"), ("server", server), ("user", account),
+                (LookupSchema.attribute, "org.gnome.keyring.NetworkPassword"), ("server", server), ("user", account),
             ]
             if let scheme { pairs.append(("protocol", scheme)) }
             if let port { pairs.append(("port", port)) }
@@ -165,7 +165,7 @@ struct ImpliedAttributes {
             values[SecretServiceNames.schema]?.append("org.qt.keychain")
             values["type"] = ["plaintext"]
             pairs = [
-                (SecretServiceNames.schema, SecretServiceNames.genericSchema), ("service", service),
+                (LookupSchema.attribute, LookupSchema.generic), ("service", service),
                 ("username", account),
             ]
         }
@@ -175,13 +175,13 @@ struct ImpliedAttributes {
 
     /// Whether it answers to the attributes: each is one of those that programs use for
     /// what the item has.
-    func include(_ wanted: LookupAttributes) -> Bool {
+    package func include(_ wanted: LookupAttributes) -> Bool {
         wanted.pairs.allSatisfy { pair in values[pair.name]?.contains { $0.hasSameBytes(as: pair.value) } == true }
     }
 
     /// Under which places such an item may be; none where nothing says which: everything
     /// would answer to a schema alone.
-    static func places(for wanted: LookupAttributes) -> [ItemPlace] {
+    package static func places(for wanted: LookupAttributes) -> [ItemPlace] {
         guard let name = wanted["server"] ?? wanted["service"] else { return [] }
         let account = wanted["username"] ?? wanted["account"] ?? wanted["user"]
         let host = host(of: name)

@@ -1,6 +1,6 @@
 /// Bytes in lower-case hex digits, as names of objects have them.
-enum HexText {
-    static func of(_ bytes: some Sequence<UInt8>) -> String {
+package enum HexText {
+    package static func of(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

@@ -1,0 +1,24 @@
+/// Whose items are read out over the session's bus. The raw value is what `latchkey import
+/// --from` takes.
+package enum ForeignKeyring: String, Sendable, CaseIterable {
+    case gnomeKeyring = "gnome-keyring"
+    /// Whoever is org.freedesktop.secrets: KeePassXC, ksecretd.
+    case secretService = "secret-service"
+    case kwallet
+}
+
+extension ForeignKeyring {
+    /// Writes all that there is, line by line (``KeyringLines``).
+    ///
+    /// - Parameter mayAsk: whether there is a display on which the other program may ask.
+    package func read(mayAsk: Bool, into lines: inout KeyringLines) throws(ReadingFailure) {
+        let bus = try SessionClient()
+        switch self {
+        case .gnomeKeyring, .secretService:
+            let provider = try ServiceProvider.find(for: self, bus)
+            try ServiceReader(provider, bus, mayAsk: mayAsk).read(into: &lines)
+        case .kwallet: try WalletReader.open(bus, mayAsk: mayAsk).read(into: &lines)
+        }
+        try lines.end()
+    }
+}
