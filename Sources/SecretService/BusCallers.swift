@@ -23,11 +23,16 @@ struct BusCallers {
 
     mutating func forget(_ connection: String) { known[connection] = nil }
 
+    /// What the kernel puts behind the path of a program that was replaced since (proc_pid_exe(5)).
+    private static let replaced = " (deleted)"
+
     /// Of what the process runs; empty where that cannot be seen, or cannot be shown.
     private static func path(of process: Int32) -> String {
         do throws(SystemCallError) {
-            return try Descriptor.look(at: FilePath("/proc/\(process)"), .folder).linkTarget(FilePath("exe")).printable
+            let path =
+                try Descriptor.look(at: FilePath("/proc/\(process)"), .folder).linkTarget(FilePath("exe")).printable
                 ?? ""
+            return path.hasSuffix(replaced) ? String(path.dropLast(replaced.count)) : path
         } catch { return "" }
     }
 }

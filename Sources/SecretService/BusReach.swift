@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import SecretServiceItems
 
 /// What the program that is served now may reach.
 struct BusReach {
@@ -12,11 +13,14 @@ struct BusReach {
         (self.policy, self.program) = (policy, program)
     }
 
+    /// Whether something is kept from somebody: then nothing but paths is told to all.
+    var isNarrowed: Bool { policy != .everybody }
+
     func has(collection name: String) -> Bool { policy.admits(program, to: .collection(name)) }
 
     /// Whether items with these attributes are among it.
     func has(_ attributes: LookupAttributes) -> Bool {
-        policy.admits(program, to: .schema(attributes[SecretServiceNames.schema] ?? SecretServiceNames.genericSchema))
+        policy.admits(program, to: .schema(attributes[LookupSchema.attribute] ?? LookupSchema.generic))
     }
 
     /// Of a closed item nothing is known, and nothing can be read: that it is there is told.

@@ -1,16 +1,17 @@
 internal import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
-package import MessageBus
 internal import Synchronization
 
 /// gnome-keyring's control socket, by which the stock pam_gnome_keyring opens the keychain
-/// at a login and follows a change of the login password.
+/// and follows a change of the login password.
 ///
-/// Where the login password has a slot (`latchkey slot add login`) it is that; else it has
-/// to be the passcode. It lies in locked memory here while it is looked at, and goes to the
-/// enclave alone. A wrong one counts as a failed attempt, and the next ones wait as at any
-/// prompt. Nobody is asked, and nothing is told but whether it was done.
+/// What comes is tried as the login password, where that has a slot (`latchkey slot add
+/// login`), and as nothing else: a login that knows no passcode of ours is no attempt at
+/// one. It lies in locked memory here while it is looked at, and goes to the enclave alone.
+/// A wrong one counts as a failed attempt, until there are three: a password that root has
+/// changed would keep the person waiting at the passcode. Nobody is asked, and nothing is
+/// told but whether it was done.
 package final class ControlDoor: Sendable {
     /// Below $XDG_RUNTIME_DIR.
     package static let folder = "keyring"
@@ -23,31 +24,45 @@ package final class ControlDoor: Sendable {
     private static let most = 8
     /// How long a request may take to come.
     private static let patience = Duration.seconds(10)
+    /// From so many failed attempts on none is made here.
+    private static let mostFailures = 3
 
     package init(_ keychain: any KeychainTransport, clock: any KeychainClock = SystemClock()) {
         (self.keychain, self.clock) = (keychain, clock)
     }
 
-    /// Takes what comes from now on, each on a thread of its own: Argon2id takes its time.
-    package func serve(_ listener: StreamListener, in loop: BusLoop) {
-        loop.watch(listener.descriptor) { [self] in accept(from: listener, in: loop) }
+    /// Takes what comes from now on, for as long as this process lives, each on a thread of
+    /// its own: Argon2id takes its time, and a login waits for nobody else.
+    package func serve(_ listener: StreamListener) throws(SystemCallError) {
+        try BackgroundThread.start { [self] in
+            while true {
+                do throws(SystemCallError) {
+                    _ = try waitForAny(of: [listener.descriptor])
+                    try accept(from: listener)
+                } catch {
+                    // There are no more descriptors, say: there may be in a second.
+                    pause()
+                }
+            }
+        }
     }
 
-    private func accept(from listener: StreamListener, in loop: BusLoop) {
+    private func pause() {
         do throws(SystemCallError) {
-            while let connection = try listener.accept() {
-                let socket = PacketSocket(owning: connection)
-                guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID, begin() else { continue }
-                do throws(SystemCallError) {
-                    try BackgroundThread.start { [self] in
-                        answer(connection)
-                        end()
-                    }
-                } catch { end() }
-            }
-        } catch {
-            // There are no more descriptors, say: that would be found again and again.
-            loop.endWatch(of: listener.descriptor)
+            _ = try waitForAny(of: [], until: Deadline(after: .seconds(1), on: clock))
+        } catch {}
+    }
+
+    private func accept(from listener: StreamListener) throws(SystemCallError) {
+        while let connection = try listener.accept() {
+            let socket = PacketSocket(owning: connection)
+            guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID, begin() else { continue }
+            do throws(SystemCallError) {
+                try BackgroundThread.start { [self] in
+                    answer(connection)
+                    end()
+                }
+            } catch { end() }
         }
     }
 
@@ -73,7 +88,7 @@ package final class ControlDoor: Sendable {
             guard let bytes, bytes.count > 1, bytes[0] == 0,
                 let request = ControlRequest(try bytes.copy(allocating: 1..<bytes.count))
             else { return }
-            try writeAll(connection, result(of: request).encoded)
+            try writeAll(connection, request.answer(result(of: request)))
         } catch {
             // It has gone, or took too long: there is nobody to tell.
         }
@@ -83,8 +98,14 @@ package final class ControlDoor: Sendable {
         do throws(KeychainError) {
             switch request {
             case .initialize: return .done
-            case .unlock(let password): return try unlock(with: password)
-            case .change(let old, let new): return try change(from: old, to: new)
+            case .unlock(let password):
+                return try unlessThereIsNothingToDo(forWhomItIsOpen: true, [password]) { door throws(KeychainError) in
+                    try door.unlock(byLogin: password)
+                }
+            case .change(let old, let new):
+                return try unlessThereIsNothingToDo(forWhomItIsOpen: false, [old, new]) { door throws(KeychainError) in
+                    try door.changeLogin(from: old, to: new)
+                }
             // Other programs are served besides; `latchkey lock` locks.
             case .quit: return .denied
             }
@@ -96,36 +117,21 @@ package final class ControlDoor: Sendable {
         }
     }
 
-    private func unlock(with password: SharedSecret) throws(KeychainError) -> ControlResult {
-        guard let person = try lockedDoor() else { return .done }
-        // A login without a password; it is no attempt.
-        guard password.bytes.count > 0 else { return .denied }
-        if try hasLoginSlot(person) {
-            try person.unlock(byLogin: password)
-        } else {
-            try person.unlock(with: .passcode(password))
-        }
+    /// - Parameter isDone: whether nothing is to be done where the keychain is open.
+    private func unlessThereIsNothingToDo(
+        forWhomItIsOpen isDone: Bool, _ passwords: [SharedSecret],
+        _ body: (RemotePersonDoor) throws(KeychainError) -> Void
+    ) throws(KeychainError) -> ControlResult {
+        // Has the daemon start, where none runs.
+        guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return .done }
+        let door = try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
+        let state = try door.state()
+        if isDone, state.isOpenForPrograms, state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) { return .done }
+        // A login without a password is no attempt.
+        guard !passwords.contains(where: { $0.bytes.count == 0 }), state.failedAttempts < Self.mostFailures,
+            try door.slots().contains(where: { $0.kind == "login" })
+        else { return .denied }
+        try body(door)
         return .done
-    }
-
-    private func change(from old: SharedSecret, to new: SharedSecret) throws(KeychainError) -> ControlResult {
-        guard let person = try lockedDoor() else { return .done }
-        guard old.bytes.count > 0, new.bytes.count > 0 else { return .denied }
-        if try hasLoginSlot(person) {
-            try person.changeLogin(from: old, to: new)
-        } else {
-            try person.changePasscode(from: old, to: new)
-        }
-        return .done
-    }
-
-    private func hasLoginSlot(_ person: RemotePersonDoor) throws(KeychainError) -> Bool {
-        try person.slots().contains { $0.kind == "login" }
-    }
-
-    /// The enclave itself; nil where there is no passcode, and nothing to open.
-    private func lockedDoor() throws(KeychainError) -> RemotePersonDoor? {
-        guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return nil }
-        return try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
     }
 }

@@ -5,7 +5,7 @@ internal import KeychainPlatform
 /// daemon/control/gkd-control-server.c; spec "Linux interoperability", 1): lengths and numbers of 32 bits,
 /// most significant byte first; in front of all, a byte 0.
 enum ControlRequest: Sendable {
-    /// The environment of the daemon that pam_gnome_keyring started.
+    /// For the environment of gnome-keyring's daemon, which has parts that we have not.
     case initialize
     case unlock(SharedSecret)
     case change(old: SharedSecret, new: SharedSecret)
@@ -26,6 +26,11 @@ enum ControlRequest: Sendable {
         guard let length = Self.number(in: bytes, at: 0), length == bytes.count,
             let operation = Self.number(in: bytes, at: 4)
         else { return nil }
+        // Its arguments have a form of their own, and say nothing to us.
+        if operation == 0 {
+            self = .initialize
+            return
+        }
         var at = 8
         var arguments: [SharedSecret] = []
         while at < bytes.count {
@@ -39,8 +44,6 @@ enum ControlRequest: Sendable {
             at = place.upperBound
         }
         switch (operation, arguments.count) {
-        // Settings of the environment, each of which we have no use for.
-        case (0, _): self = .initialize
         case (1, 1): self = .unlock(arguments[0])
         case (2, 2): self = .change(old: arguments[0], new: arguments[1])
         case (3, 0): self = .quit
@@ -48,11 +51,19 @@ enum ControlRequest: Sendable {
         }
     }
 
-    private static let mostArguments = 256
+    private static let mostArguments = 2
 
     private static func number(in bytes: borrowing SecretBytes, at offset: Int) -> Int? {
         guard offset >= 0, bytes.count - offset >= 4 else { return nil }
         return (0..<4).reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
+    }
+}
+
+extension ControlRequest {
+    /// Length and result; of the environment, that nothing is to be set.
+    func answer(_ result: ControlResult) -> [UInt8] {
+        guard case .initialize = self else { return [0, 0, 0, 8, 0, 0, 0, result.rawValue] }
+        return [0, 0, 0, 12, 0, 0, 0, result.rawValue, 0, 0, 0, 0]
     }
 }
 
@@ -64,7 +75,4 @@ enum ControlResult: UInt8, Sendable {
     case failed = 2
     /// Nobody is there.
     case noDaemon = 3
-
-    /// Length and result.
-    var encoded: [UInt8] { [0, 0, 0, 8, 0, 0, 0, rawValue] }
 }

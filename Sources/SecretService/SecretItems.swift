@@ -140,7 +140,9 @@ struct SecretItems {
             // A person's own are in no other collection.
             if !wanted.isEmpty, collection == SecretCollection.login { probes += implied(wanted, in: collection) }
         }
-        return try items(probes) + found
+        // In the order of the collections: clients take the first.
+        let all = try items(probes) + found
+        return collections.flatMap { name in all.filter { $0.collection == name } }
     }
 
     /// The persistent references of everything in a collection, open or not.
@@ -222,14 +224,16 @@ struct SecretItems {
         }
     }
 
+    /// - Parameter reaches: whether the caller may have an item replaced; another is as if it
+    ///   were not there.
     /// - Returns: the item, and whether another content was there before.
     func store(
-        _ content: Content, in collection: String, replacing: Bool
+        _ content: Content, in collection: String, replacing: Bool, reaches: (SecretItem) -> Bool
     ) throws(KeychainError) -> (item: SecretItem, isNew: Bool) {
         let attributes = content.attributes ?? .none
         if replacing,
             let present = try replaceable(
-                by: attributes, labelled: content.label ?? "", in: collection)
+                by: attributes, labelled: content.label ?? "", in: collection), reaches(present)
         {
             try change(present.reference, in: collection, to: content)
             if let item = try item(present.reference, in: collection) { return (item, false) }

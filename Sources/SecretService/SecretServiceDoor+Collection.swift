@@ -46,7 +46,7 @@ extension SecretServiceDoor {
         }
         try refuseBeyondReach(content.attributes ?? .none)
         let (item, isNew) = try translating { () throws(KeychainError) in
-            try items.store(content, in: collection.name, replacing: replace)
+            try items.store(content, in: collection.name, replacing: replace) { [reach] in reach.has($0) }
         }
         tellItems(of: collection, isNew ? "ItemCreated" : "ItemChanged", item.path)
         return [.path(item.path), .path(.none)]

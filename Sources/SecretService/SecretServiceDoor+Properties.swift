@@ -76,19 +76,19 @@ extension SecretServiceDoor {
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
             try refuseWhileLocked()
             try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
-            tellChange(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])
+            tellContent(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])
             emit(
                 "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,
                 [.path(collection.path)])
         case .item(let place) where name == "Label":
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
             try change(place, to: SecretItems.Content(label: label))
-            tellChange(of: SecretServiceNames.item, at: place.path, [("Label", value)])
+            tellContent(of: SecretServiceNames.item, at: place.path, [("Label", value)])
         case .item(let place) where name == "Attributes":
             let attributes = try withSchema(try lookup(value))
             try refuseBeyondReach(attributes)
             try change(place, to: SecretItems.Content(attributes: attributes))
-            tellChange(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
+            tellContent(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
         default: throw BusError(.propertyReadOnly, "\(interface).\(name) cannot be set")
         }
     }

@@ -76,7 +76,7 @@ extension SecretServiceDoor {
                 places.append((path, place))
             }
         }
-        let found = try items(at: places.map(\.place))
+        let found = try items(at: try reached(of: places.map(\.place)))
         var secrets: [BusValue] = []
         for (path, place) in places {
             guard let item = found[place.reference], reach.has(item) else { continue }
@@ -84,6 +84,16 @@ extension SecretServiceDoor {
             secrets.append(.entry(.path(path), secret))
         }
         return [.array(of: "{o\(TransferredSecret.signature)}", secrets)]
+    }
+
+    /// What is not the caller's is not opened for it, and not recorded as read.
+    private func reached(of places: [ItemObject]) throws(BusError) -> [ItemObject] {
+        guard reach.isOfSchemas else { return places }
+        let found = try translating { () throws(KeychainError) in
+            try items.items(places.map { ($0.reference, $0.collection.name) }, withValues: false)
+        }
+        let reached = Set(found.filter { reach.has($0) }.map(\.reference))
+        return places.filter { reached.contains($0.reference) }
     }
 
     /// Those that open, with their values.
@@ -115,6 +125,7 @@ extension SecretServiceDoor {
 
     /// (oayays)
     func secret(of place: ItemObject, for session: TransferSession) throws(BusError) -> BusValue {
+        if reach.isOfSchemas { _ = try item(at: place, or: .noSuchObject(place.path)) }
         let item = try item(at: place, withValue: true, or: .noSuchObject(place.path))
         return try session.secret(item.value, contentType: item.contentType)
     }
@@ -152,7 +163,8 @@ extension SecretServiceDoor {
     }
 
     func tellCollections() throws(BusError) {
-        let paths = try collections().map(\.path)
+        // As everybody is told: signals name paths, also to whom they are not there.
+        let paths = try translating { () throws(KeychainError) in try book.all() }.map(\.path)
         tellChange(of: SecretServiceNames.service, at: SecretServiceNames.root, [("Collections", .paths(paths))])
     }
 
@@ -179,6 +191,11 @@ extension SecretServiceDoor {
     }
 
     // MARK: Telling
+
+    /// What a label or attributes have become; to nobody where not everybody may know.
+    func tellContent(of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)]) {
+        if !reach.isNarrowed { tellChange(of: interface, at: path, properties) }
+    }
 
     func tellChange(of interface: String, at path: ObjectPath, _ properties: [(String, BusValue)]) {
         emit(

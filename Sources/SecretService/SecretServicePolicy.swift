@@ -86,6 +86,7 @@ package struct SecretServicePolicy: Sendable, Hashable {
 
         private func subject(_ kind: String, _ name: String) throws(Fault) -> Subject {
             switch kind {
+            case "collection" where name == "default": throw fault("the default collection's name is login")
             case "collection" where SecretCollection.isElement(name): return .collection(name)
             case "collection": throw fault("a collection's name has letters, digits and underscores alone")
             case "schema" where !name.isEmpty: return .schema(name)

@@ -27,7 +27,8 @@ package struct ItemPlace: Sendable {
     /// Places to be tried in their order. The first is what a person, or a program of
     /// SecItem, would look under; the others are free unless the very same attributes are
     /// there.
-    package static func candidates(for attributes: LookupAttributes, label: String, serial: () -> String) -> [ItemPlace] {
+    package static func candidates(for attributes: LookupAttributes, label: String, serial: () -> String) -> [ItemPlace]
+    {
         let known = network(attributes) ?? docker(attributes) ?? application(attributes, label) ?? plain(attributes)
         let schema = attributes[LookupSchema.attribute] ?? LookupSchema.generic
         let digest = HexText.of(KeyDerivation.digest(attributes.encoded).prefix(16))
@@ -162,7 +163,7 @@ package struct ImpliedAttributes {
             values["server"] = [service, "https://\(service)", "https://\(service)/"]
             values["protocol"] = ["https"]
             // As qtkeychain asks for text.
-            values[SecretServiceNames.schema]?.append("org.qt.keychain")
+            values[LookupSchema.attribute]?.append("org.qt.keychain")
             values["type"] = ["plaintext"]
             pairs = [
                 (LookupSchema.attribute, LookupSchema.generic), ("service", service),

@@ -13,8 +13,7 @@ struct LatchkeySecretService: ParsableCommand {
         commandName: "latchkey-secret-service",
         abstract: "Serves the keychain as org.freedesktop.secrets; started by the session bus.",
         discussion: """
-            It takes the name once the keychain answers, and leaves when the bus ends its connection. Where nobody \
-            else does, it listens at $XDG_RUNTIME_DIR/keyring/control too, for pam_gnome_keyring.
+            It takes the name once the keychain answers, and leaves when the bus ends its connection.
             """,
         version: LatchkeyVersion.text)
 
@@ -27,8 +26,11 @@ struct LatchkeySecretService: ParsableCommand {
             valueName: "PATH"))
     var listen = ""
 
-    @Flag(help: "Leave $XDG_RUNTIME_DIR/keyring/control alone.")
-    var noControl = false
+    @Flag(
+        help: ArgumentHelp(
+            "Listen at $XDG_RUNTIME_DIR/keyring/control as well, for pam_gnome_keyring.",
+            discussion: "The login password has to have a slot: `latchkey slot add login`."))
+    var control = false
 
     @Option(name: .customLong("socket-fd"), help: .hidden)
     var socket: Int32?
@@ -62,16 +64,20 @@ struct LatchkeySecretService: ParsableCommand {
     }
 
     /// gnome-keyring's control socket, where no gnome-keyring has it.
-    private func listenForLogins(_ door: ControlDoor, in loop: BusLoop) {
-        guard !noControl, let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else {
+    private func listenForLogins(_ door: ControlDoor) {
+        guard control, let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else {
             return
         }
         do {
             let folder = try PrivateDirectory("\(runtime)/\(ControlDoor.folder)", creating: true)
-            // Of one that has ended; of one that listens it is left.
-            guard try !StreamListener.isThere(at: ControlDoor.name, in: folder.descriptor) else { return }
+            // Of one that has ended; of one that is there it is left.
+            guard try !StreamListener.isThere(at: "\(folder.path)/\(ControlDoor.name)") else {
+                return StandardError.write(
+                    "latchkey-secret-service: another program has \(folder.path)/\(ControlDoor.name); where it is "
+                        + "gnome-keyring's unit: systemctl --user mask gnome-keyring-daemon.socket\n")
+            }
             _ = try folder.remove(ControlDoor.name)
-            door.serve(try StreamListener(at: ControlDoor.name, in: folder.descriptor), in: loop)
+            try door.serve(try StreamListener(at: ControlDoor.name, in: folder.descriptor))
         } catch {
             StandardError.write("latchkey-secret-service: pam_gnome_keyring cannot reach us: \(error)\n")
         }
@@ -129,8 +135,8 @@ struct LatchkeySecretService: ParsableCommand {
             follow(parent, in: loop)
             try door.open()
             if let bus {
-                listenForLogins(ControlDoor(DaemonConnectionPool(configuration)), in: loop)
                 try serve(door, on: bus)
+                listenForLogins(ControlDoor(DaemonConnectionPool(configuration)))
             } else {
                 try listen(door)
             }

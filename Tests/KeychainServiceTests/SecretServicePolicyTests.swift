@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("collection work", 1), ("\nschema a", 2), ("# fine\nallow login /usr/bin/a", 2), ("collection a-b nobody", 1),
+        ("collection work", 1), ("collection default nobody", 1),
+        ("\nschema a", 2), ("# fine\nallow login /usr/bin/a", 2), ("collection a-b nobody", 1),
         ("schema \"\" nobody", 1), ("schema s nobody /usr/bin/a", 1), ("schema s evolution", 1),
         ("schema s /a\n\nschema s /b", 3), ("schema \"s /a", 1), ("schema \"s\\", 1), ("schema s /a\"b", 1),
         ("schema \"s\"x /a", 1),

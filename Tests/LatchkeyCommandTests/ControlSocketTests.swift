@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// gnome-keyring's control socket, spoken as pam_gnome_keyring speaks it (the module itself:
@@ -10,7 +11,12 @@ import Testing
 struct ControlSocketTests {
     private let scene: SecretServiceScene
 
-    init() throws { scene = try SecretServiceScene(runtime: true) }
+    init() throws {
+        scene = try SecretServiceScene(withControl: true)
+        #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: socket) })
+    }
+
+    private var socket: String { scene.programs.home + "/runtime/keyring/control" }
 
     private static let client = """
         import os, socket, struct, sys
@@ -33,7 +39,9 @@ struct ControlSocketTests {
                 more = s.recv(8 - len(answer))
                 if not more: return answer
                 answer += more
-            assert answer[:4] == struct.pack('>I', 8), answer
+            # Behind the result of INITIALIZE stands how many variables follow.
+            more = {8: b'', 12: struct.pack('>I', 0)}[struct.unpack('>I', answer[:4])[0]]
+            assert not more or s.recv(4) == more
             return struct.unpack('>I', answer[4:])[0]
         def ask(op, *words): return said(b'\\0' + message(op, *words))
 
@@ -44,56 +52,73 @@ struct ControlSocketTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test func theLoginsPasswordOpensIt() throws {
+    private func addSlot(_ login: String) throws {
+        try scene.setPasscode("the passcode")
+        let added = try scene.programs.run(
+            BuiltPrograms.latchkey, ["slot", "add", "login"], input: Data("the passcode\n\(login)\n".utf8))
+        #expect(added.status == 0, "\(added.errors)")
+    }
+
+    private var failedAttempts: Int? {
+        get throws { try scene.programs.status()["failedAttempts"] as? Int }
+    }
+
+    @Test func theLoginsPasswordOpensItAndIsFollowed() throws {
         // Nothing is closed where there is no passcode.
-        try script("assert ask(1, b'whatever') == DONE\nassert ask(0, b'DISPLAY=:0') == DONE")
-        try scene.setPasscode("words of the login")
+        try script("assert ask(1, b'whatever') == DONE\nassert said(b'\\0' + message(0, b'\\0\\0')) == DONE")
+        try addSlot("login words")
         try scene.lock()
         try script("assert ask(1, b'') == DENIED\nassert ask(1, b'other words') == DENIED")
         #expect(try scene.isLocked)
-        #expect(try scene.programs.status()["failedAttempts"] as? Int == 1)
+        #expect(try failedAttempts == 1)
         // A byte at a time, and nobody else waits meanwhile.
         try script(
             """
             slow = connected()
             slow.send(b'\\0')
             assert ask(3) == DENIED
-            for byte in message(1, b'words of the login'): slow.send(bytes([byte]))
+            for byte in message(1, b'login words'): slow.send(bytes([byte]))
             assert slow.recv(8) == struct.pack('>II', 8, DONE)
             """)
         #expect(try !scene.isLocked)
-        // It follows a new password.
         try script(
             """
             assert ask(2, b'wrong', b'new words') == DENIED
-            assert ask(2, b'words of the login', b'') == DENIED
+            assert ask(2, b'login words', b'') == DENIED
+            assert ask(2, b'login words', b'new words') == DONE
             """)
-        try scene.unlock("words of the login")
-        try script("assert ask(2, b'words of the login', b'new words') == DONE")
         try scene.lock()
         try script("assert ask(1, b'new words') == DONE")
         #expect(try !scene.isLocked)
-    }
-
-    /// Where it has a slot of its own the passcode stays what it is.
-    @Test func theSlotOfTheLoginIsWhatIsOpenedAndFollows() throws {
-        try scene.setPasscode("the passcode")
-        let added = try scene.programs.run(
-            BuiltPrograms.latchkey, ["slot", "add", "login"], input: Data("the passcode\nlogin words\n".utf8))
-        #expect(added.status == 0, "\(added.errors)")
-        try scene.lock()
-        try script("assert ask(1, b'the passcode') == DENIED")
-        try script("assert ask(1, b'login words') == DONE")
-        #expect(try !scene.isLocked)
-        try script("assert ask(2, b'login words', b'other login words') == DONE")
-        try scene.lock()
-        try script("assert ask(1, b'other login words') == DONE")
+        // The passcode stays what it is.
         try scene.lock()
         try scene.unlock("the passcode")
     }
 
+    /// A login that knows no passcode of ours would make the person wait at it.
+    @Test func whatIsNoLoginsSlotIsNoAttempt() throws {
+        try scene.setPasscode("the passcode")
+        try scene.lock()
+        try script("for _ in range(4): assert ask(1, b'login words') == DENIED")
+        try script("assert ask(2, b'login words', b'new words') == DENIED\nassert ask(1, b'the passcode') == DENIED")
+        #expect(try failedAttempts == 0)
+    }
+
+    /// Nor one that root has changed, more than three times.
+    @Test func aStalePasswordIsTriedThreeTimes() throws {
+        try addSlot("login words")
+        // Open it is left alone.
+        try script("assert ask(1, b'stale words') == DONE")
+        try scene.lock()
+        try script("for n in range(6): assert ask(1, b'stale words %d' % n) == DENIED")
+        #expect(try failedAttempts == 3)
+        try script("assert ask(2, b'stale', b'new words') == DENIED")
+        try scene.unlock("the passcode")
+        #expect(try failedAttempts == 0)
+    }
+
     @Test func whatIsNoRequestGetsNoAnswerAndHarmsNobody() throws {
-        try scene.setPasscode("words")
+        try addSlot("words")
         try scene.lock()
         try script(
             """
@@ -103,6 +128,7 @@ struct ControlSocketTests {
             assert said(b'\\0' + message(7)) == NOTHING
             assert said(b'\\0' + message(1)) == NOTHING
             assert said(b'\\0' + message(1, b'words', b'more')) == NOTHING
+            assert said(b'\\0' + message(2, b'words')) == NOTHING
             assert said(b'\\0' + struct.pack('>I', 4)) == NOTHING
             assert said(b'\\0' + struct.pack('>I', 0x7fffffff) + b'x' * 100) == NOTHING
             assert said(b'\\0' + struct.pack('>III', 12, 1, 0xffffffff)) == NOTHING
@@ -131,25 +157,21 @@ struct ControlSocketTests {
     /// gnome-keyring's own socket is left alone.
     @Test func ofAnotherThatListensNothingIsTaken() throws {
         scene.end()
-        let runtime = try #require(scene.programs.environment["XDG_RUNTIME_DIR"])
-        try? FileManager.default.removeItem(atPath: runtime + "/keyring/control")
-        try FileManager.default.createDirectory(
-            atPath: runtime + "/keyring", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let other = try scene.programs.shell(
-            """
-            python3 -c "
-            import socket, time
-            s = socket.socket(socket.AF_UNIX); s.bind('\(runtime)/keyring/control'); s.listen()
-            open('\(runtime)/listens', 'w')
+        try FileManager.default.removeItem(atPath: socket)
+        let server = """
+            import socket
+            s = socket.socket(socket.AF_UNIX); s.bind('\(socket)'); s.listen()
+            open('\(socket).ready', 'w')
             s.settimeout(120)
             c, _ = s.accept()
-            c, _ = s.accept()
             c.sendall(b'theirs')
-            " > /dev/null 2>&1 &
-            while [ ! -e '\(runtime)/listens' ]; do sleep 0.05; done
-            """)
-        #expect(other.status == 0, "\(other.errors)")
+            """
+        let other = scene.programs.start("/usr/bin/python3", ["-c", server], changing: [:])
+        try other.runUnmasked()
+        defer { other.killNow() }
+        #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: socket + ".ready") })
         try scene.startService()
+        // Nor was it connected to: it answers the first who comes.
         try script("assert connected().recv(6) == b'theirs'")
     }
 }

@@ -76,6 +76,22 @@ struct SecretServicePolicyEndToEndTests {
         try script("assert len(service.SearchItems({'name': 'one'})[0]) == 1")
     }
 
+    /// What a person stored in the place is none of the caller's to replace.
+    @Test func whatIsKeptIsNotReplacedByAnotherSchema() throws {
+        #expect(try scene.programs.latchkey("set", "mail", "alice", input: Data("hers".utf8)).status == 0)
+        try write("schema org.freedesktop.Secret.Generic /usr/bin/secret-tool\n")
+        try script(
+            """
+            names = {'xdg:schema': 'com.any', 'service': 'mail', 'username': 'alice'}
+            names = dbus.Dictionary(names, signature='ss')
+            s = session()
+            login = at(LOGIN, S + 'Collection')
+            made, _ = login.CreateItem(props(S + 'Item.Attributes', names), secret(s, b'theirs'), True)
+            assert bytes(at(made, S + 'Item').GetSecret(s)[2]) == b'theirs'
+            """)
+        #expect(try scene.programs.latchkey("get", "mail", "alice").text == "hers")
+    }
+
     @Test func aCollectionIsNotThereForOthers() throws {
         try store()
         try write("collection login /usr/bin/secret-tool\n")
@@ -130,6 +146,8 @@ struct SecretServicePolicyEndToEndTests {
         let refused = try scene.client("/usr/bin/secret-tool", ["lookup"] + place)
         #expect(refused.status != 0 && refused.text.isEmpty)
         #expect(refused.errors.contains("secret-service.policy, line 2: "), "\(refused.errors)")
+        // But to close everything is nobody's to be kept from.
+        try script("service.LockService()")
         try write("schema com.example.Other nobody\n")
         #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "the kept value")
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)

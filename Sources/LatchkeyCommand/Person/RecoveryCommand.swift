@@ -51,7 +51,7 @@ struct RecoveryMakeCommand: Verb {
         try show(code, on: console)
         let attempts = try confirm(at: door, &input, console)
         try hide(after: attempts, on: console)
-        if try reach.state.counter.tpm != nil {
+        if reach.state.counter.tpm != nil {
             console.note(
                 "A TPM counts for this keychain: backups from before open with the code from before alone. Make a new one "
                     + "now (`latchkey backup`), or keep both codes.")

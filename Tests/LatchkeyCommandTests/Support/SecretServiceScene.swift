@@ -9,9 +9,12 @@ final class SecretServiceScene {
     let session: PrivateSession
     private(set) var service = Process()
 
-    /// - Parameter runtime: with an XDG_RUNTIME_DIR, and so gnome-keyring's control socket.
-    init(runtime: Bool = false) throws {
-        programs = try BuiltPrograms(runtime: runtime)
+    private let arguments: [String]
+
+    /// - Parameter withControl: with gnome-keyring's control socket.
+    init(withControl: Bool = false) throws {
+        programs = try BuiltPrograms(runtime: withControl)
+        arguments = withControl ? ["--control"] : []
         session = try PrivateSession()
         try startService()
     }
@@ -20,7 +23,7 @@ final class SecretServiceScene {
 
     func startService() throws {
         service = programs.start(
-            "\(BuiltPrograms.folder)/latchkey-secret-service", [],
+            "\(BuiltPrograms.folder)/latchkey-secret-service", arguments,
             changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
         service.standardError = FileHandle.nullDevice
         try service.runUnmasked()
