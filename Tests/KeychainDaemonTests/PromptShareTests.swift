@@ -65,6 +65,8 @@ import Testing
         for _ in 0..<5 { calls.begin(daemon) }
         try wait("three are turned away") { calls.ended.count == 3 }
         #expect(calls.ended.allSatisfy { $0?.status == .interactionNotAllowed })
+        // Who is at work on it may not have come to the person yet.
+        try wait("one is asked") { person.asked.count == 1 }
         #expect(daemon.promptCount == 2 && person.asked.count == 1)
         let shell = try TerminalShell()
         let done = daemon.folder.path("done")
