@@ -99,11 +99,11 @@ package final class ControlDoor: Sendable {
             switch request {
             case .initialize: return .done
             case .unlock(let password):
-                return try unlessThereIsNothingToDo(forWhomItIsOpen: true, [password]) { door throws(KeychainError) in
+                return try attempt(with: [password], whereOpen: .isDone) { door throws(KeychainError) in
                     try door.unlock(byLogin: password)
                 }
             case .change(let old, let new):
-                return try unlessThereIsNothingToDo(forWhomItIsOpen: false, [old, new]) { door throws(KeychainError) in
+                return try attempt(with: [old, new], whereOpen: .goesOn) { door throws(KeychainError) in
                     try door.changeLogin(from: old, to: new)
                 }
             // Other programs are served besides; `latchkey lock` locks.
@@ -117,16 +117,23 @@ package final class ControlDoor: Sendable {
         }
     }
 
-    /// - Parameter isDone: whether nothing is to be done where the keychain is open.
-    private func unlessThereIsNothingToDo(
-        forWhomItIsOpen isDone: Bool, _ passwords: [SharedSecret],
+    /// What a request comes to where everything is open already.
+    private enum OpenCase {
+        case isDone
+        case goesOn
+    }
+
+    private func attempt(
+        with passwords: [SharedSecret], whereOpen: OpenCase,
         _ body: (RemotePersonDoor) throws(KeychainError) -> Void
     ) throws(KeychainError) -> ControlResult {
         // Has the daemon start, where none runs.
         guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return .done }
         let door = try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
         let state = try door.state()
-        if isDone, state.isOpenForPrograms, state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) { return .done }
+        if whereOpen == .isDone, state.isOpenForPrograms, state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
+            return .done
+        }
         // A login without a password is no attempt.
         guard !passwords.contains(where: { $0.bytes.count == 0 }), state.failedAttempts < Self.mostFailures,
             try door.slots().contains(where: { $0.kind == "login" })

@@ -10,14 +10,15 @@ package final class PolicyFile {
 
     package init(_ path: String) { self.path = path }
 
-    /// `latchkey/secret-service.policy` below $XDG_CONFIG_HOME, or ~/.config; nil for a user
-    /// without a home.
+    /// `latchkey/secret-service.policy` below $XDG_CONFIG_HOME, or ~/.config, also where only
+    /// $HOME says what ~ is; nil where nothing does, and nobody could have written one.
     package static func ofUser() -> PolicyFile? {
         let config: String?
         if let home = ProcessEnvironment.variable("XDG_CONFIG_HOME"), home.hasPrefix("/") {
             config = home
         } else {
-            config = ProcessEnvironment.passwdHome.map { $0 + "/.config" }
+            let home = ProcessEnvironment.passwdHome ?? ProcessEnvironment.variable("HOME")
+            config = home.map { $0 + "/.config" }
         }
         return config.map { PolicyFile("\($0)/latchkey/\(name)") }
     }

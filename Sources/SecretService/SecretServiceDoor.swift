@@ -9,8 +9,8 @@ package import MessageBus
 ///
 /// A collection is an access group, an item a generic or internet password with lookup
 /// attributes; see FORMATS.md, "Items of the Secret Service". Every client of the bus sees
-/// every collection, as with gnome-keyring: the bus names callers by a bare process
-/// number, on which nothing can be built.
+/// every collection, as with gnome-keyring, but for what a ``SecretServicePolicy`` keeps:
+/// the bus names callers by a bare process number, on which nothing more can be built.
 ///
 /// While the keychain is locked, searches find items without telling their names, what
 /// there is of collections can be read, and everything else is IsLocked at once. A client
