@@ -35,15 +35,20 @@ package final class ControlDoor: Sendable {
     /// its own: Argon2id takes its time, and a login waits for nobody else.
     package func serve(_ listener: StreamListener) throws(SystemCallError) {
         try BackgroundThread.start { [self] in
-            while true {
-                do throws(SystemCallError) {
-                    _ = try waitForAny(of: [listener.descriptor])
-                    try accept(from: listener)
-                } catch {
-                    // There are no more descriptors, say: there may be in a second.
-                    pause()
-                }
-            }
+            while true { takeWhatComes(from: listener) }
+        }
+    }
+
+    /// Inlined into the endless loop it is what the optimizer of Swift 6.3.1 never comes to
+    /// the end of (its loop-invariant code motion).
+    @inline(never)
+    private func takeWhatComes(from listener: StreamListener) {
+        do throws(SystemCallError) {
+            _ = try waitForAny(of: [listener.descriptor])
+            try accept(from: listener)
+        } catch {
+            // There are no more descriptors, say: there may be in a second.
+            pause()
         }
     }
 
