@@ -29,26 +29,60 @@ package struct HelperKeychain: Sendable {
 
     // MARK: Looking
 
-    /// The items of a class that have all of these attributes; without those that ask for
-    /// a person, whom no helper disturbs.
-    func items(_ itemClass: ItemClass, _ wanted: [(AttributeCode, RawValue)]) throws(KeychainError) -> [HelperItem] {
-        let query =
-            base(itemClass) + Self.named(wanted) + [
-                ("sync", .string("syna")), ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
-                ("m_Limit", .string("m_LimitAll")), ("u_AuthUI", .string("u_AuthUIS")),
-            ]
-        return try rows(query).map { HelperItem($0) }
+    /// Items of a class that have all of these attributes; without those that ask for a
+    /// person, whom no helper disturbs.
+    struct Wanted {
+        let itemClass: ItemClass
+        let attributes: [(AttributeCode, RawValue)]
+
+        init(_ itemClass: ItemClass, _ attributes: [(AttributeCode, RawValue)]) {
+            (self.itemClass, self.attributes) = (itemClass, attributes)
+        }
+    }
+
+    func items(_ wanted: Wanted) throws(KeychainError) -> [HelperItem] {
+        try rows(query(wanted)).map { HelperItem($0) }
+    }
+
+    /// What there is of each, by one call.
+    func items(ofEach wanted: [Wanted]) throws(KeychainError) -> [[HelperItem]] {
+        guard let first = wanted.first else { return [] }
+        let found = try transport.copyEach(wanted.map { QueryDictionary(query($0)) })
+        // Why there is nothing at all, a search that is alone says.
+        if found.allSatisfy(\.isEmpty) { _ = try rows(query(first)) }
+        return found.map { $0.map { HelperItem($0) } }
+    }
+
+    private func query(_ wanted: Wanted) -> Pairs {
+        base(wanted.itemClass) + Self.named(wanted.attributes) + [
+            ("sync", .string("syna")), ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
+            ("m_Limit", .string("m_LimitAll")), ("u_AuthUI", .string("u_AuthUIS")),
+        ]
     }
 
     /// - Throws: `errSecItemNotFound` where it has gone meanwhile.
     func value(of item: HelperItem) throws(KeychainError) -> SharedSecret {
+        let answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(valueQuery(item))))
+        return answer.rows.first?.value ?? SharedSecret(SecretBytes(count: 0))
+    }
+
+    /// The value with what stands beside the item, by one call; nil where the item has gone
+    /// meanwhile.
+    func value(
+        of item: HelperItem, and beside: Wanted
+    ) throws(KeychainError) -> (value: SharedSecret, beside: [HelperItem])? {
+        let found = try transport.copyEach([valueQuery(item), query(beside)].map { QueryDictionary($0) })
+        guard let row = found[0].first else { return nil }
+        return (row.value ?? SharedSecret(SecretBytes(count: 0)), found[1].map { HelperItem($0) })
+    }
+
+    private func valueQuery(_ item: HelperItem) -> Pairs {
         var query: Pairs = [
             ("class", .string(item.itemClass.rawValue)), ("v_PersistentRef", .data(item.reference)),
             ("r_Data", .bool(true)), ("u_AuthUI", .string("u_AuthUIF")),
         ]
         if let group { query.append(("u_LatchkeyGroup", .string(group))) }
-        let answer = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
-        return answer.rows.first?.value ?? SharedSecret(SecretBytes(count: 0))
+        return query
     }
 
     private func rows(_ query: Pairs) throws(KeychainError) -> [AnswerRow] {

@@ -7,10 +7,13 @@ package import SwiftProtobuf
 /// The protocol's version; a connection agrees on one in the hello.
 package enum ProtocolVersion {
     package static let lowest: UInt32 = 1
-    package static let highest: UInt32 = 2
+    package static let highest: UInt32 = 3
     /// The first that knows calls in a person's name: an older daemon would answer
     /// them for the program's own groups.
     package static let deputies: UInt32 = 2
+    /// The first that knows several searches in one request: an older daemon would end the
+    /// connection.
+    package static let severalSearches: UInt32 = 3
 }
 
 /// A message that does not decode, or decodes to something impossible; it ends

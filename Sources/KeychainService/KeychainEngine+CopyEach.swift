@@ -15,7 +15,7 @@ extension KeychainEngine {
         for (index, search) in searches.enumerated() {
             do throws(KeychainError) {
                 try perform(
-                    KeychainRequest(.copy, query: Self.askingNobody(search)), for: authorization
+                    KeychainRequest(.copy, query: search.askingNobody), for: authorization
                 ) { _ throws(KeychainError) in
                 } emit: { row throws(KeychainError) in
                     var row = row
@@ -28,13 +28,5 @@ extension KeychainEngine {
         }
     }
 
-    private static let interaction = "u_AuthUI"
     private static let asksNobody = KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
-
-    private static func askingNobody(_ search: QueryDictionary) -> QueryDictionary {
-        guard search[interaction] == nil else { return search }
-        var search = search
-        search.append(.text(interaction), .string("u_AuthUIF"))
-        return search
-    }
 }

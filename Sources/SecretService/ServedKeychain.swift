@@ -20,26 +20,6 @@ final class ServedKeychain: KeychainTransport {
         return try keychain.perform(request)
     }
 
-    /// Several searches in as few requests as will do; the rows of each in their order.
-    func copyEach(_ searches: [QueryDictionary]) throws(KeychainError) -> [[AnswerRow]] {
-        var found: [[AnswerRow]] = []
-        var rest = searches[...]
-        while !rest.isEmpty {
-            let together = Array(rest.prefix(KeychainRequest.mostSearches))
-            rest = rest.dropFirst(together.count)
-            var answers: [[AnswerRow]] = Array(repeating: [], count: together.count)
-            for row in try perform(KeychainRequest(.copyEach(together))).rows {
-                // Whatever answers more than it was asked is no keychain of ours.
-                guard answers.indices.contains(row.search) else {
-                    throw KeychainError(.internalComponent, reason: .internalFault(what: "an answer to another search"))
-                }
-                answers[row.search].append(row)
-            }
-            found += answers
-        }
-        return found
-    }
-
     func changes(
         after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
     ) throws(KeychainError) -> ChangeBatch? {

@@ -95,32 +95,33 @@ package struct DockerCredentials {
     /// The accounts of docker's own, by server.
     package func list() throws(KeychainError) -> [(url: String, username: String)] {
         let schema = LookupAttributes([.init(name: "xdg:schema", value: ItemOrigin.dockerSchema)]) ?? .none
-        var accounts: [String: String] = [:]
-        for itemClass in [ItemClass.internetPassword, .genericPassword] {
-            for wanted in [[Self.creator], [(AttributeCode.lookup, RawValue.data(schema.encoded))]] {
-                for item in try keychain.items(itemClass, wanted) where item.origin == .docker {
-                    accounts[DockerServer.url(of: item)] = item.account
-                }
+        let wanted = [ItemClass.internetPassword, .genericPassword].flatMap { itemClass in
+            [[Self.creator], [(AttributeCode.lookup, RawValue.data(schema.encoded))]].map { attributes in
+                HelperKeychain.Wanted(itemClass, attributes)
             }
+        }
+        var accounts: [String: String] = [:]
+        for item in try keychain.items(ofEach: wanted).joined() where item.origin == .docker {
+            accounts[DockerServer.url(of: item)] = item.account
         }
         return accounts.sorted { $0.key < $1.key }.map { (url: $0.key, username: $0.value) }
     }
 
     /// docker's own before a person's, then what was changed last.
     private func matches(_ server: DockerServer) throws(KeychainError) -> [HelperItem] {
-        var found: [HelperItem] = []
+        var wanted: [HelperKeychain.Wanted] = []
         if let place = server.place {
-            found += try keychain.items(.internetPassword, [(.server, .string(place.server.host))])
+            wanted.append(.init(.internetPassword, [(.server, .string(place.server.host))]))
         }
         for service in [server.url, server.place?.server.text].compactMap({ $0 }) {
-            found += try keychain.items(.genericPassword, [(.service, .string(service))])
+            wanted.append(.init(.genericPassword, [(.service, .string(service))]))
         }
         let lookup = LookupAttributes([
             .init(name: "xdg:schema", value: ItemOrigin.dockerSchema), .init(name: "server", value: server.url),
         ])
-        if let lookup { found += try keychain.items(.genericPassword, [(.lookup, .data(lookup.encoded))]) }
+        if let lookup { wanted.append(.init(.genericPassword, [(.lookup, .data(lookup.encoded))])) }
         var known: Set<[UInt8]> = []
-        return found.filter { item in
+        return try keychain.items(ofEach: wanted).joined().filter { item in
             let isMeant =
                 item.origin == .docker
                 ? DockerServer.url(of: item).hasSameBytes(as: server.url) : server.isMeant(by: item)

@@ -152,18 +152,16 @@ package struct GitCredentials {
 
     private func matches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
         let owner: [(AttributeCode, RawValue)] = request.username.map { [(.account, .string($0))] } ?? []
-        var found: [GitMatch] = []
+        var wanted: [HelperKeychain.Wanted] = []
         if request.place.attributes != nil {
-            let there = try keychain.items(
-                .internetPassword, [(.server, .string(request.place.server.host))] + owner)
-            found = there.compactMap { GitMatch($0, request) }
+            wanted.append(.init(.internetPassword, [(.server, .string(request.place.server.host))] + owner))
         }
-        var generic: [GitMatch] = []
-        for service in GitMatch.services(for: request) {
-            generic += try keychain.items(.genericPassword, [(.service, .string(service))] + owner).compactMap {
-                GitMatch($0, request)
-            }
+        wanted += GitMatch.services(for: request).map {
+            .init(.genericPassword, [(.service, .string($0))] + owner)
         }
+        let all = try keychain.items(ofEach: wanted).joined().compactMap { GitMatch($0, request) }
+        var found = all.filter { $0.item.itemClass == .internetPassword }
+        let generic = all.filter { $0.item.itemClass == .genericPassword }
         // What a person named after the server may be for something else, where there is a
         // password for the server itself.
         found += found.isEmpty ? generic : generic.filter { $0.item.origin == .git }
@@ -173,7 +171,7 @@ package struct GitCredentials {
     /// What git-credential-libsecret stored where its place was taken, or had no host.
     private func filedElsewhere(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
         guard let lookup = request.lookup else { return [] }
-        return try keychain.items(.genericPassword, [(.lookup, .data(lookup.encoded))]).compactMap {
+        return try keychain.items(.init(.genericPassword, [(.lookup, .data(lookup.encoded))])).compactMap {
             GitMatch(filedElsewhere: $0, request)
         }
     }
@@ -181,18 +179,15 @@ package struct GitCredentials {
     /// What an item holds; nil where git cannot be told of it.
     private mutating func held(_ match: GitMatch) throws(KeychainError) -> HeldCredential? {
         let item = match.item
-        let value: SharedSecret
-        do throws(KeychainError) { value = try keychain.value(of: item) } catch {
-            guard error.status == .itemNotFound else { throw error }
+        guard let (value, beside) = try keychain.value(of: item, and: wantedBeside(item)), value.bytes.count > 0 else {
             return nil
         }
-        guard value.bytes.count > 0 else { return nil }
         guard let held = HeldCredential(value, of: match) else {
             notes.append("an item of that server has several lines or a byte 0, which git cannot be told.")
             return nil
         }
         guard item.origin == .git, held.isPlain else { return held }
-        return HeldCredential(secret: held.secret, extras: try extras(of: item), isPlain: true)
+        return HeldCredential(secret: held.secret, extras: try extras(of: item, in: beside), isPlain: true)
     }
 
     /// A name with a line of its own would be read as another key.
@@ -206,13 +201,17 @@ package struct GitCredentials {
 
     /// The item with the end and the token of a password.
     private func beside(_ item: HelperItem) throws(KeychainError) -> [HelperItem] {
-        try keychain.items(
+        try keychain.items(wantedBeside(item))
+    }
+
+    private func wantedBeside(_ item: HelperItem) -> HelperKeychain.Wanted {
+        .init(
             .genericPassword, [(.service, .string(GitMatch.serviceBeside(item))), (.account, .string(item.account))])
     }
 
-    private func extras(of item: HelperItem) throws(KeychainError) -> GitExtras {
+    private func extras(of item: HelperItem, in beside: [HelperItem]) throws(KeychainError) -> GitExtras {
         // What was written before the password belongs to another one.
-        guard let beside = try beside(item).first, beside.modified >= item.modified else { return GitExtras() }
+        guard let beside = beside.first, beside.modified >= item.modified else { return GitExtras() }
         let value = try keychain.value(of: beside)
         do throws(CredentialLines.Flaw) { return GitExtras(try CredentialLines(value)) } catch { return GitExtras() }
     }

@@ -1,0 +1,99 @@
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+import Synchronization
+import Testing
+
+/// Several searches in one call, of a daemon that knows it and of one that does not.
+@Suite struct SeveralSearchesTests {
+    private let keychain: EngineUnderTest
+
+    init() throws {
+        keychain = try EngineUnderTest()
+        for account in ["one", "two"] {
+            _ = try keychain.call(
+                .add,
+                [
+                    ("class", .string("genp")), ("svce", .string("service")), ("acct", .string(account)),
+                    ("agrp", .string("group.a")),
+                ], value: "value of \(account)")
+        }
+    }
+
+    private func search(_ account: String, _ more: [(String, RawValue)] = []) -> QueryDictionary {
+        QueryDictionary(
+            [
+                ("class", .string("genp")), ("svce", .string("service")), ("acct", .string(account)),
+                ("r_Attributes", .bool(true)),
+            ] + more)
+    }
+
+    private func accounts(_ found: [[AnswerRow]]) -> [[String?]] {
+        found.map { $0.map { $0.attributes[.account]?.string } }
+    }
+
+    @Test(arguments: [ProtocolVersion.deputies, ProtocolVersion.severalSearches])
+    func eachIsAnswered(_ version: UInt32) throws {
+        let daemon = PlayedDaemon(keychain, speaking: version)
+        let found = try daemon.copyEach([search("two"), search("nobody"), search("one")])
+        #expect(accounts(found) == [["two"], [], ["one"]])
+        #expect(daemon.calls == (version == ProtocolVersion.severalSearches ? 1 : 3))
+    }
+
+    @Test func whatFailsIsTheCallsFailure() throws {
+        for version in [ProtocolVersion.deputies, ProtocolVersion.severalSearches] {
+            let daemon = PlayedDaemon(keychain, speaking: version)
+            let notMine = search("one", [("agrp", .string("group.of.another"))])
+            #expect(throws: KeychainError.self) { try daemon.copyEach([search("one"), notMine]) }
+        }
+    }
+
+    @Test func manyAreSeveralRequests() throws {
+        let daemon = PlayedDaemon(keychain, speaking: ProtocolVersion.highest)
+        let count = KeychainRequest.mostSearches + 1
+        let found = try daemon.copyEach((0..<count).map { search($0 == count - 1 ? "two" : "one") })
+        #expect(accounts(found) == Array(repeating: ["one"], count: count - 1) + [["two"]])
+        #expect(daemon.calls == 2)
+    }
+}
+
+/// A daemon of that protocol: it ends a connection on what it does not know.
+private final class PlayedDaemon: KeychainTransport {
+    private let engine: EmbeddedKeychain
+    private let version: UInt32
+    private let count = Mutex(0)
+
+    init(_ keychain: EngineUnderTest, speaking version: UInt32) {
+        engine = EmbeddedKeychain(keychain.engine, entitlements: keychain.entitlements)
+        self.version = version
+    }
+
+    var calls: Int { count.withLock { $0 } }
+
+    func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        count.withLock { $0 += 1 }
+        if case .copyEach = request.operation, version < ProtocolVersion.severalSearches {
+            throw KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: false))
+        }
+        return try engine.perform(request)
+    }
+
+    func session() throws(KeychainError) -> SessionInformation {
+        var session = try engine.session()
+        session.protocolVersion = version
+        return session
+    }
+
+    func changes(
+        after position: ChangePosition, in scope: ChangeScope, orUntil cancelled: EventSignal
+    ) throws(KeychainError) -> ChangeBatch? {
+        try engine.changes(after: position, in: scope, orUntil: cancelled)
+    }
+
+    func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
+        try engine.authenticationSession()
+    }
+
+    func deviceStates() throws(KeychainError) -> any DeviceStates { try engine.deviceStates() }
+}
