@@ -35,15 +35,19 @@ package final class ControlDoor: Sendable {
     /// its own: Argon2id takes its time, and a login waits for nobody else.
     package func serve(_ listener: StreamListener) throws(SystemCallError) {
         try BackgroundThread.start { [self] in
-            while true {
-                do throws(SystemCallError) {
-                    _ = try waitForAny(of: [listener.descriptor])
-                    try accept(from: listener)
-                } catch {
-                    // There are no more descriptors, say: there may be in a second.
-                    pause()
-                }
-            }
+            while true { takeSome(from: listener) }
+        }
+    }
+
+    // Inlined, it would keep the optimiser of Swift 6.3.1 for ever at the loop that has no end.
+    @inline(never)
+    private func takeSome(from listener: StreamListener) {
+        do throws(SystemCallError) {
+            _ = try waitForAny(of: [listener.descriptor])
+            try accept(from: listener)
+        } catch {
+            // There are no more descriptors, say: there may be in a second.
+            pause()
         }
     }
 
