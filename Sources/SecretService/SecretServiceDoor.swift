@@ -167,6 +167,8 @@ package final class SecretServiceDoor: BusObjects {
         case .item(let place) where named(call, SecretServiceNames.item): return try answer(call, of: place)
         case .session(let session) where named(call, SecretServiceNames.session):
             guard call.member == "Close" else { break }
+            // Nobody ends another's; to others it is not there.
+            guard session.owner == call.sender else { throw .noObject(call.path) }
             sessions[session.path] = nil
             return []
         case .prompt(let path) where named(call, SecretServiceNames.prompt): return try answer(call, ofPrompt: path)
