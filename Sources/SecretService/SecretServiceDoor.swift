@@ -48,7 +48,7 @@ package final class SecretServiceDoor: BusObjects {
         programDirectories: [String], policy: PolicyFile?, clock: any KeychainClock = SystemClock()
     ) {
         self.policy = policy
-        let served = ServedKeychain(keychain)
+        let served = ServedKeychain(keychain, clock: clock)
         (self.keychain, self.loop, self.clock) = (served, loop, clock)
         self.followed = followed
         book = CollectionBook(served)
