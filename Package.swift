@@ -380,8 +380,9 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "SecretServiceItems", "Displays", "fault-client", "latchkey", "latchkeyd",
-                "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service", "confinement-probe",
-                "security-key-hands", "bus-probe", "git-credential-latchkey", "docker-credential-latchkey",
+                "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service",
+                "confinement-probe", "security-key-hands", "bus-probe", "git-credential-latchkey",
+                "docker-credential-latchkey",
             ],
             resources: [.copy("Fixtures")]),
         tests(

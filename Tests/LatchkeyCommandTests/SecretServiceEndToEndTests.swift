@@ -379,7 +379,9 @@ struct SecretServiceEndToEndTests {
 
     @Test func whatAPersonRenamesIsFoundByItsNewNames() throws {
         let names = ["service", "mail", "username", "alice", "colour", "red"]
-        #expect(try scene.client("/usr/bin/secret-tool", ["store", "--label=L"] + names, typed: "the value").status == 0)
+        let stored = try scene.client(
+            "/usr/bin/secret-tool", ["store", "--label=L"] + names, typed: "the value")
+        #expect(stored.status == 0, "\(stored.errors)")
         let edited = try programs.latchkey("edit", "mail", "alice", "--to-service", "post", "--to-account", "bob")
         #expect(edited.status == 0, "\(edited.errors)")
         #expect(try scene.secretTool("lookup", "username", "alice").status == 1)

@@ -146,7 +146,8 @@ struct SecretServiceLossTests {
                 if try killSome(kill) { done += 1 }
             }
             let told = try running.map { try $0.finish() }
-            #expect(done == kills && told.allSatisfy { $0.acknowledged.count > items / 4 }, "\(told.map(\.acknowledged.count))")
+            let counts = told.map(\.acknowledged.count)
+            #expect(done == kills && counts.allSatisfy { $0 > items / 4 }, "\(counts)")
             books += told
             // What is read next comes from the disk.
             try killAll()

@@ -149,6 +149,26 @@ struct SecretServicePromptTests {
         again.waitUntilExit()
     }
 
+    /// Also where it never had it shown.
+    @Test func aClientThatEndsLeavesNoPromptBehind() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let asking = try terminal.start(
+            programs, program: "/usr/bin/python3",
+            arguments: ["-c", SecretServiceScene.objects + "print(service.Unlock([LOGIN])[1], flush=True)"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])
+        #expect(terminal.shows("/org/freedesktop/secrets/prompt/"), "\(terminal.shown)")
+        asking.waitUntilExit()
+        let path = terminal.shown.trimmingCharacters(in: .whitespacesAndNewlines)
+        let after = try scene.python(
+            SecretServiceScene.objects + """
+                refused('org.freedesktop.DBus.Error.UnknownMethod',
+                        at(dbus.ObjectPath('\(path)'), 'org.freedesktop.DBus.Introspectable').Introspect)
+                print('gone')
+                """)
+        #expect(after.text == "gone\n", "\(after.text)\(after.errors)")
+        #expect(prompts().isEmpty)
+    }
+
     @Test func twoClientsAreOpenedByOneOfTheirPrompts() throws {
         let (one, other) = (try PseudoTerminal(columns: 80, rows: 24), try PseudoTerminal(columns: 80, rows: 24))
         let (first, second) = (try lookUp(on: one), try lookUp(on: other))

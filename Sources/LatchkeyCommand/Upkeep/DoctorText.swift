@@ -99,7 +99,8 @@ struct DoctorText: Sendable {
         if let failed = report.auditFailedSince {
             let since = Timestamp(secondsSince2001: failed).text.map { " since \($0)" } ?? ""
             lines.append(
-                "Who reads what cannot be recorded\(since): see that the disk has room and that the folder can be written.")
+                "Who reads what cannot be recorded\(since): see that the disk has room and that the folder can be "
+                    + "written.")
         }
         return lines.isEmpty ? ["Nothing to do."] : lines
     }
