@@ -197,7 +197,7 @@ let package = Package(
             "LatchkeyCommand",
             [
                 "CredentialHelpers", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-                "OneTimePasswords", arguments,
+                "OneTimePasswords", "SecretServiceItems", arguments,
             ]),
         // Import and export, apart from the commands that every script calls.
         room(
@@ -253,7 +253,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "fault-client",
-            dependencies: ["KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol"],
+            dependencies: [
+                "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices",
+            ],
             path: "Tests/Support/fault-client", swiftSettings: house),
         // As latchkey-hardware, with security keys of software.
         .target(name: "CSocketKeys", dependencies: ["CLatchkeyFIDO"], path: "Tests/Support/CSocketKeys"),
@@ -377,9 +379,10 @@ let package = Package(
             [
                 "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
-                "KeychainTestSupport", "Displays", "fault-client", "latchkey", "latchkeyd", "latchkey-enclave",
-                "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service", "confinement-probe",
-                "security-key-hands", "bus-probe", "git-credential-latchkey", "docker-credential-latchkey",
+                "KeychainTestSupport", "SecretServiceItems", "Displays", "fault-client", "latchkey", "latchkeyd",
+                "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service",
+                "confinement-probe", "security-key-hands", "bus-probe", "git-credential-latchkey",
+                "docker-credential-latchkey",
             ],
             resources: [.copy("Fixtures")]),
         tests(

@@ -35,28 +35,29 @@ static int milliseconds_to(uint64_t moment) {
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
-// Of all connections the next moment at which one has something to do.
-static int gather(sd_bus *const *buses, size_t count, struct pollfd *watched, uint64_t *next) {
+// Of all connections the next moment at which one has something to do. One that has ended
+// has: its next step says so, and the others go on.
+static void gather(sd_bus *const *buses, size_t count, struct pollfd *watched, uint64_t *next) {
     for (size_t i = 0; i < count; i++) {
-        uint64_t moment;
+        uint64_t moment = 0;
         int events = sd_bus_get_events(buses[i]);
-        if (events < 0) return events;
-        int result = sd_bus_get_timeout(buses[i], &moment);
-        if (result < 0) return result;
+        int fd = events < 0 ? events : sd_bus_get_fd(buses[i]);
+        if (fd < 0 || sd_bus_get_timeout(buses[i], &moment) < 0) moment = 0;
         if (moment < *next) *next = moment;
-        watched[i] = (struct pollfd){.fd = sd_bus_get_fd(buses[i]), .events = (short)events};
+        // poll(2) passes over a descriptor that is none.
+        watched[i] = (struct pollfd){.fd = fd < 0 ? -1 : fd, .events = (short)(fd < 0 ? 0 : events)};
     }
-    return 0;
 }
 
 int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint8_t *ready) {
     struct pollfd *watched = calloc(bus_count + fd_count + 1, sizeof *watched);
     uint64_t next = UINT64_MAX;
     if (!watched) return -ENOMEM;
-    int result = gather(buses, bus_count, watched, &next);
+    int result = 0;
+    gather(buses, bus_count, watched, &next);
     for (size_t i = 0; i < fd_count; i++) watched[bus_count + i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
     // A signal that ends nothing only shortens the wait.
-    if (result >= 0 && poll(watched, bus_count + fd_count, milliseconds_to(next)) < 0 && errno != EINTR)
+    if (poll(watched, bus_count + fd_count, milliseconds_to(next)) < 0 && errno != EINTR)
         result = -errno;
     for (size_t i = 0; i < fd_count; i++) ready[i] = watched[bus_count + i].revents != 0;
     free(watched);
@@ -69,7 +70,9 @@ static int serve(sd_bus *bus) {
     int result = sd_id128_randomize(&identifier);
     if (result < 0) return result;
     if ((result = sd_bus_set_server(bus, 1, identifier)) < 0) return result;
-    if ((result = sd_bus_negotiate_fds(bus, 1)) < 0) return result;
+    // No call that comes without a bus takes a descriptor, and libsystemd 252 keeps those of a
+    // message that says fewer than came, also once the connection has ended. A bus counts them.
+    if ((result = sd_bus_negotiate_fds(bus, 0)) < 0) return result;
     return sd_bus_start(bus);
 }
 

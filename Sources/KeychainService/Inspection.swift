@@ -33,14 +33,40 @@ struct Inspection {
             while true {
                 let after = last
                 let rows = try engine.store.read { reader throws(KeychainError) in
-                    try reader.walk(itemClass, after: after, atMost: WalkStep())
+                    try Self.walk(itemClass, after: after, reader)
                 }
                 guard let end = rows.last else { break }
                 if engine.isClosing.load(ordering: .acquiring) { throw KeychainError(.notAvailable, reason: .busy) }
                 last = end.row.rowid
                 try look(at: rows, itemClass)
             }
+            try lookForStrays(itemClass)
         }
+    }
+
+    /// A batch, each row with what it is found by.
+    private static func walk(
+        _ itemClass: ItemClass, after rowid: Int64, _ reader: StoreReader
+    ) throws(KeychainError) -> [RowToStore] {
+        var rows = try reader.walk(itemClass, after: rowid, atMost: WalkStep())
+        guard StoreSchema.hasLookups(itemClass) else { return rows }
+        for index in rows.indices { rows[index].lookups = try reader.lookups(of: rows[index].row.rowid, in: itemClass) }
+        return rows
+    }
+
+    /// Lookup attributes of no item: a new one that gets the number would be found by them.
+    private mutating func lookForStrays(_ itemClass: ItemClass) throws(KeychainError) {
+        guard StoreSchema.hasLookups(itemClass) else { return }
+        let strays = try engine.store.read { reader throws(KeychainError) in try reader.strayLookups(in: itemClass) }
+        guard strays > 0 else { return }
+        if case .none = remedy {
+            counts.mismatched += strays
+            return
+        }
+        try engine.store.write { transaction throws(KeychainError) in
+            try transaction.removeStrayLookups(in: itemClass)
+        }
+        counts.mended += strays
     }
 
     private mutating func look(at rows: [RowToStore], _ itemClass: ItemClass) throws(KeychainError) {
@@ -133,9 +159,10 @@ extension RowMaker {
         store(row, metadata.attributes, itemClass)
     }
 
-    /// Whether the blind columns are those of the opened attributes.
+    /// Whether the blind columns, and what it is found by, are those of the opened attributes.
     func columns(of stored: RowToStore, agreeWith metadata: ItemMetadata, _ itemClass: ItemClass) -> Bool {
         let right = withColumns(of: stored.row, metadata, itemClass)
         return stored.primaryKey == right.primaryKey && stored.pair == right.pair && stored.blind == right.blind
+            && Set(stored.lookups ?? []) == Set(right.lookups ?? [])
     }
 }

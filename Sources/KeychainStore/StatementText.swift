@@ -15,6 +15,7 @@ struct StatementText: Sendable {
     /// Of its lookup attributes: one more, and away with all.
     let addLookup: String
     let removeLookups: String
+    let lookups: String
     /// Whether that many items or more have one.
     let isCommonLookup: String
 
@@ -35,6 +36,7 @@ struct StatementText: Sendable {
         let lookups = StoreSchema.lookupTable(of: itemClass)
         addLookup = "INSERT INTO \(lookups) (pair, item) VALUES (?, ?)"
         removeLookups = "DELETE FROM \(lookups) WHERE item = ?"
+        self.lookups = "SELECT pair FROM \(lookups) WHERE item = ?"
         isCommonLookup = "SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT 1 OFFSET ?"
         standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
     }

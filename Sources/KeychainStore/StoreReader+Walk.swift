@@ -39,6 +39,26 @@ extension StoreReader {
         }
     }
 
+    /// The blind values by which a search finds a row, in no order of meaning.
+    package func lookups(of rowid: Int64, in itemClass: ItemClass) throws(KeychainError) -> [[UInt8]] {
+        try translating {
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).lookups)
+            try statement.bind(rowid)
+            var found: [[UInt8]] = []
+            while try statement.step() { found.append(statement.bytes(0) ?? []) }
+            return found
+        }
+    }
+
+    /// How many numbers of rows searches are led to where no row is.
+    package func strayLookups(in itemClass: ItemClass) throws(KeychainError) -> Int {
+        try translating {
+            let (name, table) = (itemClass.rawValue, StoreSchema.lookupTable(of: itemClass))
+            return try Int.fetchOne(
+                db, sql: "SELECT count(DISTINCT item) FROM \(table) WHERE item NOT IN (SELECT rowid FROM \(name))") ?? 0
+        }
+    }
+
     private static func decodeWhole(_ row: Row, hasPair: Bool, blindCount: Int) -> RowToStore {
         func bytes(_ index: Int) -> [UInt8]? { Data.fromDatabaseValue(row[index]).map { Array($0) } }
         let first = 12 + (hasPair ? 1 : 0)
@@ -170,6 +190,14 @@ extension StoreTransaction {
     package func supersede(damaged number: Int64) throws(KeychainError) {
         try translating {
             try db.execute(sql: "UPDATE damaged SET cause = 'superseded' WHERE number = ?", arguments: [number])
+        }
+    }
+
+    /// Takes away by what searches are led to no row.
+    package func removeStrayLookups(in itemClass: ItemClass) throws(KeychainError) {
+        let (name, table) = (itemClass.rawValue, StoreSchema.lookupTable(of: itemClass))
+        try translating {
+            try db.execute(sql: "DELETE FROM \(table) WHERE item NOT IN (SELECT rowid FROM \(name))")
         }
     }
 

@@ -54,10 +54,19 @@ struct ServiceItemPlan {
         return planned.sorted { $0.index < $1.index }.map(\.item)
     }
 
-    /// The same order in each run, whatever order the source has.
+    /// The same order in each run, whatever order the source has: of what was made in the same
+    /// second a file gives another one first than the bus. Those of which nothing tells one from
+    /// another may change places.
     private func isEarlier(_ one: Int, _ other: Int) -> Bool {
-        func key(_ index: Int) -> (Double, Double) { (services[index].created ?? 0, services[index].modified ?? 0) }
-        return key(one) == key(other) ? one < other : key(one) < key(other)
+        func dates(_ index: Int) -> (Double, Double) { (services[index].created ?? 0, services[index].modified ?? 0) }
+        func words(_ index: Int) -> (String, String) { (services[index].label, services[index].contentType) }
+        if dates(one) != dates(other) { return dates(one) < dates(other) }
+        if words(one) != words(other) { return words(one) < words(other) }
+        let first = services[one].value.secret()
+        let second = services[other].value.secret()
+        let difference = (0..<min(first.count, second.count)).first { first[$0] != second[$0] }
+        if let difference { return first[difference] < second[difference] }
+        return first.count == second.count ? one < other : first.count < second.count
     }
 
     private static func lookup(_ service: ServiceItem) -> LookupAttributes? {

@@ -48,7 +48,7 @@ package final class SecretServiceDoor: BusObjects {
         programDirectories: [String], policy: PolicyFile?, clock: any KeychainClock = SystemClock()
     ) {
         self.policy = policy
-        let served = ServedKeychain(keychain)
+        let served = ServedKeychain(keychain, clock: clock)
         (self.keychain, self.loop, self.clock) = (served, loop, clock)
         self.followed = followed
         book = CollectionBook(served)
@@ -167,6 +167,8 @@ package final class SecretServiceDoor: BusObjects {
         case .item(let place) where named(call, SecretServiceNames.item): return try answer(call, of: place)
         case .session(let session) where named(call, SecretServiceNames.session):
             guard call.member == "Close" else { break }
+            // Nobody ends another's; to others it is not there.
+            guard session.owner == call.sender else { throw .noObject(call.path) }
             sessions[session.path] = nil
             return []
         case .prompt(let path) where named(call, SecretServiceNames.prompt): return try answer(call, ofPrompt: path)

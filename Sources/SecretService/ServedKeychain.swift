@@ -5,11 +5,18 @@ internal import Synchronization
 
 /// The keychain with each call told to be for the program that is served now, so that the
 /// audit record says which it was, and not our own name alone.
+///
+/// One thread waits for the daemon on behalf of all clients: where one of them has waited in
+/// vain the others hear so at once (``DaemonSilence``).
 final class ServedKeychain: KeychainTransport {
     private let keychain: any KeychainTransport
+    private let clock: any KeychainClock
     private let served = Mutex<ServedProgram?>(nil)
+    private let silence = Mutex(DaemonSilence())
 
-    init(_ keychain: any KeychainTransport) { self.keychain = keychain }
+    init(_ keychain: any KeychainTransport, clock: any KeychainClock) {
+        (self.keychain, self.clock) = (keychain, clock)
+    }
 
     /// For whom calls are made from now on; nil: for nobody but ourselves.
     func serve(_ program: ServedProgram?) { served.withLock { $0 = program } }
@@ -17,7 +24,16 @@ final class ServedKeychain: KeychainTransport {
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         var request = request
         request.served = served.withLock { $0 }
-        return try keychain.perform(request)
+        let begun = clock.monotonic
+        guard silence.withLock({ $0.admits(at: begun) }) else { throw DaemonSilence.failure }
+        do throws(KeychainError) {
+            let answer = try keychain.perform(request)
+            silence.withLock { $0.answered() }
+            return answer
+        } catch {
+            silence.withLock { $0.failed(error, from: begun, to: clock.monotonic) }
+            throw error
+        }
     }
 
     func changes(

@@ -58,17 +58,10 @@ package struct ItemPlace: Sendable {
         else {
             return nil
         }
-        var rest = Substring(address)
-        var scheme: String?
-        if let end = address.range(ofText: "://") {
-            scheme = String(address[..<end.lowerBound])
-            rest = address[end.upperBound...]
-        }
-        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        let name = ServerName(String(rest[..<slash]))
+        let server = ServerAddress(address)
         return internet(
-            name.host, port: name.port, scheme: scheme, account: attributes["username"] ?? "",
-            path: slash < rest.endIndex ? String(rest[slash...]) : nil)
+            server.name.host, port: server.name.port, scheme: server.scheme, account: attributes["username"] ?? "",
+            path: server.path)
     }
 
     private static func application(_ attributes: LookupAttributes, _ label: String) -> ItemPlace? {
@@ -107,17 +100,6 @@ package struct ItemPlace: Sendable {
         if let port { attributes.append(("port", .integer(Int64(port)))) }
         if let path, !path.isEmpty { attributes.append(("path", .string(path))) }
         return ItemPlace(itemClass: .internetPassword, attributes: attributes)
-    }
-}
-
-extension String {
-    fileprivate func range(ofText text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }
 

@@ -172,6 +172,33 @@ import Testing
         #expect(try found(["server": "a"]) == ["one"] && found(["server": "b"]) == ["two"])
     }
 
+    // MARK: Damage
+
+    /// What a row is found by, and what its sealed attributes say.
+    @Test(arguments: [
+        "DELETE FROM genp_lookups WHERE item = 1",
+        "DELETE FROM genp_lookups WHERE pair = (SELECT min(pair) FROM genp_lookups WHERE item = 1)",
+        "INSERT INTO genp_lookups VALUES (randomblob(16), 1)",
+        "INSERT INTO genp_lookups SELECT pair, 1 FROM genp_lookups WHERE item = 2",
+        "UPDATE genp_lookups SET pair = randomblob(16) WHERE item = 1",
+        "INSERT INTO genp_lookups SELECT pair, 999 FROM genp_lookups WHERE item = 2",
+    ])
+    func verifySeesLookupsThatLieAndSalvageMendsThem(_ lie: String) throws {
+        try add("one", ["server": "a", "user": "x"])
+        try add("two", ["server": "b"])
+        try add("three", [:])
+        #expect(try keychain.engine.doctor(.verify).inspection?.sound == 3)
+        try keychain.sql(lie)
+        let report = try keychain.engine.doctor(.verify)
+        #expect(report.inspection?.mismatched == 1 && report.inspection?.unopened == 0)
+        #expect(try keychain.engine.doctor(.salvage).inspection?.mended == 1)
+        #expect(try found(["server": "a"]) == ["one"] && found(["user": "x"]) == ["one"])
+        #expect(try found(["server": "b"]) == ["two"])
+        #expect(try keychain.number("SELECT count(*) FROM genp_lookups") == 3)
+        let after = try keychain.engine.doctor(.verify).inspection
+        #expect(after?.sound == 3 && after?.mismatched == 0)
+    }
+
     /// Whoever can name the root of collections can name each; it is never searched by itself.
     @Test func collectionsAreNamedAndNeverSearched() throws {
         keychain.entitlements.nameableGroups = [AccessGroup.secretService.name]

@@ -161,10 +161,7 @@ struct MigrationEndToEndTests {
         #expect(try theirs.files() == files)
         // The very same as over the bus.
         let again = try json(try theirs.latchkey("import", "--json", "--from", "gnome-keyring"))
-        // Of two with the very same attributes, made in the same second, a file and the bus may give
-        // another one first (docs/STATUS.md): then their values are conflicts, and are kept.
-        let unchanged = again["unchanged"] as? Int ?? 0
-        #expect(again["added"] as? Int == 0 && (unchanged == 10 || unchanged == 8), "\(again)")
+        #expect(again["added"] as? Int == 0 && again["unchanged"] as? Int == 10, "\(again)")
         ours.end()
         try ours.startService()
         #expect(try ours.everything() == before)

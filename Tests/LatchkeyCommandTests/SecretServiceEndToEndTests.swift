@@ -101,6 +101,49 @@ struct SecretServiceEndToEndTests {
         #expect(try programs.latchkey("get", "example.com", "eve").text == "from git")
     }
 
+    /// The calls of Chromium, and of Electron's programs, which have its code, in their order
+    /// (`make test-peers` has Chromium itself): they speak D-Bus themselves, and `plain`.
+    @Test(arguments: ["chromium", "Code"]) func chromiumsCallsAreAnswered(application: String) throws {
+        let run =
+            SecretServiceScene.objects + """
+                assert bus.name_has_owner(NAME)
+                collection = service.ReadAlias('default')
+                get = at(collection, 'org.freedesktop.DBus.Properties').Get
+                assert get(S + 'Collection', 'Label') == 'Login'
+                assert service.Unlock([collection]) == ([collection], '/')
+                mine = session()
+                names = dbus.Dictionary({'application': '\(application)'}, signature='ss')
+                found = at(collection, S + 'Collection').SearchItems(names)
+                if not found:
+                    names['xdg:schema'] = 'chrome_libsecret_os_crypt_password_v2'
+                    made, prompt = at(collection, S + 'Collection').CreateItem(
+                        props(S + 'Item.Label', 'Chromium Safe Storage', S + 'Item.Attributes', names),
+                        secret(mine, b'c2l4dGVlbiBieXRlcyEhIQ=='), False)
+                    assert prompt == '/'
+                    print('stored')
+                else:
+                    item, = found
+                    assert service.Unlock([item]) == ([item], '/')
+                    print(bytes(service.GetSecrets([item], mine)[item][2]).decode())
+                at(mine, S + 'Session').Close()
+                """
+        #expect(try scene.python(run).text == "stored\n")
+        #expect(try scene.python(run).text == "c2l4dGVlbiBieXRlcyEhIQ==\n")
+        #expect(try programs.latchkey("get", "Chromium Safe Storage", application).status == 0)
+    }
+
+    /// By the attributes of NetworkManager's agent.
+    @Test func whatNetworkManagersAgentStoresIsFound() throws {
+        let names = ["connection-uuid", "00-11", "setting-name", "802-11-wireless-security", "setting-key", "psk"]
+        let schema = ["xdg:schema", "org.freedesktop.NetworkManager.Connection"]
+        let stored = try scene.client(
+            "/usr/bin/secret-tool", ["store", "--label=Network secret"] + schema + names, typed: "the psk")
+        #expect(stored.status == 0, "\(stored.errors)")
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + Array(names.prefix(4))).text == "the psk")
+        let account = "00-11/802-11-wireless-security/psk"
+        #expect(try programs.latchkey("get", schema[1], account).text == "the psk")
+    }
+
     /// By the attributes of qtkeychain (`make test-peers` has the library itself).
     @Test func whatQtkeychainStoresHasItsNames() throws {
         func place(_ key: String, _ type: String = "plaintext") -> [String] {
@@ -293,10 +336,65 @@ struct SecretServiceEndToEndTests {
                 try: call(*arguments)
                 except dbus.DBusException as error: print(error.get_dbus_name())
             """)
+        // How python's keyring and a search that asks nobody hear of it.
+        let keyring = try scene.python(
+            """
+            import keyring
+            from keyring.backends import SecretService
+            keyring.set_keyring(SecretService.Keyring())
+            try: print(keyring.get_password('mail', 'alice'))
+            except Exception as error: print('latchkey unlock' in str(error))
+            """)
+        #expect(keyring.text == "True\n", "\(keyring.text)\(keyring.errors)")
+        let search = try scene.secretTool("search", "--all", "service", "mail")
+        #expect(search.status == 0 && !search.text.contains("before"), "\(search.text)\(search.errors)")
         let locked = "org.freedesktop.Secret.Error.IsLocked\n"
         #expect(found.text == "0 1\n\(locked)\(locked)", "\(found.errors)")
         #expect(try programs.latchkey("unlock", input: Data("words words".utf8)).status == 0)
         #expect(try scene.secretTool("lookup", "service", "mail").text == "before")
+    }
+
+    /// All clients together wait for it as long as one does, and hear what it is.
+    @Test func aSilentDaemonKeepsManyWaitingNoLongerThanOne() throws {
+        #expect(try scene.secretTool("store", "--label=L", "service", "mail", typed: "the value").status == 0)
+        let daemon = try programs.daemonProcess()
+        kill(daemon, SIGSTOP)
+        let outcome = try scene.python(
+            """
+            import subprocess, time
+            begun = time.monotonic()
+            clients = [subprocess.Popen(['/usr/bin/secret-tool', 'lookup', 'service', 'mail'], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE) for _ in range(6)]
+            heard = [client.communicate() for client in clients]
+            taken = time.monotonic() - begun
+            print([client.returncode for client in clients], taken < 14 or taken,
+                  all(b'no answer' in text and value == b'' for value, text in heard) or heard)
+            """)
+        kill(daemon, SIGCONT)
+        #expect(outcome.text == "[1, 1, 1, 1, 1, 1] True True\n", "\(outcome.text)\(outcome.errors)")
+        #expect(try BuiltPrograms.eventually { try scene.secretTool("lookup", "service", "mail").text == "the value" })
+    }
+
+    // MARK: What a person changes
+
+    @Test func whatAPersonRenamesIsFoundByItsNewNames() throws {
+        let names = ["service", "mail", "username", "alice", "colour", "red"]
+        let stored = try scene.client(
+            "/usr/bin/secret-tool", ["store", "--label=L"] + names, typed: "the value")
+        #expect(stored.status == 0, "\(stored.errors)")
+        let edited = try programs.latchkey("edit", "mail", "alice", "--to-service", "post", "--to-account", "bob")
+        #expect(edited.status == 0, "\(edited.errors)")
+        #expect(try scene.secretTool("lookup", "username", "alice").status == 1)
+        #expect(try scene.secretTool("lookup", "service", "mail").status == 1)
+        #expect(try scene.secretTool("lookup", "service", "post", "username", "bob").text == "the value")
+        #expect(try programs.latchkey("edit", "post", "bob", "--label", "Other").status == 0)
+        let shown = try scene.secretTool("search", "--all", "--unlock", "colour", "red")
+        #expect(shown.text.contains("label = Other\n") && shown.errors.contains("attribute.username = bob"))
+        // What the program stores under the new names takes its place.
+        let again = ["service", "post", "username", "bob", "colour", "red"]
+        #expect(try scene.client("/usr/bin/secret-tool", ["store", "--label=L"] + again, typed: "newer").status == 0)
+        #expect(try programs.latchkey("get", "post", "bob").text == "newer")
+        #expect(try scene.secretTool("search", "--all", "colour", "red").text.ranges(of: "label = ").count == 1)
     }
 
     // MARK: python

@@ -1,5 +1,8 @@
 import Foundation
+import KeychainClient
+import KeychainModel
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import Testing
 
@@ -28,6 +31,68 @@ struct SecretServicePromptTests {
     }
 
     private func prompts() -> [Int32] { programs.processes("latchkey-prompt") }
+
+    // MARK: Items that need a person
+
+    /// Nobody is asked for one over the bus, where the person could be: it is not there.
+    @Test func anItemThatNeedsAPersonIsNotThere() throws {
+        try scene.unlock(Self.passcode)
+        let data = programs.home + "/data/latchkey"
+        let client = DaemonConnectionPool(
+            ClientConfiguration(
+                target: .store(
+                    KeychainLocations(dataDirectory: data, runDirectory: data + "/run"), autostart: false)))
+        let constraint = try #require(AccessControl(protection: "ak", flags: .userPresence))
+        let lookup = try #require(LookupAttributes([.init(name: "service", value: "guarded")]))
+        let item: [(String, RawValue)] = [
+            ("class", .string("genp")), ("svce", .string("guarded")), ("acct", .string("alice")),
+            ("agrp", .string("latchkey")), ("accc", .accessControl(constraint)), ("look", .data(lookup.encoded)),
+            ("v_Data", .secret), ("r_PersistentRef", .bool(true)),
+        ]
+        let value = SharedSecret(SecretBytes(copying: Array("guarded value".utf8)))
+        let row = try client.perform(KeychainRequest(.add, query: QueryDictionary(item), value: value)).rows.first
+        let reference = try #require(row?.persistentReference.dropFirst(4))
+        let name = "g" + reference.map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
+        let script =
+            SecretServiceScene.objects + """
+                path, s = dbus.ObjectPath(LOGIN + '/\(name)'), session()
+                assert service.SearchItems({'service': 'guarded'}) == ([], [])
+                assert path not in at(LOGIN, 'org.freedesktop.DBus.Properties').Get(S + 'Collection', 'Items')
+                assert service.GetSecrets([path], s) == {}
+                assert service.Unlock([path]) == ([path], '/')
+                label = dbus.String('x', variant_level=1)
+                properties = at(path, 'org.freedesktop.DBus.Properties')
+                for call, arguments in [
+                        (at(path, S + 'Item').GetSecret, (s,)), (properties.GetAll, (S + 'Item',)),
+                        (at(path, S + 'Item').SetSecret, (secret(s, b'other'),)),
+                        (properties.Set, (S + 'Item', 'Label', label))]:
+                    try: call(*arguments)
+                    except dbus.DBusException as error: print(error.get_dbus_name().rsplit('.', 1)[1])
+                    else: print('done to it')
+                made, prompt = at(LOGIN, S + 'Collection').CreateItem(
+                    props(S + 'Item.Attributes', dbus.Dictionary({'service': 'guarded'}, signature='ss')),
+                    secret(s, b'beside'), True)
+                assert made != path and prompt == '/'
+                print('over')
+                """
+        let environment = ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"]
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let asking = try terminal.start(
+            programs, program: "/usr/bin/python3", arguments: ["-c", script], changing: environment)
+        #expect(terminal.shows("over"), "\(terminal.shown)")
+        asking.waitUntilExit()
+        let said = terminal.shown.split(whereSeparator: \.isNewline).map(String.init)
+        #expect(said == ["NoSuchObject", "UnknownMethod", "UnknownMethod", "AccessDenied", "over"], "\(said)")
+        #expect(prompts().isEmpty)
+        // Where the item itself is asked for the person is, on the same terminal.
+        let own = try PseudoTerminal(columns: 80, rows: 24)
+        let get = try own.start(
+            programs, program: BuiltPrograms.latchkey, arguments: ["get", "guarded", "alice"], changing: environment)
+        #expect(own.shows("<Cancel>"), "\(own.shown)")
+        own.type("\t\t\r")
+        get.waitUntilExit()
+        #expect(get.terminationStatus != 0 && BuiltPrograms.eventually { prompts().isEmpty })
+    }
 
     // MARK: On the terminal
 
@@ -82,6 +147,26 @@ struct SecretServicePromptTests {
         next.type("\(Self.passcode)\r")
         #expect(next.shows("the value"), "\(next.shown)")
         again.waitUntilExit()
+    }
+
+    /// Also where it never had it shown.
+    @Test func aClientThatEndsLeavesNoPromptBehind() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let asking = try terminal.start(
+            programs, program: "/usr/bin/python3",
+            arguments: ["-c", SecretServiceScene.objects + "print(service.Unlock([LOGIN])[1], flush=True)"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])
+        #expect(terminal.shows("/org/freedesktop/secrets/prompt/"), "\(terminal.shown)")
+        asking.waitUntilExit()
+        let path = terminal.shown.trimmingCharacters(in: .whitespacesAndNewlines)
+        let after = try scene.python(
+            SecretServiceScene.objects + """
+                refused('org.freedesktop.DBus.Error.UnknownMethod',
+                        at(dbus.ObjectPath('\(path)'), 'org.freedesktop.DBus.Introspectable').Introspect)
+                print('gone')
+                """)
+        #expect(after.text == "gone\n", "\(after.text)\(after.errors)")
+        #expect(prompts().isEmpty)
     }
 
     @Test func twoClientsAreOpenedByOneOfTheirPrompts() throws {

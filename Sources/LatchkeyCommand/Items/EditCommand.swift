@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import SecretServiceItems
 
 struct EditCommand: Verb {
     static let configuration = CommandConfiguration(
@@ -10,7 +11,8 @@ struct EditCommand: Verb {
         discussion: """
             Looks for the item as `get` does. All changes happen together or not at all; where the new \
             name is another item's, nothing happens and both stay as they are. What changes is said on \
-            a terminal.
+            a terminal. What programs of the Secret Service find it by follows, where that says the same: \
+            `--to-account bob` of what secret-tool stored as user alice makes it user bob.
 
             --attribute takes any attribute that `info` shows and a person may set, by its constant \
             (kSecAttrComment), the constant without kSecAttr (Comment) or its code (icmt). Values are \
@@ -83,9 +85,31 @@ struct EditCommand: Verb {
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(which.name, advice: "Name one account: latchkey edit SERVICE ACCOUNT")
         let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
-        if !changes.isEmpty { try keychain.change(item, to: changes.map { ($0.attribute.code, $0.value) }) }
+        let lookups = lookups(of: item, after: changes)
+        if !changes.isEmpty {
+            let found = lookups.map { (AttributeCode.lookup, RawValue.data($0.now.encoded)) }
+            try keychain.change(item, to: changes.map { ($0.attribute.code, $0.value) } + (found.map { [$0] } ?? []))
+        }
         try report(changes, item, surroundings.console)
+        if let lookups, surroundings.console.errorIsTerminal { note(lookups, surroundings.console) }
         return .done
+    }
+
+    /// By what programs of the Secret Service find it, where they name what changes; nil: that stays.
+    private func lookups(
+        of item: StoredItem, after changes: [AttributeChange]
+    ) -> (before: LookupAttributes, now: LookupAttributes)? {
+        guard let before = item.lookup else { return nil }
+        let after = changes.reduce(into: item) { $0.take($1.attribute.code, $1.kept) }
+        let now = before.following(from: item.allAttributes, to: after.allAttributes)
+        return now == before ? nil : (before, now)
+    }
+
+    private func note(_ lookups: (before: LookupAttributes, now: LookupAttributes), _ console: any Console) {
+        for pair in lookups.now.pairs where !lookups.before.pairs.contains(pair) {
+            let (name, value) = (PrintableText.escaped(pair.name), PrintableText.escaped(pair.value))
+            console.note("Programs of the Secret Service find it by \(name) \"\(value)\" from here on.")
+        }
     }
 
     private var options: [(AttributeCode, String)] {

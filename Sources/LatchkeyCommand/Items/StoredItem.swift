@@ -21,6 +21,10 @@ struct StoredItem: Sendable {
 
     var protection: ProtectionClass? { text(.accessible).flatMap { ProtectionClass(rawValue: $0) } }
 
+    /// What programs of the Secret Service find it by; nil: none of them stored it.
+    var lookup: LookupAttributes? { attributes.lookup }
+    var allAttributes: AttributeMap { attributes }
+
     subscript(code: AttributeCode) -> AttributeValue? { attributes[code] }
 
     /// As it is after a change.

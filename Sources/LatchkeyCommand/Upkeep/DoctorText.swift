@@ -90,7 +90,8 @@ struct DoctorText: Sendable {
         }
         if counts.mismatched > 0 {
             lines.append(
-                "Some items cannot be found by what they say: `latchkey doctor --salvage` mends their columns.")
+                "Some items cannot be found by what they say, or are found by what they do not: `latchkey doctor "
+                    + "--salvage` mends their columns.")
         }
         if !report.setAsideFiles.isEmpty, report.salvage == nil {
             lines.append("A malformed database was set aside: `latchkey doctor --salvage` tries again what it holds.")
@@ -98,7 +99,8 @@ struct DoctorText: Sendable {
         if let failed = report.auditFailedSince {
             let since = Timestamp(secondsSince2001: failed).text.map { " since \($0)" } ?? ""
             lines.append(
-                "Who reads what cannot be recorded\(since): see that the disk has room and that the folder can be written.")
+                "Who reads what cannot be recorded\(since): see that the disk has room and that the folder can be "
+                    + "written.")
         }
         return lines.isEmpty ? ["Nothing to do."] : lines
     }

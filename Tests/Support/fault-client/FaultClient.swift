@@ -24,6 +24,11 @@ import KeychainProtocol
 ///                                        with the reason and the milliseconds of each
 ///
 /// The daemon has to run. Says "ok", or what was wrong.
+///
+///     fault-client store NAME COUNT      what SecItem stores (``SecItemWriter``)
+///     fault-client list GROUP all        what SecItem finds
+///
+/// These two have the user's keychain, and start what does not run.
 @main
 struct FaultClient {
     let configuration: ClientConfiguration
@@ -32,6 +37,11 @@ struct FaultClient {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 4 else { exit(2) }
+        switch arguments[1] {
+        case "store": return SecItemWriter(name: arguments[2]).store(Int(arguments[3]) ?? 0)
+        case "list": return SecItemWriter(name: "").list(arguments[2])
+        default: break
+        }
         let locations = KeychainLocations(dataDirectory: arguments[2], runDirectory: arguments[3])
         let configuration = ClientConfiguration(target: .store(locations, autostart: false))
         let program = FaultClient(configuration: configuration, client: DaemonConnectionPool(configuration))

@@ -1,0 +1,85 @@
+package import KeychainModel
+
+/// Lookup attributes that say what an item is called, beside what calls it so in the
+/// keychain (FORMATS.md, "Items of the Secret Service").
+extension LookupAttributes {
+    /// The same once the item goes by other names: what said the old one says the new one.
+    /// What says something else than the item did stays, as does what stands for nothing.
+    package func following(from old: AttributeMap, to new: AttributeMap) -> LookupAttributes {
+        var values = Dictionary(pairs.map { ($0.name, $0.value) }) { first, _ in first }
+        for (name, code) in names {
+            let (before, after) = (Self.text(old, code), Self.text(new, code))
+            guard before != after, (values[name] ?? "") == before else { continue }
+            // What a server leaves open is not said; an account may be empty.
+            values[name] = after.isEmpty && code != .account ? nil : after
+        }
+        if let server = server(from: old, to: new) { values["server"] = server }
+        return LookupAttributes(values.map { Pair(name: $0.key, value: $0.value) }) ?? self
+    }
+
+    private var schema: String { self[LookupSchema.attribute] ?? LookupSchema.generic }
+
+    /// Which of them stand for what of the item.
+    private var names: [(String, AttributeCode)] {
+        switch schema {
+        case "org.gnome.keyring.NetworkPassword":
+            [("user", .account), ("protocol", "ptcl"), ("object", "path")]
+                + (serverHasPort && self["port"] == nil ? [] : [("port", "port")])
+        case "io.docker.Credentials": [("username", .account)]
+        case "chrome_libsecret_os_crypt_password_v2": [("application", .account)]
+        case "org.qt.keychain": [("server", .service), ("user", .account)]
+        // A connection's identifiers are NetworkManager's.
+        case "org.freedesktop.NetworkManager.Connection": []
+        default: [("service", .service)] + (account.map { [($0, .account)] } ?? [])
+        }
+    }
+
+    /// The name that says the account, in the order in which they are looked for.
+    private var account: String? { ["username", "account", "user"].first { self[$0] != nil } }
+
+    private var serverHasPort: Bool { self["server"].map { ServerName($0).port != nil } ?? false }
+
+    // MARK: Servers
+
+    /// What `server` says afterwards; nil: the same, or it is none of an internet password.
+    private func server(from old: AttributeMap, to new: AttributeMap) -> String? {
+        guard let address = self["server"] else { return nil }
+        switch schema {
+        case "org.gnome.keyring.NetworkPassword":
+            return Self.name(ServerName(address), from: old, to: new, addsPort: false)
+        case "io.docker.Credentials": return docker(address, from: old, to: new)
+        default: return nil
+        }
+    }
+
+    /// A host with its port, if it said the item's.
+    private static func name(
+        _ name: ServerName, from old: AttributeMap, to new: AttributeMap, addsPort: Bool
+    ) -> String? {
+        guard name.host == text(old, .server) else { return nil }
+        let (before, after) = (text(old, "port"), text(new, "port"))
+        let said = name.port.map { "\($0)" } ?? ""
+        let port = said == before && (addsPort || !said.isEmpty) ? after : said
+        return text(new, .server) + (port.isEmpty ? "" : ":\(port)")
+    }
+
+    /// `https://host:port/path`, of which all but the host may be missing.
+    private func docker(_ address: String, from old: AttributeMap, to new: AttributeMap) -> String? {
+        let parts = ServerAddress(address)
+        guard let name = Self.name(parts.name, from: old, to: new, addsPort: true) else { return nil }
+        func following(_ part: String, _ code: AttributeCode) -> String {
+            part == Self.text(old, code) ? Self.text(new, code) : part
+        }
+        // Where docker says no scheme it looks for none.
+        let scheme = parts.scheme.map { following($0, "ptcl") } ?? ""
+        return (scheme.isEmpty ? "" : scheme + "://") + name + following(parts.path ?? "", "path")
+    }
+
+    /// As lookup attributes say it; empty for what is not said.
+    private static func text(_ attributes: AttributeMap, _ code: AttributeCode) -> String {
+        guard let value = attributes[code] else { return "" }
+        if code == "ptcl" { return value.string.flatMap { ProtocolNames.name(of: $0) } ?? "" }
+        if let number = value.integer { return number == 0 ? "" : "\(number)" }
+        return value.string ?? ""
+    }
+}
