@@ -1,6 +1,7 @@
 #if DEBUG
     internal import KeychainModel
     internal import KeychainPlatform
+    internal import SecretServiceReach
     @testable internal import SecretService
 
     extension FuzzTarget {
