@@ -151,15 +151,18 @@ let package = Package(
         // Asks a person, by pinentry, on behalf of the enclave.
         room("PersonPrompt", ["KeychainModel", "KeychainPlatform", "KeychainProtocol"]),
 
+        // Who may reach what over the bus, and what collections and schemas are called: for the
+        // service, and for what tells a person of it; knows no bus and loads no libsodium.
+        room("SecretServiceReach", ["KeychainModel", "KeychainPlatform"]),
         // Where an item of the Secret Service stands among the keychain's: for the service, and
         // for the import of another one's; knows no bus.
-        room("SecretServiceItems", ["KeychainCrypto", "KeychainModel"]),
+        room("SecretServiceItems", ["KeychainCrypto", "KeychainModel", "SecretServiceReach"]),
         // What Linux programs already speak: org.freedesktop.secrets.
         room(
             "SecretService",
             [
                 "KeychainCrypto", "KeychainModel", "KeychainPlatform", "KeychainProtocol", "MessageBus", "PersonPrompt",
-                "SecretServiceItems",
+                "SecretServiceItems", "SecretServiceReach",
             ]),
         // The other side of it: what gnome-keyring, KWallet and others give out over the bus.
         room("ForeignKeyrings", ["KeychainCrypto", "KeychainPlatform", "MessageBus"]),
@@ -189,22 +192,22 @@ let package = Package(
         executable(
             "latchkey-secret-service",
             [
-                "SecretService", "ForeignKeyrings", "MessageBus", "KeychainClient", "KeychainModel", "KeychainPlatform",
-                arguments,
+                "SecretService", "SecretServiceReach", "ForeignKeyrings", "MessageBus", "KeychainClient",
+                "KeychainModel", "KeychainPlatform", arguments,
             ]),
         // What `latchkey` does, as a library so that tests can give it a keychain and a console.
         room(
             "LatchkeyCommand",
             [
                 "CredentialHelpers", "KeychainClient", "KeychainModel", "KeychainPlatform", "KeychainProtocol",
-                "OneTimePasswords", "SecretServiceItems", arguments,
+                "OneTimePasswords", "SecretServiceItems", "SecretServiceReach", arguments,
             ]),
         // Import and export, apart from the commands that every script calls.
         room(
             "LatchkeyTransfer",
             [
                 "LatchkeyCommand", "LatchkeyImport", "KeychainCrypto", "KeychainModel", "KeychainPlatform",
-                "KeychainProtocol", "KeychainClient", "SecretServiceItems",
+                "KeychainProtocol", "KeychainClient", "SecretServiceItems", "SecretServiceReach",
             ]),
         executable("latchkey", ["LatchkeyCommand", "LatchkeyTransfer"]),
 
@@ -281,7 +284,7 @@ let package = Package(
             [
                 "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol", "KeychainModel",
                 "KeychainPlatform", "KeychainMessages", "KeychainTestSupport", "CSQLite", "FuzzTargets",
-                "SecretService", protobuf,
+                "SecretService", "SecretServiceReach", protobuf,
             ],
             resources: [.copy("Fixtures")]),
         tests(
@@ -321,7 +324,7 @@ let package = Package(
                 "KeychainDaemon", "KeychainService", "KeychainStore", "Enclave", "KeychainCrypto", "KeychainProtocol",
                 "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport", "Conformance",
                 "CSQLite", "LatchkeyImport", "LatchkeyTransfer", "PersonPrompt", "CredentialHelpers", "CLatchkeyPAM",
-                "SecretService", protobuf,
+                "SecretService", "SecretServiceReach", protobuf,
             ],
             path: "Tests/Support/FuzzTargets", swiftSettings: house),
         .executableTarget(

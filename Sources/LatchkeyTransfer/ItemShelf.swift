@@ -4,6 +4,7 @@ internal import KeychainProtocol
 internal import LatchkeyCommand
 internal import LatchkeyImport
 internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// The items that the command line reaches, by place.
 struct ItemShelf: Sendable {

@@ -1,7 +1,7 @@
 internal import KeychainCrypto
 internal import KeychainPlatform
 internal import LatchkeyImport
-internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// Opens what gnome-keyring encrypted.
 enum KeyringFile {

@@ -3,6 +3,7 @@ internal import KeychainPlatform
 internal import LatchkeyCommand
 internal import LatchkeyImport
 internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// Which items of the keychain those of a Secret Service become: the same as if programs
 /// had stored them by `latchkey secret-service` (FORMATS.md, "Items of the Secret Service").

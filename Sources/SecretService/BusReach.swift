@@ -1,5 +1,5 @@
 internal import KeychainModel
-internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// What the program that is served now may reach.
 struct BusReach {

@@ -107,6 +107,7 @@ package final class ControlDoor: Sendable {
                 return try attempt(with: [password], whereOpen: .isDone) { door throws(KeychainError) in
                     try door.unlock(byLogin: password)
                 }
+            case .unlockAgain: return try isOpen() ? .done : .failed
             case .change(let old, let new):
                 return try attempt(with: [old, new], whereOpen: .goesOn) { door throws(KeychainError) in
                     try door.changeLogin(from: old, to: new)
@@ -120,6 +121,16 @@ package final class ControlDoor: Sendable {
             default: return .failed
             }
         }
+    }
+
+    private func isOpen() throws(KeychainError) -> Bool {
+        guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return true }
+        let door = try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
+        return Self.isOpen(try door.state())
+    }
+
+    private static func isOpen(_ state: DeviceState) -> Bool {
+        state.isOpenForPrograms && state.openClasses.contains(.whenPasscodeSetThisDeviceOnly)
     }
 
     /// What a request comes to where everything is open already.
@@ -136,9 +147,7 @@ package final class ControlDoor: Sendable {
         guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return .done }
         let door = try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
         let state = try door.state()
-        if whereOpen == .isDone, state.isOpenForPrograms, state.openClasses.contains(.whenPasscodeSetThisDeviceOnly) {
-            return .done
-        }
+        if whereOpen == .isDone, Self.isOpen(state) { return .done }
         // A login without a password is no attempt.
         guard !passwords.contains(where: { $0.bytes.count == 0 }), state.failedAttempts < Self.mostFailures,
             try door.slots().contains(where: { $0.kind == "login" })

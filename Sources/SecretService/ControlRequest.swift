@@ -8,6 +8,8 @@ enum ControlRequest: Sendable {
     /// For the environment of gnome-keyring's daemon, which has parts that we have not.
     case initialize
     case unlock(SharedSecret)
+    /// An unlock that says no password: of a session, after its authentication has said one.
+    case unlockAgain
     case change(old: SharedSecret, new: SharedSecret)
     /// Ends gnome-keyring's daemon.
     case quit
@@ -44,6 +46,7 @@ enum ControlRequest: Sendable {
             at = place.upperBound
         }
         switch (operation, arguments.count) {
+        case (1, 0): self = .unlockAgain
         case (1, 1): self = .unlock(arguments[0])
         case (2, 2): self = .change(old: arguments[0], new: arguments[1])
         case (3, 0): self = .quit

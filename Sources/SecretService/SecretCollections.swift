@@ -1,7 +1,7 @@
 internal import KeychainModel
 internal import KeychainProtocol
 internal import MessageBus
-internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// A collection of the Secret Service: an access group, with what is known of it besides.
 struct SecretCollection: Sendable, Hashable {

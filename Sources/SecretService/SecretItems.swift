@@ -3,6 +3,7 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
 internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// An item of a collection, opened but for its value.
 struct SecretItem: Sendable {

@@ -2,7 +2,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
-internal import SecretServiceItems
+internal import SecretServiceReach
 
 /// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item
 extension SecretServiceDoor {

@@ -20,7 +20,6 @@ extension SecretServiceDoor {
         guard call.arguments.count == 4, call.arguments[0].objectPath != nil, let application = call.arguments[1].text,
             case .descriptor(let receiver) = call.arguments[2], call.arguments[3].propertyPairs != nil
         else { throw .arguments(of: call.member, "osha{sv}") }
-        guard !application.isEmpty else { throw BusError(.invalidArguments, "the application has no name") }
         let secret = try translating { () throws(KeychainError) in try portalSecret(of: application) }
         try hand(secret, to: receiver)
         // 0: success.
@@ -53,7 +52,9 @@ extension SecretServiceDoor {
         ]
         if let present = try value(of: place) { return present }
         let made = SharedSecret(SecretBytes.random(count: Self.secretSize))
-        let labelled: [(String, RawValue)] = [("labl", .string("Secret of \(application)")), ("v_Data", .secret)]
+        // xdg-desktop-portal has no name for programs that are in no sandbox; they share one.
+        let whose = application.isEmpty ? "programs in no sandbox" : application
+        let labelled: [(String, RawValue)] = [("labl", .string("Secret of \(whose)")), ("v_Data", .secret)]
         do throws(KeychainError) {
             _ = try keychain.perform(KeychainRequest(.add, query: QueryDictionary(place + labelled), value: made))
             return made

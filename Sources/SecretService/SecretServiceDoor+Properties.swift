@@ -1,6 +1,7 @@
 internal import KeychainModel
 internal import KeychainProtocol
 internal import MessageBus
+internal import SecretServiceReach
 
 /// org.freedesktop.DBus.Properties and Introspectable
 extension SecretServiceDoor {

@@ -3,6 +3,7 @@ internal import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
 package import MessageBus
+package import SecretServiceReach
 
 /// `org.freedesktop.secrets` over a keychain (freedesktop.org "Secret Service API Draft",
 /// 0.2, and what gnome-keyring 42 answers where that is silent).

@@ -1,5 +1,6 @@
 internal import KeychainCrypto
 package import KeychainModel
+internal import SecretServiceReach
 
 /// Where an item of the Secret Service stands among the keychain's, by its lookup
 /// attributes: class and the attributes that make it unique (FORMATS.md, "Items of the

@@ -5,6 +5,7 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import MessageBus
 internal import SecretService
+internal import SecretServiceReach
 
 /// `org.freedesktop.secrets` on the session bus.
 @main
@@ -13,7 +14,9 @@ struct LatchkeySecretService: ParsableCommand {
         commandName: "latchkey-secret-service",
         abstract: "Serves the keychain as org.freedesktop.secrets; started by the session bus.",
         discussion: """
-            It takes the name once the keychain answers, and leaves when the bus ends its connection.
+            It takes the name once the keychain answers, and leaves when the bus ends its connection. A listening \
+            stream socket that a service manager hands over (sd_listen_fds(3)) is taken for gnome-keyring's control \
+            socket, as with --control.
             """,
         version: LatchkeyVersion.text)
 
@@ -63,8 +66,12 @@ struct LatchkeySecretService: ParsableCommand {
         loop.watch(pipe) { loop.end() }
     }
 
-    /// gnome-keyring's control socket, where no gnome-keyring has it.
-    private func listenForLogins(_ door: ControlDoor) {
+    /// gnome-keyring's control socket: a service manager's, or where nobody else has it.
+    private func listenForLogins(_ door: ControlDoor, _ handedOver: StreamListener?) {
+        if let handedOver {
+            do throws(SystemCallError) { try door.serve(handedOver) } catch { Self.tell(error) }
+            return
+        }
         guard control, let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else {
             return
         }
@@ -78,9 +85,11 @@ struct LatchkeySecretService: ParsableCommand {
             }
             _ = try folder.remove(ControlDoor.name)
             try door.serve(try StreamListener(at: ControlDoor.name, in: folder.descriptor))
-        } catch {
-            StandardError.write("latchkey-secret-service: pam_gnome_keyring cannot reach us: \(error)\n")
-        }
+        } catch { Self.tell(error) }
+    }
+
+    private static func tell(_ error: any Error) {
+        StandardError.write("latchkey-secret-service: pam_gnome_keyring cannot reach us: \(error)\n")
     }
 
     private func listen(_ door: SecretServiceDoor) throws {
@@ -126,6 +135,7 @@ struct LatchkeySecretService: ParsableCommand {
             // Dumpable it stays: the daemon has to see who calls, also after it was started anew.
             Hardening.forbidCoreDumps()
             Hardening.ignoreBrokenPipes()
+            let handedOver = try ActivationSocket.takeStream()
             let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
             let loop = BusLoop()
             let door = SecretServiceDoor(
@@ -136,7 +146,7 @@ struct LatchkeySecretService: ParsableCommand {
             try door.open()
             if let bus {
                 try serve(door, on: bus)
-                listenForLogins(ControlDoor(DaemonConnectionPool(configuration)))
+                listenForLogins(ControlDoor(DaemonConnectionPool(configuration)), handedOver)
             } else {
                 try listen(door)
             }

@@ -1,7 +1,7 @@
 import KeychainModel
 import Testing
 
-@testable import SecretService
+@testable import SecretServiceReach
 
 /// What a policy of the Secret Service says, and what is none.
 @Suite struct SecretServicePolicyTests {

@@ -4,7 +4,7 @@ import KeychainTestSupport
 import Testing
 
 /// gnome-keyring's control socket, spoken as pam_gnome_keyring speaks it (the module itself:
-/// scripts/test-secret-service-peers).
+/// scripts/stages/43-logins).
 @Suite(
     .enabled(if: SecretServiceClients.areInstalled, "dbus, libsecret-tools, python3-keyring or python3-dbus is missing")
 )
@@ -81,6 +81,8 @@ struct ControlSocketTests {
             assert slow.recv(8) == struct.pack('>II', 8, DONE)
             """)
         #expect(try !scene.isLocked)
+        // As pam_gnome_keyring does in a session, whose authentication had the password.
+        try script("assert ask(1) == DONE")
         try script(
             """
             assert ask(2, b'wrong', b'new words') == DENIED
@@ -126,7 +128,7 @@ struct ControlSocketTests {
             assert said(message(1, b'words')) == NOTHING
             assert said(b'x' + message(1, b'words')) == NOTHING
             assert said(b'\\0' + message(7)) == NOTHING
-            assert said(b'\\0' + message(1)) == NOTHING
+            assert ask(1) == FAILED
             assert said(b'\\0' + message(1, b'words', b'more')) == NOTHING
             assert said(b'\\0' + message(2, b'words')) == NOTHING
             assert said(b'\\0' + struct.pack('>I', 4)) == NOTHING
@@ -173,5 +175,65 @@ struct ControlSocketTests {
         try scene.startService()
         // Nor was it connected to: it answers the first who comes.
         try script("assert connected().recv(6) == b'theirs'")
+    }
+
+    private static let activator = "/usr/bin/systemd-socket-activate"
+    private static let gnome = "/usr/bin/gnome-keyring-daemon"
+    private static let owner = """
+        bus = dbus.SessionBus()
+        print(bus.get_object('org.freedesktop.DBus', '/').GetConnectionUnixProcessID('org.freedesktop.secrets'))
+        """
+
+    /// As a login does: the service manager listens, and nothing of ours runs.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: activator), "\(activator) is not installed"))
+    func whoComesBeforeTheServiceIsAnswered() throws {
+        try addSlot("login words")
+        try scene.lock()
+        scene.end()
+        try FileManager.default.removeItem(atPath: socket)
+        let variables = scene.programs.environment.merging(["DBUS_SESSION_BUS_ADDRESS": scene.session.address]) { $1 }
+        // It wants descriptor 3 for its own, and closes all others: Foundation takes that for its end.
+        let manager = try ChildProcess.start(
+            "/bin/sh",
+            arguments: ["-c", "exec 3>&- 4>&- 2>/dev/null; exec \"$@\"", "sh", Self.activator, "--listen", socket]
+                + variables.keys.sorted().flatMap { ["-E", $0] } + ["\(BuiltPrograms.folder)/latchkey-secret-service"],
+            environment: variables.map { "\($0)=\($1)" }, third: EventSignal().descriptor,
+            fourth: EventSignal().descriptor)
+        defer { kill(manager.processID, SIGKILL) }
+        #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: socket) })
+        #expect(try !scene.has("org.freedesktop.secrets"))
+        try script("assert ask(1, b'other words') == DENIED\nassert ask(1, b'login words') == DONE")
+        #expect(try !scene.isLocked)
+        #expect(try scene.has("org.freedesktop.secrets"))
+        // It became the program that it starts; the socket stays where it was.
+        #expect(try scene.python(Self.owner).text == "\(manager.processID)\n")
+        #expect(kill(manager.processID, SIGTERM) == 0)
+        _ = try manager.status(until: Deadline(after: .seconds(20), on: SystemClock()))
+        #expect(FileManager.default.fileExists(atPath: socket))
+    }
+
+    /// gnome-keyring is started at logins to GNOME; it goes where somebody listens already.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: gnome), "\(gnome) is not installed"))
+    func gnomeKeyringLeavesTheSessionToWhoListens() throws {
+        func start() throws -> [Int32] {
+            // What it leaves running must not hold what Foundation waits for.
+            let started = try scene.client(
+                "/usr/bin/python3",
+                [
+                    "-c",
+                    "import subprocess, sys; sys.exit(subprocess.run(['\(Self.gnome)', '--start', "
+                        + "'--components=secrets'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode)",
+                ])
+            #expect(started.status == 0, "\(started.errors)")
+            return scene.programs.processes(atHome: "gnome-keyring-daemon")
+        }
+        #expect(try start() == [])
+        #expect(try scene.python(Self.owner).text == "\(scene.service.processIdentifier)\n")
+        // Where nobody does it stays.
+        scene.end()
+        try FileManager.default.removeItem(atPath: socket)
+        let stayed = try start()
+        #expect(!stayed.isEmpty)
+        for process in stayed { kill(process, SIGKILL) }
     }
 }

@@ -8,53 +8,6 @@ import Testing
 
 @testable import LatchkeyCommand
 
-/// A home with a systemctl of its own, which writes down what it is told and ends
-/// as the test wants.
-private final class UnitHome {
-    let folder: TemporaryDirectory
-    var surroundings: Surroundings
-    let console: RecordingConsole
-
-    /// - Parameters:
-    ///   - answers: the shell commands that systemctl ends with; nil: there is none.
-    init(
-        systemctl answers: String? = "[ $3 != is-active ]", console: RecordingConsole = RecordingConsole(),
-        target: ClientConfiguration.Target? = nil
-    ) throws {
-        folder = try TemporaryDirectory("units")
-        self.console = console
-        let locations = KeychainLocations(dataDirectory: folder.path("data"), runDirectory: folder.path("run"))
-        surroundings = CommandRun.surroundings(on: FakeKeychain(), console: console)
-        surroundings.configuration = ClientConfiguration(
-            target: target ?? .store(locations, autostart: true), programDirectories: [BuiltPrograms.folder])
-        surroundings.userManager = UserManager(units: .named(folder.path("config/systemd/user")))
-        surroundings.userManager.programs = [folder.path("systemctl")]
-        guard let answers else { return }
-        let script = "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \(folder.path("calls"))\n\(answers)\n"
-        try Data(script.utf8).write(to: URL(fileURLWithPath: folder.path("systemctl")))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path("systemctl"))
-    }
-
-    func run(_ arguments: String...) -> LatchkeyCommand.ExitStatus {
-        LatchkeyProgram.run(arguments, in: surroundings)
-    }
-
-    func unit(_ name: String) -> String { folder.path("config/systemd/user/\(name)") }
-
-    func text(_ name: String) -> String? { try? String(contentsOfFile: unit(name), encoding: .utf8) }
-
-    /// What systemctl was told since the last look.
-    func calls() -> [String] {
-        defer { try? FileManager.default.removeItem(atPath: folder.path("calls")) }
-        let text = (try? String(contentsOfFile: folder.path("calls"), encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").map {
-            String($0).replacing("--user --no-ask-password ", with: "")
-        }
-    }
-
-    var notes: String { console.notes.joined(separator: "\n") }
-}
-
 @Suite struct InstallCommandTests {
     @Test func theUnitsAreWrittenAndTheSocketStarted() throws {
         let home = try UnitHome()
@@ -186,10 +139,8 @@ private final class UnitHome {
 
     // MARK: What systemd makes of them
 
-    private static let analyze = "/usr/bin/systemd-analyze"
-
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: analyze), "systemd-analyze is not installed"),
+        .enabled(if: UnitHome.hasAnalyze, "systemd-analyze is not installed"),
         arguments: ["plain", "with space", "per%%cent %t", "dol$lar ${HOME}", "quo\"te\\back's"])
     func systemdTakesTheUnits(_ name: String) throws {
         let home = try UnitHome(systemctl: "exit 1")
@@ -205,21 +156,7 @@ private final class UnitHome {
             target: .store(locations, autostart: true), programDirectories: [programs])
         #expect(home.run("--data-dir", "/tmp/\(name)", "install", "--user") == .done, "\(home.notes)")
         #expect(home.text("latchkeyd.socket")?.contains("/run/keychain.sock\n") == true)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.analyze)
-        process.arguments = [
-            "--user", "--man=no", "verify", home.unit("latchkeyd.socket"), home.unit("latchkeyd.service"),
-        ]
-        process.environment = [
-            "PATH": "/usr/bin:/bin", "HOME": home.folder.path, "XDG_RUNTIME_DIR": home.folder.path, "LANG": "C.UTF-8",
-        ]
-        let said = home.folder.path("said")
-        _ = FileManager.default.createFile(atPath: said, contents: nil)
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: said))
-        try process.runUnmasked()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        #expect(try String(contentsOfFile: said, encoding: .utf8) == "")
+        try home.expectSystemdTakes("latchkeyd.socket", "latchkeyd.service")
     }
 
     // MARK: Taking away
@@ -293,44 +230,5 @@ private final class UnitHome {
         let findings = check.unitFindings()
         #expect(findings.count == 1 && findings.first?.what.contains("/old/latchkeyd") == true)
         #expect(findings.first?.command == "latchkey install --user --replace")
-    }
-}
-
-@Suite struct SecretServiceCommandTests {
-    private let home: UnitHome
-    private var file: String { home.folder.path("dbus-1/services/org.freedesktop.secrets.service") }
-    private var text: String? { try? String(contentsOfFile: file, encoding: .utf8) }
-
-    init() throws { home = try UnitHome(systemctl: nil) }
-
-    @Test func theFileIsWrittenOnceAndTakenAway() throws {
-        #expect(home.run("secret-service", "enable") == .done)
-        let service = "\(BuiltPrograms.folder)/latchkey-secret-service"
-        #expect(text?.hasSuffix("\n[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(service)\n") == true)
-        #expect(home.notes.contains("Wrote \(file)"))
-        #expect(home.run("secret-service", "enable") == .done)
-        #expect(home.notes.contains("Already there: \(file)"))
-        #expect(home.run("secret-service", "disable") == .done)
-        #expect(text == nil && home.notes.contains("Removed \(file)"))
-        #expect(home.run("secret-service", "disable") == .done)
-        #expect(home.notes.contains("Nothing is there"))
-    }
-
-    @Test func whatAnotherWroteStays() throws {
-        try FileManager.default.createDirectory(
-            atPath: home.folder.path("dbus-1/services"), withIntermediateDirectories: true)
-        let theirs = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/usr/bin/other\n"
-        try Data(theirs.utf8).write(to: URL(fileURLWithPath: file))
-        #expect(home.run("secret-service", "enable") == .usage)
-        #expect(text == theirs && home.notes.contains("- Exec=/usr/bin/other"))
-        #expect(home.run("secret-service", "disable") == .done)
-        #expect(text == theirs && home.notes.contains("it stays"))
-        #expect(home.run("secret-service", "enable", "--replace") == .done)
-        #expect(text?.contains("latchkey-secret-service") == true)
-    }
-
-    @Test func aTemporaryKeychainServesNoSession() throws {
-        let temporary = try UnitHome(systemctl: nil, target: .temporary(socket: "/nowhere"))
-        #expect(temporary.run("secret-service", "enable") == .usage)
     }
 }

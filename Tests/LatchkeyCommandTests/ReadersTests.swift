@@ -34,7 +34,7 @@ import Testing
         status.hasPasscode = passcode
         status.protectors = protectors
         status.dataDirectory = "/data"
-        return Readers(StoredItem(.generic, attributes), access, status)
+        return Readers(StoredItem(.generic, attributes), access, status, overBus: .everybody)
     }
 
     @Test func aCopyOfTheFolderOpensByClassPasscodeAndProtector() {

@@ -2,13 +2,15 @@ internal import ArgumentParser
 internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import SecretServiceReach
 
 struct WhocanCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "whocan",
         abstract: "Say who could read an item, and by which rule.",
         discussion: """
-            Who: the programs of the item's access group, a person, whoever has a copy of the folder. On a \
+            Who: the programs of the item's access group, a person, whoever has a copy of the folder; over the \
+            session bus those that secret-service.policy leaves it to. On a \
             terminal in words; elsewhere one line a reader, its fields (who, rule) separated by a tab, then when the \
             item opens and what somebody has to prove first. Who did read it is in `latchkey log --item SERVICE`.
 
@@ -34,7 +36,9 @@ struct WhocanCommand: Verb {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(which.name, advice: "Name one account: latchkey whocan SERVICE ACCOUNT")
-        let readers = Readers(item, try keychain.accessControl(of: item), try keychain.status())
+        let row = try keychain.row(of: item)
+        let readers = Readers(
+            item, row?.accessControl, try keychain.status(), overBus: BusRule(of: item, row?.attributes.lookup))
         let console = surroundings.console
         try printing { () throws(SystemCallError) in
             try console.write(json ? readers.json.text + "\n" : readers.text(forPerson: console.outputIsTerminal))
@@ -44,13 +48,13 @@ struct WhocanCommand: Verb {
 }
 
 extension CommandKeychain {
-    /// What somebody has to prove before the item's value is handed out; nil: nothing.
-    fileprivate func accessControl(of item: StoredItem) throws(CommandFailure) -> AccessControl? {
+    /// With all its attributes, and what somebody has to prove before its value is handed out.
+    fileprivate func row(of item: StoredItem) throws(CommandFailure) -> AnswerRow? {
         let query = exactly(item) + [("r_Attributes", .bool(true))]
         let answer = try asking { () throws(KeychainError) in
             try perform(KeychainRequest(.copy, query: QueryDictionary(query)), isOneOfSeveral: true)
         }
-        return answer.rows.first?.accessControl
+        return answer.rows.first
     }
 }
 
@@ -66,14 +70,18 @@ struct Readers: Sendable {
     private let item: StoredItem
     private let accessControl: AccessControl?
     private let status: KeychainStatus
+    private let overBus: BusRule
 
-    init(_ item: StoredItem, _ accessControl: AccessControl?, _ status: KeychainStatus) {
+    init(_ item: StoredItem, _ accessControl: AccessControl?, _ status: KeychainStatus, overBus: BusRule) {
         self.item = item
+        self.overBus = overBus
         self.accessControl = accessControl
         self.status = status
     }
 
-    var readers: [Reader] { [Self.program(of: item.group ?? "")] + people + [thief].compactMap { $0 } }
+    var readers: [Reader] {
+        [overBus.narrowing(Self.program(of: item.group ?? ""), of: item)] + people + [thief].compactMap { $0 }
+    }
 
     /// The rungs of an identity, by the form of their names (ARCHITECTURE.md, "Who is calling").
     static func program(of group: String) -> Reader {

@@ -40,7 +40,7 @@ struct InfoCommand: Verb {
             if json { return try console.write("\(item.wholeJSON.text)\n") }
             try console.write(Self.table(item).text(for: console.outputIsTerminal ? .person : .program))
         }
-        if !json, console.outputIsTerminal, item.isOnTheSessionBus {
+        if !json, console.outputIsTerminal, item.collection != nil {
             console.note("Whoever is on your session bus sees it where `latchkey secret-service` serves it.")
         }
         return .done
@@ -57,12 +57,6 @@ struct InfoCommand: Verb {
 }
 
 extension StoredItem {
-    /// Whether it is in a collection of the Secret Service.
-    fileprivate var isOnTheSessionBus: Bool {
-        let group = AccessGroup(group ?? "")
-        return group == .latchkey || group.isCollection
-    }
-
     /// What `info --json` writes.
     fileprivate var wholeJSON: JSONValue {
         let all = namedAttributes.map { (KeyNames.constant("\($0.code)"), AttributeText.json($1)) }

@@ -20,8 +20,11 @@ struct InstallCommand: Verb {
             over it. Changes of your own belong into a drop-in: systemctl --user edit latchkeyd.service. Where \
             there is no systemd nothing is written and the status is 0. `latchkey uninstall --user` undoes it.
 
-            EXAMPLE
+            --secret-service does what `latchkey secret-service enable` does, and nothing else.
+
+            EXAMPLES
               latchkey install --user
+              latchkey install --secret-service
 
             --json writes {"systemd", "files", "written": [FILE], "listening"}: whether there is a systemd, the \
             two files, those that were written now, and whether systemd listens.
@@ -29,6 +32,9 @@ struct InstallCommand: Verb {
 
     @Flag(help: "For you alone; nothing else is there.")
     var user = false
+
+    @Flag(help: "Serve desktop programs: `latchkey secret-service enable`.")
+    var secretService = false
 
     @Flag(help: "Write over unit files that say something else.")
     var replace = false
@@ -39,10 +45,17 @@ struct InstallCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     mutating func validate() throws {
-        guard user else { throw ValidationError("Say --user: the keychain and its daemon are one user's own.") }
+        guard user != secretService else {
+            throw ValidationError(
+                "Say --user, or --secret-service: the keychain, its daemon and what it serves are one user's own.")
+        }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        if secretService {
+            return try SecretServiceEnableCommand.perform(
+                withControl: false, others: replace ? .arePutAside : .stay, json: json, in: surroundings)
+        }
         let manager = surroundings.userManager
         guard manager.program != nil else { return try report(nil, [], isListening: false, surroundings.console) }
         let units = try UserUnits.wanted(store.dataDirectory, in: surroundings)

@@ -21,6 +21,9 @@ struct SecretServiceCommand: ParsableCommand {
             Where the keychain is locked, a prompt on the program's own terminal or display asks for the passcode; \
             where there is neither, the program is told at once. `latchkey unlock` opens it for all.
 
+            Other providers stay installed: `enable` writes files of your own, and `disable` takes them away. \
+            `latchkey doctor` says who has the name.
+
             Where there is no session bus, `latchkey secret-service exec -- COMMAND` serves one command.
             """,
         subcommands: [
@@ -28,89 +31,68 @@ struct SecretServiceCommand: ParsableCommand {
         ])
 }
 
-/// The file by which the session bus starts our service (D-Bus Specification 0.43, "Message
-/// Bus Starting Services (Activation)").
-private struct BusActivation {
-    static let mark = "# Written by `latchkey secret-service enable`"
-
-    let path: String
-    private let configuration: ClientConfiguration
-
-    init(_ surroundings: Surroundings) throws(CommandFailure) {
-        configuration = surroundings.configuration
-        // The folder of the data folder is XDG_DATA_HOME, in which the bus looks first.
-        guard case .store(let locations, _) = configuration.target,
-            let end = locations.dataDirectory.lastIndex(of: "/")
-        else {
-            throw CommandFailure(
-                .usage, "only a keychain of your own can serve your session",
-                "Run this outside `latchkey temp`, as a user with a home.")
-        }
-        path = "\(locations.dataDirectory[..<end])/dbus-1/services/\(SecretServiceName.bus).service"
-    }
-
-    func file() throws(CommandFailure) -> OwnFile {
-        let program = try PrivateSecretService.find(configuration)
-        guard program.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"\"'\\$`".utf8.contains($0) }) else {
-            throw CommandFailure(
-                .usage, "\(PrintableText.escaped(program)) cannot be written in a service file",
-                "Install it in a folder without spaces, quotes and control characters in its name.")
-        }
-        let text = """
-            \(Self.mark); `latchkey secret-service disable` removes it.
-            [D-BUS Service]
-            Name=\(SecretServiceName.bus)
-            Exec=\(program)
-
-            """
-        return OwnFile(path, text, marked: Self.mark)
-    }
-}
-
 struct SecretServiceEnableCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Have the session bus start it for whoever asks.",
         discussion: """
             Writes $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service (or below ~/.local/share), which \
-            comes before what the system has there. A program that serves the name already keeps it until it ends: \
-            the command says which.
+            comes before what the system has there, so that gnome-keyring, KeePassXC or KWallet stay installed and \
+            as they are. Where your systemd manager answers, latchkey-secret-service.service is written to \
+            ~/.config/systemd/user too, with fewer rights, and enabled: it is then what \
+            dbus-org.freedesktop.secrets.service stands for.
 
-            --json writes {"file", "written", "owner"}: the file, whether it was written now, and who has the name \
-            (null: nobody, or no bus answers).
+            --control has it listen at $XDG_RUNTIME_DIR/keyring/control as well, from the login on where there is a \
+            systemd manager: the stock pam_gnome_keyring then opens the keychain with the login password (`latchkey \
+            slot add login`), follows `passwd`, and starts no gnome-keyring.
+
+            A program that serves the name already keeps it until it ends: the command says which, and how it is \
+            ended. What another wrote at the place of such a file is kept unless --replace is given; then it lies \
+            beside it, and `disable` brings it back. `latchkey install --secret-service` is another name for this.
+
+            --json writes {"file", "written", "owner", "process", "units": [FILE], "managed"}: the bus's file, \
+            whether anything was written now, who has the name (null: nobody, or no bus answers) and its process, \
+            the unit files, whether systemd starts it.
             """)
 
-    @Flag(help: "Write over a file that says something else.")
+    @Flag(help: "Have pam_gnome_keyring find it at a login, too.")
+    var control = false
+
+    @Flag(help: "Put aside what says something else.")
     var replace = false
 
     @Flag(help: "Write what was done as JSON.")
     var json = false
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let console = surroundings.console
-        let file = try BusActivation(surroundings).file()
-        let state = try file.state()
-        switch state {
-        case .same: break
-        case .different(let found) where !replace:
-            throw CommandFailure(
-                .usage,
-                lines: ["\(PrintableText.escaped(file.path)) says something else:"] + file.difference(from: found)
-                    + ["Nothing was changed. Add --replace to write over it."])
-        case .absent, .different:
-            try file.write()
-        }
-        SecretServiceName.reload()
+        try Self.perform(
+            withControl: control, others: replace ? .arePutAside : .stay, json: json, in: surroundings)
+    }
+
+    static func perform(
+        withControl control: Bool, others: SecretServiceEnabling.Others, json: Bool, in surroundings: Surroundings
+    ) throws(CommandFailure) -> ExitStatus {
+        let enabling = try SecretServiceEnabling(surroundings)
+        let state = try enabling.enable(withControl: control, others: others)
         let owner = SecretServiceName.owner()
+        let console = surroundings.console
         if json {
             let line = JSONValue.object([
-                ("file", .string(file.path)), ("written", .bool(state != .same)), ("owner", JSONValue(owner)),
+                ("file", .string(state.file)), ("written", .bool(!state.written.isEmpty)),
+                ("owner", JSONValue(owner?.name)), ("process", owner.map { .integer(Int64($0.process)) } ?? .null),
+                ("units", .strings(state.units)), ("managed", .bool(state.isManaged)),
             ])
             try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
             return .done
         }
-        console.note("\(state == .same ? "Already there:" : "Wrote") \(PrintableText.escaped(file.path))")
-        if let owner, !SecretServiceName.isOurs(owner) {
-            console.note("\(PrintableText.escaped(owner)) has the name until it ends: log out, or end it.")
+        for path in state.units + [state.file] {
+            console.note("\(state.written.contains(path) ? "Wrote" : "Already there:") \(PrintableText.escaped(path))")
+        }
+        if control, !state.isManaged {
+            console.note("No systemd manager of yours answers: logins find it once some program has asked the bus.")
+        }
+        if let owner, !owner.isOurs {
+            console.note(
+                "\(PrintableText.escaped(owner.text)) has the name until it ends: log out, or `kill \(owner.process)`.")
         }
         console.note("To undo this: latchkey secret-service disable. It keeps the keychain.")
         return .done
@@ -121,35 +103,42 @@ struct SecretServiceDisableCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "disable", abstract: "Leave the name to whoever else serves it.",
         discussion: """
-            Removes the file that `enable` wrote. What programs stored stays in the keychain. A service that runs \
-            goes on until the session ends.
+            Removes what `enable` wrote, and brings back what it put aside: gnome-keyring, or whoever else is \
+            installed, serves again as before. What programs stored stays in the keychain. A service that runs goes \
+            on until the session ends. `latchkey uninstall --secret-service` is another name for this.
 
-            --json writes {"file", "removed"}.
+            --json writes {"file", "removed", "units": [FILE], "restored": [FILE]}: the bus's file, whether it was \
+            removed, the unit files that were removed, and what was brought back.
             """)
 
     @Flag(help: "Write what was done as JSON.")
     var json = false
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let path = try BusActivation(surroundings).path
-        let shown = PrintableText.escaped(path)
-        let isOurs = try OwnFile.isOurs(path, marked: BusActivation.mark)
-        if isOurs == true {
-            do throws(SystemCallError) { _ = try FileRemoval.remove(FilePath(path)) } catch {
-                throw CommandFailure(.unavailable, "\(shown) cannot be removed (\(error))", "Check the folder.")
-            }
-            SecretServiceName.reload()
-        }
+        try Self.perform(json: json, in: surroundings)
+    }
+
+    static func perform(json: Bool, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        let state = try SecretServiceEnabling(surroundings).disable()
         let console = surroundings.console
         if json {
-            let line = JSONValue.object([("file", .string(path)), ("removed", .bool(isOurs == true))])
+            let line = JSONValue.object([
+                ("file", .string(state.file)), ("removed", .bool(state.wasOurs == true)),
+                ("units", .strings(state.removed.filter { $0 != state.file })), ("restored", .strings(state.restored)),
+            ])
             try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
             return .done
         }
-        switch isOurs {
+        let shown = PrintableText.escaped(state.file)
+        switch state.wasOurs {
         case nil: console.note("Nothing is there: \(shown)")
         case false?: console.note("\(shown) is not by `latchkey secret-service enable`; it stays.")
-        case true?: console.note("Removed \(shown)")
+        case true?: break
+        }
+        for path in state.removed { console.note("Removed \(PrintableText.escaped(path))") }
+        for path in state.restored { console.note("Brought back \(PrintableText.escaped(path))") }
+        if let owner = SecretServiceName.owner(), owner.isOurs {
+            console.note("It serves this session until that ends, or: kill \(owner.process)")
         }
         return .done
     }

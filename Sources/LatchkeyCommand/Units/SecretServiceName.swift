@@ -4,16 +4,33 @@ internal import KeychainPlatform
 /// itself speaks no D-Bus.
 enum SecretServiceName {
     static let bus = "org.freedesktop.secrets"
-    /// What a process of ours is called by the kernel, which keeps 15 bytes of a name.
-    private static let ours = "latchkey-secret"
 
-    /// The name of the process; nil: nobody has it, or there is no bus, or no busctl.
-    static func owner() -> String? {
-        guard let status = call(["status", bus]) else { return nil }
-        return status.split(separator: "\n").first { $0.hasPrefix("Comm=") }.map { String($0.dropFirst(5)) }
+    struct Owner: Sendable, Hashable {
+        let process: Int32
+        /// What the kernel calls the process: 15 bytes of its program's name.
+        let name: String
+        /// Its executable; nil where that is not seen.
+        let program: String?
+
+        fileprivate static let ours = "latchkey-secret"
+
+        var isOurs: Bool { name.hasPrefix(Self.ours) }
+
+        /// For people.
+        var text: String { "\(name) (process \(process)\(program.map { ", \($0)" } ?? ""))" }
     }
 
-    static func isOurs(_ owner: String) -> Bool { owner.hasPrefix(ours) }
+    /// nil: nobody has it, or there is no bus, or no busctl.
+    static func owner() -> Owner? {
+        guard let status = call(["status", bus]) else { return nil }
+        var fields: [Substring: String] = [:]
+        for line in status.split(separator: "\n") {
+            guard let sign = line.firstIndex(of: "=") else { continue }
+            fields[line[..<sign]] = String(line[line.index(after: sign)...])
+        }
+        guard let process = fields["PID"].flatMap({ Int32($0) }), let name = fields["Comm"] else { return nil }
+        return Owner(process: process, name: name, program: fields["Exe"].flatMap { $0.hasPrefix("/") ? $0 : nil })
+    }
 
     /// Has the bus look at the files that say what it starts; a folder that was not there
     /// when it began is not watched.

@@ -16,6 +16,8 @@ struct UninstallCommand: Verb {
             the log, and what was set aside. Nothing brings it back but a backup. It asks on a terminal, and needs \
             --yes elsewhere. A folder that holds anything else is left alone, whole.
 
+            --secret-service does what `latchkey secret-service disable` does, and nothing else.
+
             The programs themselves go with `make uninstall`.
 
             EXAMPLES
@@ -27,6 +29,9 @@ struct UninstallCommand: Verb {
 
     @Flag(help: "For you alone; nothing else is there.")
     var user = false
+
+    @Flag(help: "Serve desktop programs no longer: `latchkey secret-service disable`.")
+    var secretService = false
 
     @Flag(help: "Delete the keychain, with every item in it.")
     var deleteKeychain = false
@@ -43,11 +48,16 @@ struct UninstallCommand: Verb {
     private static let word = "delete"
 
     mutating func validate() throws {
-        guard user else { throw ValidationError("Say --user: the keychain and its daemon are one user's own.") }
+        guard user != secretService else {
+            throw ValidationError(
+                "Say --user, or --secret-service: the keychain, its daemon and what it serves are one user's own.")
+        }
+        guard user || !deleteKeychain else { throw ValidationError("--delete-keychain goes with --user.") }
         guard deleteKeychain || !yes else { throw ValidationError("--yes goes with --delete-keychain.") }
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        if secretService { return try SecretServiceDisableCommand.perform(json: json, in: surroundings) }
         let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
         guard case .store(let locations, _) = configuration.target, let folder = surroundings.userManager.unitFolder
         else {

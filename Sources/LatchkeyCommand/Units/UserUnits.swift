@@ -26,11 +26,9 @@ struct UserUnits: Sendable {
         self.folder = folder
         self.program = program
         self.locations = locations
-        runDirectory = isNamed ? Self.literal(locations.dataDirectory) + "/run" : "%t/latchkey"
-        let isWritable = { (path: String) in path.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
-        // systemd takes no program with these in its path (basic/string-util.c, string_is_safe).
-        let isProgram = isWritable(program) && !program.contains { "\"'\\".contains($0) }
-        guard isProgram, isWritable(locations.dataDirectory) else {
+        runDirectory = isNamed ? UnitText.literal(locations.dataDirectory) + "/run" : "%t/latchkey"
+        let isProgram = UnitText.canHold(program: program)
+        guard isProgram, UnitText.canHold(locations.dataDirectory) else {
             let path = isProgram ? locations.dataDirectory : program
             throw CommandFailure(
                 .usage, "\(PrintableText.escaped(path)) cannot be written in a unit file",
@@ -106,27 +104,17 @@ struct UserUnits: Sendable {
     }
 
     private var command: String {
-        let data = Self.argument(Self.literal(locations.dataDirectory))
-        return "\(Self.quoted(Self.literal(program))) --data-dir \(data) --run-dir \(Self.argument(runDirectory))"
+        let data = UnitText.argument(UnitText.literal(locations.dataDirectory))
+        let program = UnitText.quoted(UnitText.literal(program))
+        return "\(program) --data-dir \(data) --run-dir \(UnitText.argument(runDirectory))"
     }
-
-    /// systemd.unit(5), "Specifiers".
-    private static func literal(_ path: String) -> String { path.replacing("%", with: "%%") }
-
-    /// systemd.service(5), "Command lines".
-    private static func quoted(_ word: String) -> String {
-        "\"" + word.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    }
-
-    /// Variables are looked for in every word but that of the program.
-    private static func argument(_ word: String) -> String { quoted(word).replacing("$", with: "$$") }
 
     /// Whether the service there is another store's.
     static func serveAnother(than data: String, in folder: String) throws(CommandFailure) -> Bool {
         guard let found = try OwnFile.content("\(folder)/\(service)"), let text = found, text.hasPrefix(mark) else {
             return false
         }
-        return !text.contains(" --data-dir \(argument(literal(data))) ")
+        return !text.contains(" --data-dir \(UnitText.argument(UnitText.literal(data))) ")
     }
 
     // MARK: What is there

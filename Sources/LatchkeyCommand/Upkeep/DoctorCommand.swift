@@ -16,7 +16,8 @@ struct DoctorCommand: Verb {
             what daemon and enclave do to themselves, as the kernel has it; files that are open to others, memory \
             that is not locked, swap that is not encrypted, crash dumps that a program collects, programs that may \
             look into others, features that the kernel lacks, a daemon of another version, a store elsewhere, who \
-            else serves desktop programs, each with the command that mends it. --fix mends what needs nobody's decision: modes of files, and a daemon of another version.
+            serves desktop programs as org.freedesktop.secrets and what keeps them from it (other providers, a desktop \
+            under which Electron takes none, a policy file that is none), each with the command that mends it. --fix mends what needs nobody's decision: modes of files, and a daemon of another version.
 
             --verify opens every item with both its seals and has SQLite check the file; it changes nothing.
             --salvage tries again what was set aside: damaged items, and the items of a database that was \

@@ -111,7 +111,7 @@ struct MachineCheck {
                     command: "uname -r   # Linux 6.9 or newer has all of them", mend: .byHand))
         }
         return findings + measures(status).findings + HostCheck(files: files).findings(daemon: status.daemonProcess)
-            + stores() + secretService() + unitFindings()
+            + stores() + SecretServiceCheck(surroundings: surroundings).findings() + unitFindings()
     }
 
     /// A store elsewhere that a person may be missing.
@@ -123,24 +123,6 @@ struct MachineCheck {
             MachineFinding(
                 what: "XDG_DATA_HOME leads to \(folder); another store of yours lies in \(usual)",
                 command: "latchkey --data-dir \(Self.quoted(usual)) list", mend: .byHand)
-        ]
-    }
-
-    /// Who serves desktop programs that ask for org.freedesktop.secrets.
-    private func secretService() -> [MachineFinding] {
-        guard let owner = SecretServiceName.owner() else { return [] }
-        guard !SecretServiceName.isOurs(owner) else {
-            return [
-                MachineFinding(
-                    what: "whoever is on your session bus sees the group latchkey and the collections of "
-                        + "org.freedesktop.secrets: the bus does not tell programs apart",
-                    command: nil, mend: .byHand)
-            ]
-        }
-        return [
-            MachineFinding(
-                what: "\(owner) serves desktop programs as org.freedesktop.secrets; what they store is not here",
-                command: "latchkey secret-service enable", mend: .byHand)
         ]
     }
 }

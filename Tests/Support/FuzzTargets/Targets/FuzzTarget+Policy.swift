@@ -1,6 +1,7 @@
 #if DEBUG
     internal import KeychainModel
     internal import KeychainPlatform
+    internal import SecretServiceReach
     @testable internal import SecretService
 
     extension FuzzTarget {
@@ -34,7 +35,7 @@
             switch request {
             case .unlock(let password): parts = [password]
             case .change(let old, let new): parts = [old, new]
-            case .initialize, .quit: return
+            case .initialize, .unlockAgain, .quit: return
             }
             let taken = parts.reduce(8) { $0 + 4 + $1.bytes.count }
             try claim(taken == bytes.count, "bytes that are nobody's")

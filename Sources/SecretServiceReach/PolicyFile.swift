@@ -24,8 +24,8 @@ package final class PolicyFile {
     }
 
     /// Why nobody is given anything.
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// What it says; a file that is not there says nothing.
@@ -33,7 +33,7 @@ package final class PolicyFile {
     /// - Throws: for one that cannot be read, that somebody else could write, or that says
     ///   something else than a policy: whoever wrote it wanted to keep something from
     ///   somebody.
-    func policy() throws(Fault) -> SecretServicePolicy {
+    package func policy() throws(Fault) -> SecretServicePolicy {
         guard let bytes = try read() else {
             known = nil
             return .everybody

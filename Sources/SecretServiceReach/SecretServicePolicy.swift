@@ -1,4 +1,4 @@
-internal import KeychainModel
+package import KeychainModel
 
 /// What a person wrote down of who may reach what over the bus: a line for each collection
 /// or schema that is not every program's (docs/secret-service-policy.md).
@@ -13,7 +13,7 @@ internal import KeychainModel
 /// one and have it do its work, or have its number taken for another's. `nobody` holds
 /// for all.
 package struct SecretServicePolicy: Sendable, Hashable {
-    enum Subject: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
         /// By its name in object paths (`login` is the default one).
         case collection(String)
         /// By the attribute xdg:schema of its items.
@@ -54,14 +54,20 @@ package struct SecretServicePolicy: Sendable, Hashable {
     }
 
     /// Whether a program may reach what the subject has; nil: nobody could tell which it is.
-    func admits(_ program: ServedProgram?, to subject: Subject) -> Bool {
+    package func admits(_ program: ServedProgram?, to subject: Subject) -> Bool {
         guard let allowed = programs[subject] else { return true }
         guard let path = program?.path, !path.isEmpty else { return false }
         return allowed.contains(path)
     }
 
+    /// The executables that may reach what the subject has; nil: everybody.
+    package func allowed(to subject: Subject) -> Set<String>? { programs[subject] }
+
+    /// Every executable that is named, each once, in their order.
+    package var namedPrograms: [String] { programs.values.reduce(into: Set()) { $0.formUnion($1) }.sorted() }
+
     /// Whether what items are has to be looked at before they are told of.
-    func limitsSchemas(of program: ServedProgram?) -> Bool {
+    package func limitsSchemas(of program: ServedProgram?) -> Bool {
         programs.keys.contains { subject in
             guard case .schema = subject else { return false }
             return !admits(program, to: subject)
@@ -87,7 +93,7 @@ package struct SecretServicePolicy: Sendable, Hashable {
         private func subject(_ kind: String, _ name: String) throws(Fault) -> Subject {
             switch kind {
             case "collection" where name == "default": throw fault("the default collection's name is login")
-            case "collection" where SecretCollection.isElement(name): return .collection(name)
+            case "collection" where CollectionName.isElement(name): return .collection(name)
             case "collection": throw fault("a collection's name has letters, digits and underscores alone")
             case "schema" where !name.isEmpty: return .schema(name)
             default: throw fault("it begins with neither \"collection\" nor \"schema\"")

@@ -1,0 +1,215 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+@testable import LatchkeyCommand
+
+/// What `doctor`, `whocan` and `info` say of org.freedesktop.secrets, on a bus of the test's
+/// own.
+@Suite(
+    .enabled(if: SecretServiceClients.areInstalled, "dbus, libsecret-tools, python3-keyring or python3-dbus is missing")
+)
+struct SecretServiceDoctorTests {
+    /// What is found, with what mends it.
+    private func findings(
+        _ programs: BuiltPrograms, on session: PrivateSession, changing: [String: String?] = [:]
+    ) throws -> [String: String?] {
+        let variables = changing.merging(["DBUS_SESSION_BUS_ADDRESS": session.address]) { one, _ in one }
+        let said = try programs.latchkey("doctor", "--json", changing: variables)
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: said.output) as? [String: Any], "\(said.errors)")
+        let found = try #require(report["findings"] as? [[String: Any]])
+        return Dictionary(found.map { ($0["what"] as? String ?? "", $0["command"] as? String) }) { one, _ in one }
+    }
+
+    @Test func theOwnerOfTheNameIsTold() throws {
+        let scene = try SecretServiceScene()
+        let ours = try findings(scene.programs, on: scene.session)
+        #expect(
+            ours.keys.contains {
+                $0.contains("whoever is on your session bus")
+                    && $0.contains("process \(scene.service.processIdentifier) ")
+            }, "\(ours)")
+        // What `latchkey` says beside a file that it writes.
+        let json = try scene.programs.latchkey(
+            "secret-service", "enable", "--json", changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
+        let report = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
+        #expect(report["owner"] as? String == "latchkey-secret")
+        #expect(report["process"] as? Int32 == scene.service.processIdentifier)
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: "/usr/bin/gnome-keyring-daemon"),
+            "gnome-keyring is not installed"))
+    func anotherOwnerIsNamedAndHowItEnds() throws {
+        let programs = try BuiltPrograms(runtime: true)
+        let session = try PrivateSession()
+        let other = programs.start(
+            "/usr/bin/gnome-keyring-daemon",
+            ["--foreground", "--components=secrets", "--control-directory=\(programs.home)/runtime/keyring"],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+        (other.standardError, other.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try other.runUnmasked()
+        defer { other.killNow() }
+        let process = other.processIdentifier
+        let owner = "gnome-keyring-d (process \(process), /usr/bin/gnome-keyring-daemon)"
+        let what = "\(owner) serves desktop programs as org.freedesktop.secrets; what they store is not here"
+        // It has the name a moment after it has begun.
+        #expect(
+            try BuiltPrograms.eventually {
+                try findings(programs, on: session)[what] == "latchkey secret-service enable"
+            })
+        let enabled = try programs.latchkey(
+            "secret-service", "enable", changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
+        #expect(enabled.errors.contains("\(owner) has the name until it ends: log out, or `kill \(process)`."))
+        let after = try findings(programs, on: session)
+        #expect(after[what]??.hasPrefix("kill \(process) ") == true, "\(after)")
+        // Its own files are named, and that GNOME starts it at a login.
+        let gnome = try findings(programs, on: session, changing: ["XDG_CURRENT_DESKTOP": "GNOME"])
+        if FileManager.default.fileExists(atPath: "/etc/xdg/autostart/gnome-keyring-secrets.desktop") {
+            #expect(gnome.contains { $0.key.hasPrefix("GNOME starts gnome-keyring at the login") })
+            #expect(gnome.values.contains("latchkey secret-service enable --control"))
+        }
+        #expect(!after.keys.contains { $0.contains("at the login") })
+    }
+
+    @Test func otherProvidersAreNamedWhereOursIsEnabled() throws {
+        let programs = try BuiltPrograms()
+        let session = try PrivateSession()
+        let services = programs.home + "/share/dbus-1/services"
+        try FileManager.default.createDirectory(atPath: services, withIntermediateDirectories: true)
+        for (name, text) in [
+            ("org.other.service", "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/usr/bin/other --serve\n"),
+            ("org.not.service", "[D-BUS Service]\nName=org.not\nExec=/usr/bin/not\n"),
+        ] {
+            try Data(text.utf8).write(to: URL(filePath: "\(services)/\(name)"))
+        }
+        let shared = ["XDG_DATA_DIRS": programs.home + "/share"]
+        #expect(try !findings(programs, on: session, changing: shared).keys.contains { $0.contains("/usr/bin/other") })
+        try programs.latchkey("secret-service", "enable")
+        let found = try findings(programs, on: session, changing: shared)
+        #expect(found.keys.contains { $0.contains("/usr/bin/other (\(services)/org.other.service);") }, "\(found)")
+        #expect(!found.keys.contains { $0.contains("/usr/bin/not") })
+    }
+
+    @Test func aFileOfOursThatStartsNobodyIsTold() throws {
+        let home = try UnitHome(systemctl: "exit 0")
+        #expect(home.run("secret-service", "enable") == .done)
+        func told() -> [String] { SecretServiceCheck(surroundings: home.surroundings).findings().map(\.what) }
+        let file = home.folder.path("dbus-1/services/org.freedesktop.secrets.service")
+        // systemctl is played here, and made no link.
+        #expect(told().contains { $0.hasPrefix("\(file) has systemd start") && $0.hasSuffix("leads to nothing") })
+        try FileManager.default.createSymbolicLink(
+            atPath: home.unit("dbus-org.freedesktop.secrets.service"),
+            withDestinationPath: home.unit("latchkey-secret-service.service"))
+        #expect(!told().contains { $0.hasPrefix(file) })
+        let other = try String(contentsOfFile: file, encoding: .utf8).replacing(BuiltPrograms.folder, with: "/old")
+        try Data(other.utf8).write(to: URL(filePath: file))
+        #expect(told().contains("\(file) is not what this version writes"))
+    }
+
+    // MARK: Desktops
+
+    @Test func aDesktopUnderWhichElectronAsksNobodyIsTold() throws {
+        let programs = try BuiltPrograms()
+        let session = try PrivateSession()
+        try programs.latchkey("secret-service", "enable")
+        let sway = ["WAYLAND_DISPLAY": "wayland-9", "XDG_CURRENT_DESKTOP": "sway"]
+        let found = try findings(programs, on: session, changing: sway)
+        let told = found.first { $0.key.contains("under this desktop (sway)") }
+        #expect(told?.key.contains("a key that everybody has") == true)
+        #expect(told?.value?.contains("--password-store=gnome-libsecret") == true)
+        #expect(told?.value?.contains("argv.json") == true)
+        // Without a display no such program runs.
+        let headless = try findings(programs, on: session, changing: ["XDG_CURRENT_DESKTOP": "sway"])
+        #expect(!headless.keys.contains { $0.contains("under this desktop") })
+    }
+
+    @Test(arguments: [
+        (["XDG_CURRENT_DESKTOP": "GNOME"], PasswordStore.secretService),
+        (["XDG_CURRENT_DESKTOP": "ubuntu:GNOME"], .secretService),
+        (["XDG_CURRENT_DESKTOP": "X-Cinnamon"], .secretService), (["XDG_CURRENT_DESKTOP": "XFCE"], .secretService),
+        (["XDG_CURRENT_DESKTOP": "MATE", "DESKTOP_SESSION": "mate"], .secretService),
+        (["XDG_CURRENT_DESKTOP": "MATE"], .plainText(desktop: "MATE")),
+        (["XDG_CURRENT_DESKTOP": "KDE", "KDE_SESSION_VERSION": "6"], .kwallet(desktop: "KDE")),
+        (["DESKTOP_SESSION": "kde-plasma"], .kwallet(desktop: "kde-plasma")),
+        (["XDG_CURRENT_DESKTOP": "LXQt", "DESKTOP_SESSION": "gnome"], .plainText(desktop: "LXQt")),
+        (["XDG_CURRENT_DESKTOP": "Hyprland"], .plainText(desktop: "Hyprland")),
+        (["XDG_CURRENT_DESKTOP": "gnome"], .plainText(desktop: "gnome")),
+        ([:], .plainText(desktop: "no desktop's name")),
+    ])
+    func eachDesktopIsAsChromiumHasIt(_ environment: [String: String], _ store: PasswordStore) {
+        #expect(PasswordStore { environment[$0] } == store)
+    }
+
+    // MARK: The policy
+
+    @Test func aPolicyThatIsNoneOrNamesNobodyIsTold() throws {
+        let programs = try BuiltPrograms()
+        let session = try PrivateSession()
+        let path = programs.home + "/config/latchkey/secret-service.policy"
+        #expect(try !findings(programs, on: session).keys.contains { $0.contains("policy") })
+        try FileManager.default.createDirectory(
+            atPath: programs.home + "/config/latchkey", withIntermediateDirectories: true)
+        try Data("schema a /usr/bin/secret-tool /no/such/program\ncollection work nobody\n".utf8)
+            .write(to: URL(filePath: path))
+        let names = try findings(programs, on: session).keys.filter { $0.contains(path) }
+        #expect(names.count == 1 && names.first?.contains("names /no/such/program, which is not there") == true)
+        try Data("collection work nobody\nmisspelt\n".utf8).write(to: URL(filePath: path))
+        let broken = try findings(programs, on: session).keys.filter { $0.contains(path) }
+        #expect(broken.count == 1 && broken.first?.contains("line 2") == true)
+        #expect(broken.first?.contains("gives nobody anything") == true)
+        try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
+        let open = try findings(programs, on: session).keys.filter { $0.contains(path) }
+        #expect(open.first?.contains("nobody else can write") == true)
+    }
+
+    @Test func whocanSaysWhomThePolicyLeavesAnItemTo() throws {
+        let scene = try SecretServiceScene()
+        let programs = scene.programs
+        let place = ["xdg:schema", "com.example.Kept", "service", "kept", "username", "one"]
+        #expect(try scene.client("/usr/bin/secret-tool", ["store", "--label=Kept"] + place, typed: "v").status == 0)
+        try programs.latchkey("set", "mail", "alice", input: Data("v".utf8))
+        func rule(_ name: String...) throws -> String {
+            let said = try programs.run(BuiltPrograms.latchkey, ["whocan"] + name + ["--json"])
+            let report = try #require(
+                try JSONSerialization.jsonObject(with: said.output) as? [String: Any], "\(said.errors)")
+            return try #require((report["readers"] as? [[String: Any]])?.first?["rule"] as? String)
+        }
+        #expect(try !rule("kept", "one").contains("over the session bus"))
+        let path = programs.home + "/config/latchkey/secret-service.policy"
+        try FileManager.default.createDirectory(
+            atPath: programs.home + "/config/latchkey", withIntermediateDirectories: true)
+        try Data("schema com.example.Kept /usr/bin/a /usr/bin/b\n".utf8).write(to: URL(filePath: path))
+        #expect(try rule("kept", "one").hasSuffix("over the session bus \(path) leaves it to /usr/bin/a, /usr/bin/b"))
+        #expect(try !rule("mail", "alice").contains("over the session bus"))
+        try Data("schema com.example.Kept /usr/bin/a /usr/bin/b\ncollection login /usr/bin/b\n".utf8)
+            .write(to: URL(filePath: path))
+        #expect(try rule("kept", "one").hasSuffix("leaves it to /usr/bin/b"))
+        #expect(try rule("mail", "alice").hasSuffix("leaves it to /usr/bin/b"))
+        try Data("collection login nobody\n".utf8).write(to: URL(filePath: path))
+        #expect(try rule("mail", "alice").hasSuffix("leaves it to nobody"))
+        try Data("nothing\n".utf8).write(to: URL(filePath: path))
+        #expect(try rule("mail", "alice").contains("over the session bus nobody is given anything: \(path), line 1"))
+    }
+
+    /// Of a collection's item; a terminal is who is told.
+    @Test func infoSaysWhoSeesItOnABus() throws {
+        for (group, isTold) in [("latchkey", true), ("secret-service.work", true), ("exe./usr/bin/a", false)] {
+            var attributes = AttributeMap()
+            attributes[.accessGroup] = .string(group)
+            let collection = StoredItem(.generic, attributes).collection
+            #expect((collection != nil) == isTold)
+            #expect(collection == nil || collection == (group == "latchkey" ? "login" : "work"))
+        }
+        let console = RecordingConsole(terminal: true)
+        let keychain = FakeKeychain()
+        let surroundings = CommandRun.surroundings(on: keychain, console: console)
+        #expect(LatchkeyProgram.run(["set", "mail", "alice", "--generate"], in: surroundings) == .done)
+        #expect(LatchkeyProgram.run(["info", "mail", "alice"], in: surroundings) == .done)
+        #expect(console.notes.contains { $0.hasPrefix("Whoever is on your session bus sees it") })
+    }
+}
