@@ -24,10 +24,14 @@ final class ServedKeychain: KeychainTransport {
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         var request = request
         request.served = served.withLock { $0 }
+        return try unlessSilent { () throws(KeychainError) in try keychain.perform(request) }
+    }
+
+    private func unlessSilent<R>(_ call: () throws(KeychainError) -> R) throws(KeychainError) -> R {
         let begun = clock.monotonic
         guard silence.withLock({ $0.admits(at: begun) }) else { throw DaemonSilence.failure }
         do throws(KeychainError) {
-            let answer = try keychain.perform(request)
+            let answer = try call()
             silence.withLock { $0.answered() }
             return answer
         } catch {
@@ -42,7 +46,9 @@ final class ServedKeychain: KeychainTransport {
         try keychain.changes(after: position, in: scope, orUntil: cancelled)
     }
 
-    func session() throws(KeychainError) -> SessionInformation { try keychain.session() }
+    func session() throws(KeychainError) -> SessionInformation {
+        try unlessSilent { () throws(KeychainError) in try keychain.session() }
+    }
 
     func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
         try keychain.authenticationSession()

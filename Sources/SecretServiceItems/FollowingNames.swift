@@ -1,4 +1,5 @@
 package import KeychainModel
+internal import SecretServiceReach
 
 /// Lookup attributes that say what an item is called, beside what calls it so in the
 /// keychain (FORMATS.md, "Items of the Secret Service").

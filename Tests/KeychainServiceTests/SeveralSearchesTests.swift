@@ -92,7 +92,7 @@ private final class PlayedDaemon: KeychainTransport {
     }
 
     func authenticationSession() throws(KeychainError) -> any AuthenticationSession {
-        try engine.authenticationSession()
+        engine.authenticationSession()
     }
 
     func deviceStates() throws(KeychainError) -> any DeviceStates { try engine.deviceStates() }
