@@ -222,8 +222,9 @@ let package = Package(
 
         // Tests
         .target(
-            name: "KeychainTestSupport", dependencies: ["CCallProbe", "KeychainPlatform"],
+            name: "KeychainTestSupport", dependencies: ["CCallProbe", "CTestProcess", "KeychainPlatform"],
             path: "Tests/Support/KeychainTestSupport", swiftSettings: house),
+        .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
         // Displays without a screen, for tests of what people see.
         .target(
             name: "Displays", dependencies: ["KeychainPlatform", "KeychainTestSupport"],
@@ -302,7 +303,7 @@ let package = Package(
             name: "Conformance",
             dependencies: [
                 "KeychainTesting", "KeychainServices", "KeychainAuthentication", "KeychainClient", "KeychainProtocol",
-                "KeychainModel", "KeychainPlatform",
+                "KeychainModel", "KeychainPlatform", "KeychainTestSupport",
             ],
             path: "Tests/Support/Conformance", swiftSettings: house),
         .executableTarget(

@@ -23,7 +23,7 @@ import Testing
 
     /// What a program wrote, and its exit code.
     private func run(_ program: String, _ arguments: [String]) throws -> (code: Int32, output: String, errors: String) {
-        let process = Process()
+        let process = TestProcess()
         let (output, errors) = (Pipe(), Pipe())
         process.executableURL = URL(filePath: program)
         process.arguments = arguments

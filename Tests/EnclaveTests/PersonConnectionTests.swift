@@ -90,7 +90,7 @@ import Testing
 
 /// Another process that holds connections of persons.
 private final class Holder {
-    private let process = Process()
+    private let process = TestProcess()
     private let input = Pipe()
 
     init(_ kind: String, _ count: Int, in home: EnclaveHome) throws {

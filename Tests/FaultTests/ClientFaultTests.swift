@@ -51,13 +51,13 @@ struct ClientFaultTests {
         let processes = try home.serving()
         var random = SeededRandom(seed: SeededRandom.runSeed)
         for _ in 0..<FaultScale.rounds(15, long: 100) {
-            let process = Process()
+            let process = TestProcess()
             process.executableURL = URL(fileURLWithPath: Self.program)
             process.arguments = [mode, home.data, home.locations.runDirectory]
             let output = Pipe()
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
-            try process.runUnmasked()
+            try process.run()
             // It is connected and about to ask.
             try #require(!output.fileHandleForReading.availableData.isEmpty)
             // Calls of another client pass the time; then it dies wherever it is.

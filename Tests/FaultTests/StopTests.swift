@@ -162,7 +162,7 @@ struct StopTests {
 
 /// A program of its own that waits for a word to make its calls.
 private final class WaitingProgram {
-    private let process = Process()
+    private let process = TestProcess()
     private let input = Pipe()
     private let output: URL
 
@@ -173,7 +173,7 @@ private final class WaitingProgram {
         process.arguments = ["stopped", home.data, home.locations.runDirectory]
         process.standardInput = input
         process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.runUnmasked()
+        try process.run()
     }
 
     private var lines: [Substring] {

@@ -1,10 +1,11 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 
 /// A shell that leads a terminal session of its own; it ends with its owner.
 final class TerminalShell {
     private let master: FileHandle
-    private let process: ChildProcess
+    private let process = TestProcess()
     private var count = 0
 
     init() throws {
@@ -14,12 +15,12 @@ final class TerminalShell {
         master = FileHandle(fileDescriptor: ends.0, closeOnDealloc: true)
         let side = Descriptor(owning: ends.1)
         let loop = "stty -echo; while read -r n line; do eval \"$line\" >/dev/null 2>&1; echo \"end-$n-$?-\"; done"
-        // Not by Foundation's Process: where more than a thousand descriptors are open it
-        // reads beyond the end of what readdir(3) gave it.
-        let start = "exec /usr/bin/setsid -c -w /bin/sh -c \"$1\" <&3 >&3 2>&3 3>&- 4>&-"
-        process = try ChildProcess.start(
-            "/bin/sh", arguments: ["-c", start, "sh", loop], environment: ["PATH=/usr/bin:/bin"],
-            third: side, fourth: EventSignal().descriptor)
+        process.executableURL = URL(filePath: "/usr/bin/setsid")
+        process.arguments = ["-c", "-w", "/bin/sh", "-c", loop]
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        let stream = FileHandle(fileDescriptor: side.raw, closeOnDealloc: false)
+        (process.standardInput, process.standardOutput, process.standardError) = (stream, stream, stream)
+        try withExtendedLifetime(side) { try process.run() }
     }
 
     /// Runs a command there to its end.
@@ -47,6 +48,6 @@ final class TerminalShell {
     deinit {
         // Its end of the terminal goes, and the whole session with it.
         try? master.close()
-        _ = try? process.status(until: Deadline(after: .seconds(60), on: SystemClock()))
+        process.waitUntilExit()
     }
 }

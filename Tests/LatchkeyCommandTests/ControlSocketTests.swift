@@ -169,7 +169,7 @@ struct ControlSocketTests {
             c.sendall(b'theirs')
             """
         let other = scene.programs.start("/usr/bin/python3", ["-c", server], changing: [:])
-        try other.runUnmasked()
+        try other.run()
         defer { other.killNow() }
         #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: socket + ".ready") })
         try scene.startService()

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import LatchkeyCommand
 import Testing
 
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    private func start(of count: Int = 2) throws -> Process {
+    private func start(of count: Int = 2) throws -> TestProcess {
         let process = try terminal.start(
             programs, arguments: [], changing: ["TERM": "xterm", "SSH_TTY": "/dev/pts/x"])
         #expect(terminal.shows("\(count) of \(count)"))

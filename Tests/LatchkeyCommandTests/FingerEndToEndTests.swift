@@ -51,7 +51,7 @@ struct FingerEndToEndTests {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = errors
-        try process.runUnmasked()
+        try process.run()
         for finger in fingers {
             #expect(try bus.tell("await-finger") == "needed")
             try bus.tell("reader SCAN \(finger)")

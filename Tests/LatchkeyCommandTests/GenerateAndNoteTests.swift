@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import LatchkeyCommand
 import Testing
 

@@ -336,7 +336,7 @@ import Testing
                 "/bin/sh",
                 ["-c", "printf '\(Self.place)\nusername=a\npassword=p\(number)\n' | git-credential-latchkey store"])
         }
-        for store in stores { try store.runUnmasked() }
+        for store in stores { try store.run() }
         for store in stores { store.waitUntilExit() }
         #expect(stores.allSatisfy { $0.terminationStatus == 0 })
         #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)

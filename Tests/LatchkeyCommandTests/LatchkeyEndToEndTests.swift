@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// The programs as they are installed: `latchkey` starts its daemon, the daemon
@@ -110,7 +111,7 @@ import Testing
 
     @Test func twentyClientsAtOnceGetOneDaemon() throws {
         let clients = (0..<20).map { programs.start("/bin/sh", ["-c", "echo pw\($0) | latchkey set s\($0)"]) }
-        for client in clients { try client.runUnmasked() }
+        for client in clients { try client.run() }
         for client in clients { client.waitUntilExit() }
         #expect(clients.allSatisfy { $0.terminationStatus == 0 })
         #expect(programs.processes("latchkeyd").count == 1)

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// `latchkey log` and `latchkey whocan` on the real daemon and enclave.
@@ -151,7 +152,7 @@ import Testing
         let output = Pipe()
         process.standardOutput = output
         process.standardInput = FileHandle.nullDevice
-        try process.runUnmasked()
+        try process.run()
         defer { process.terminate() }
         try programs.latchkey("get", "mail", "alice")
         #expect(output.fileHandleForReading.hasInput(until: Deadline(after: .seconds(60), on: SystemClock())))

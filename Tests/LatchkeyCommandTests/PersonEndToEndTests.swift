@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// Passcode, lock and recovery code with the real latchkey, latchkeyd and
@@ -61,7 +62,7 @@ import Testing
     }
 
     private final class Following {
-        let process: Process
+        let process: TestProcess
         private let output = Pipe()
         private var rest = Data()
 
@@ -69,7 +70,7 @@ import Testing
             process = programs.start(BuiltPrograms.latchkey, ["status", "--follow"] + more)
             process.standardOutput = output
             process.standardInput = FileHandle.nullDevice
-            try process.runUnmasked()
+            try process.run()
         }
 
         deinit { process.terminate() }
@@ -295,7 +296,7 @@ import Testing
                 "-o", trace, "-p", "\(daemon)",
             ])
         strace.standardError = FileHandle.nullDevice
-        try strace.runUnmasked()
+        try strace.run()
         #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: trace) })
         #expect(BuiltPrograms.eventually { Self.isTraced(daemon) })
         try latchkey("passcode", "set", typed: "CANARY-1 words")

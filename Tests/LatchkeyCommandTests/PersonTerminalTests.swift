@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// `latchkey passcode set` and `latchkey erase` on a terminal, with the real programs.

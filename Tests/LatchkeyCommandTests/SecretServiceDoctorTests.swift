@@ -52,7 +52,7 @@ struct SecretServiceDoctorTests {
             ["--foreground", "--components=secrets", "--control-directory=\(programs.home)/runtime/keyring"],
             changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
         (other.standardError, other.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try other.runUnmasked()
+        try other.run()
         defer { other.killNow() }
         let process = other.processIdentifier
         let owner = "gnome-keyring-d (process \(process), /usr/bin/gnome-keyring-daemon)"

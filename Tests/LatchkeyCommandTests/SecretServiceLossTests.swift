@@ -183,14 +183,14 @@ struct SecretServiceLossTests {
 
     /// A program that stores, while it runs.
     private final class Writer {
-        private let process: Process
+        private let process: TestProcess
         private let path: String
 
-        init(_ process: Process, sayingTo path: String) throws {
+        init(_ process: TestProcess, sayingTo path: String) throws {
             (self.process, self.path) = (process, path)
             _ = FileManager.default.createFile(atPath: path, contents: nil)
             process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-            try process.runUnmasked()
+            try process.run()
         }
 
         deinit { if process.isRunning { process.killNow() } }

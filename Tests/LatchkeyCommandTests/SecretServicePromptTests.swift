@@ -24,7 +24,7 @@ struct SecretServicePromptTests {
         try scene.lock()
     }
 
-    private func lookUp(on terminal: PseudoTerminal) throws -> Process {
+    private func lookUp(on terminal: PseudoTerminal) throws -> TestProcess {
         try terminal.start(
             programs, program: "/usr/bin/secret-tool", arguments: ["lookup", "service", "mail"],
             changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])

@@ -237,7 +237,7 @@ struct SlotEndToEndTests {
 
     private func run(_ line: String) throws {
         let words = line.split(separator: " ").map(String.init)
-        let tool = Process()
+        let tool = TestProcess()
         tool.executableURL = URL(filePath: "/usr/bin/" + words[0])
         tool.arguments = Array(words.dropFirst())
         try tool.run()

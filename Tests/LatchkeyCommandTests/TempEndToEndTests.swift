@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// `latchkey temp` over the real programs.
@@ -219,11 +220,11 @@ import Testing
     // MARK: Signals and death
 
     /// Starts `temp` with a command that says it runs and then waits.
-    private func waiting(_ script: String) throws -> (Process, running: () -> Bool) {
+    private func waiting(_ script: String) throws -> (TestProcess, running: () -> Bool) {
         let mark = programs.home + "/running"
         let process = programs.start(
             BuiltPrograms.latchkey, ["temp", "--", "sh", "-c", "\(script); touch \(mark); while :; do sleep 0.1; done"])
-        try process.runUnmasked()
+        try process.run()
         return (process, { BuiltPrograms.eventually { FileManager.default.fileExists(atPath: mark) } })
     }
 

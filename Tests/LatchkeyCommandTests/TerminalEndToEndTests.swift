@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// The programs on a terminal: a pseudo-terminal of the test, made the
@@ -13,7 +14,7 @@ import Testing
         terminal = try PseudoTerminal()
     }
 
-    private func start(_ arguments: String...) throws -> Process {
+    private func start(_ arguments: String...) throws -> TestProcess {
         try terminal.start(programs, arguments: arguments)
     }
 

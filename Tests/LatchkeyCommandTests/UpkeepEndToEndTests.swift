@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// Damage, backup and restore with the programs as they are installed.
@@ -104,7 +105,7 @@ import Testing
         for turns in [0, 200, 2_000, 20_000] {
             let daemon = BuiltPrograms.folder + "/latchkeyd"
             let process = programs.start(daemon, ["--data-dir", data, "--backup", backup, "--replace"])
-            try process.runUnmasked()
+            try process.run()
             for _ in 0..<turns where process.isRunning { sched_yield() }
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()

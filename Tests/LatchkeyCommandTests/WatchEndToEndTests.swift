@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// `latchkey watch` on the real daemon.
@@ -10,7 +11,7 @@ import Testing
 
     /// A watch at work: its lines as they come.
     final class Watching {
-        private let process: Process
+        private let process: TestProcess
         private let output: Pipe
         private var rest = Data()
 
@@ -19,7 +20,7 @@ import Testing
             output = Pipe()
             process.standardOutput = output
             process.standardInput = FileHandle.nullDevice
-            try process.runUnmasked()
+            try process.run()
         }
 
         /// The next line; nil once it has ended.

@@ -34,7 +34,7 @@ import Testing
     }
 
     private func run(_ program: String, _ arguments: [String], input: Data) throws {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path, "GNUPGHOME": ring]

@@ -13,7 +13,7 @@ private enum HiddenProcesses {
     static let obstacle: String? = {
         guard geteuid() == 0 else { return "only root may mount" }
         let trial = "\(mounting) && exec \(becoming) test -x \(BuiltKeychain.programs)/latchkey-prompt"
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
         process.arguments = ["-m", "/bin/sh", "-c", trial]
         process.standardError = FileHandle.nullDevice

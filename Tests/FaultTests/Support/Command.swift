@@ -1,4 +1,5 @@
 import Foundation
+import KeychainTestSupport
 
 /// A program of the system, run to its end or left running.
 struct Command {
@@ -19,7 +20,7 @@ struct Command {
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
         _ = FileManager.default.createFile(atPath: place.path, contents: nil)
         defer { try? FileManager.default.removeItem(at: place) }
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         if let environment { process.environment = environment }
@@ -27,24 +28,11 @@ struct Command {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try process.runUnmasked()
+        try process.run()
         process.waitUntilExit()
         let status =
             process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
         return (status, String(decoding: try Data(contentsOf: place), as: UTF8.self))
-    }
-}
-
-extension Process {
-    /// Runs with no signal blocked: the threads of tests block most, and a
-    /// program inherits that.
-    func runUnmasked() throws {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try run()
     }
 }
 

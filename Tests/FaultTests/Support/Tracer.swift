@@ -15,7 +15,7 @@ final class Tracer {
         return trial?.status == 0 ? nil : "ptrace is not permitted here: \(trial?.text ?? "")"
     }()
 
-    private let process = Process()
+    private let process = TestProcess()
     private let place: String
 
     /// Returns once all threads of the process are traced, or the first one.
@@ -27,7 +27,7 @@ final class Tracer {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(place).err"))
-        try process.runUnmasked()
+        try process.run()
         _ = try eventually { try notes().contains("attached") || !process.isRunning }
         letGo(of: traced)
     }

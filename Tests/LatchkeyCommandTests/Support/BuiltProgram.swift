@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Synchronization
 
 /// The real `latchkey`, `latchkeyd` and `latchkey-enclave` that were built
@@ -65,7 +66,7 @@ final class BuiltPrograms: Sendable {
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch + ".in"))
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch + ".out"))
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch + ".err"))
-        try process.runUnmasked()
+        try process.run()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationReason == .uncaughtSignal
@@ -80,15 +81,15 @@ final class BuiltPrograms: Sendable {
         let daemon = start(
             "\(Self.folder)/confinement-probe",
             ["without", "memfd_secret", "\(Self.folder)/latchkeyd", "--data-dir", data, "--run-dir", data + "/run"])
-        try daemon.runUnmasked()
+        try daemon.run()
         guard Self.eventually({ FileManager.default.fileExists(atPath: data + "/run/keychain.sock") }) else {
             throw CocoaError(.fileNoSuchFile)
         }
     }
 
     /// A process with the test's environment, not run yet.
-    func start(_ program: String, _ arguments: [String], changing: [String: String?] = [:]) -> Process {
-        let process = Process()
+    func start(_ program: String, _ arguments: [String], changing: [String: String?] = [:]) -> TestProcess {
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.environment = environment.merging(changing.compactMapValues { $0 }) { $1 }
@@ -157,18 +158,5 @@ final class BuiltPrograms: Sendable {
             pause()
         }
         return try condition()
-    }
-}
-
-extension Process {
-    /// Runs with no signal blocked. The threads of tests block most, and a
-    /// program inherits that.
-    func runUnmasked() throws {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try run()
     }
 }

@@ -15,7 +15,7 @@ final class KeyringScene {
 
     let programs: BuiltPrograms
     let session: PrivateSession
-    private var daemon = Process()
+    private var daemon = TestProcess()
 
     init(_ programs: BuiltPrograms) throws {
         self.programs = programs
@@ -36,7 +36,7 @@ final class KeyringScene {
         daemon.standardInput = input
         daemon.standardOutput = FileHandle.nullDevice
         daemon.standardError = FileHandle.nullDevice
-        try daemon.runUnmasked()
+        try daemon.run()
         try input.fileHandleForWriting.write(contentsOf: Data((password ?? "").utf8))
         try input.fileHandleForWriting.close()
         let isThere = try BuiltPrograms.eventually {

@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 
 /// A pseudo-terminal: one side for the program, the other for the test.
 final class PseudoTerminal {
@@ -22,14 +23,14 @@ final class PseudoTerminal {
     deinit { close(master) }
 
     /// Runs `latchkey` with this as its controlling terminal.
-    func start(_ programs: BuiltPrograms, _ arguments: String...) throws -> Process {
+    func start(_ programs: BuiltPrograms, _ arguments: String...) throws -> TestProcess {
         try start(programs, arguments: arguments)
     }
 
     func start(
         _ programs: BuiltPrograms, program: String = BuiltPrograms.latchkey, arguments: [String],
         changing: [String: String?] = [:]
-    ) throws -> Process {
+    ) throws -> TestProcess {
         // setsid -w says nothing of a signal that ended its command; a shell does.
         let shell = ["/bin/sh", "-c", "trap : INT; \"$@\"; exit $?", "sh"]
         let process = programs.start(
@@ -37,7 +38,7 @@ final class PseudoTerminal {
         process.standardInput = side
         process.standardOutput = side
         process.standardError = side
-        try process.runUnmasked()
+        try process.run()
         return process
     }
 

@@ -7,7 +7,7 @@ import Testing
 final class SecretServiceScene {
     let programs: BuiltPrograms
     let session: PrivateSession
-    private(set) var service = Process()
+    private(set) var service = TestProcess()
 
     private let arguments: [String]
 
@@ -26,7 +26,7 @@ final class SecretServiceScene {
             "\(BuiltPrograms.folder)/latchkey-secret-service", arguments,
             changing: ["DBUS_SESSION_BUS_ADDRESS": session.address])
         service.standardError = FileHandle.nullDevice
-        try service.runUnmasked()
+        try service.run()
         #expect(try BuiltPrograms.eventually { try has("org.freedesktop.secrets") })
     }
 
@@ -88,7 +88,7 @@ final class SecretServiceScene {
 
 /// dbus-monitor on the signals of the service.
 final class SignalMonitor {
-    private let process: Process
+    private let process: TestProcess
     private let path: String
 
     fileprivate init(_ scene: SecretServiceScene) throws {
@@ -99,7 +99,7 @@ final class SignalMonitor {
             changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         process.standardError = FileHandle.nullDevice
-        try process.runUnmasked()
+        try process.run()
         // What a monitor hears first is its own name.
         #expect(hears("NameAcquired"))
     }

@@ -59,7 +59,7 @@ final class UnitHome {
     static var hasAnalyze: Bool { FileManager.default.isExecutableFile(atPath: analyze) }
 
     func expectSystemdTakes(_ names: String...) throws {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: Self.analyze)
         process.arguments = ["--user", "--man=no", "verify"] + names.map(unit)
         process.environment = [
@@ -68,7 +68,7 @@ final class UnitHome {
         let said = folder.path("said")
         _ = FileManager.default.createFile(atPath: said, contents: nil)
         process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: said))
-        try process.runUnmasked()
+        try process.run()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         #expect(try String(contentsOfFile: said, encoding: .utf8) == "")

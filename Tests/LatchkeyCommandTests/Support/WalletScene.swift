@@ -15,7 +15,7 @@ final class WalletScene {
 
     let programs: BuiltPrograms
     let session: PrivateSession
-    private let daemon: Process
+    private let daemon: TestProcess
 
     init(_ programs: BuiltPrograms) throws {
         self.programs = programs
@@ -23,7 +23,7 @@ final class WalletScene {
         daemon = programs.start("/usr/bin/kwalletd5", [], changing: Self.variables(session))
         daemon.standardOutput = FileHandle.nullDevice
         daemon.standardError = FileHandle.nullDevice
-        try daemon.runUnmasked()
+        try daemon.run()
         #expect(
             try BuiltPrograms.eventually {
                 try python(

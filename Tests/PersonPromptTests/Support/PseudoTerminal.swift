@@ -79,7 +79,7 @@ final class Caller: Sendable {
         _ environment: [String: String] = [:]
     ) throws {
         let out = try PipeEnds()
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
         process.arguments =
             (terminal == nil ? [] : ["-c"]) + ["/bin/sh", "-c", "exec 3>&2 2>/dev/null; \(script)"]
@@ -88,7 +88,7 @@ final class Caller: Sendable {
         process.standardInput = side
         process.standardOutput = side
         process.standardError = FileHandle(fileDescriptor: out.writing.raw, closeOnDealloc: false)
-        try Self.runUnmasked(process)
+        try process.run()
         var text = ""
         let got = Waiting.eventually {
             text += Self.available(out.reading)
@@ -115,15 +115,5 @@ final class Caller: Sendable {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(pipe.raw, &bytes, bytes.count)
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
-    }
-
-    /// The threads of tests block most signals, and a program inherits that.
-    private static func runUnmasked(_ process: Process) throws {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try process.run()
     }
 }

@@ -5,7 +5,7 @@ internal import Foundation
 /// carries no proof of who says it.
 package final class LyingRelay: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
-    private let process = Process()
+    private let process = TestProcess()
     private let sockets: [String]
     private let hold = Pipe()
 

@@ -7,8 +7,8 @@ internal import KeychainPlatform
 package final class PrivateBus: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
     private let folder: TemporaryDirectory
-    private let daemon = Process()
-    private let scene = Process()
+    private let daemon = TestProcess()
+    private let scene = TestProcess()
     private let input = Pipe()
     private let output: Descriptor
     private var heard: [UInt8] = []
@@ -64,7 +64,7 @@ package final class PrivateBus: @unchecked Sendable {
         try Data(text.utf8).write(to: URL(filePath: folder.path(name)))
     }
 
-    private func start(_ process: Process, _ program: String, _ arguments: [String]) throws {
+    private func start(_ process: TestProcess, _ program: String, _ arguments: [String]) throws {
         process.executableURL = URL(filePath: program)
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice

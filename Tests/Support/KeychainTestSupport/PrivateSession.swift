@@ -5,7 +5,7 @@ internal import KeychainPlatform
 package final class PrivateSession: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
     private let folder: TemporaryDirectory
-    private let daemon = Process()
+    private let daemon = TestProcess()
 
     package static var isInstalled: Bool {
         // dbus-daemon serves nobody whom the machine does not know.

@@ -6,7 +6,7 @@ internal import KeychainPlatform
 package final class SoftwareSecurityKey: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
     private let socket: String
-    private var process: Process?
+    private var process: TestProcess?
 
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "security-key/security_key.py").path
@@ -40,7 +40,7 @@ package final class SoftwareSecurityKey: @unchecked Sendable {
 
     /// As it was when it was pulled.
     package func plug() throws {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: Self.python)
         process.arguments = [Self.script, socket]
         process.standardInput = FileHandle.nullDevice

@@ -5,7 +5,7 @@ internal import KeychainPlatform
 package final class SoftwareTPM: @unchecked Sendable {
     // @unchecked: one test uses it from one thread at a time.
     private let folder: TemporaryDirectory
-    private var process: Process?
+    private var process: TestProcess?
     private var number = 0
 
     private static let program = "/usr/bin/swtpm"
@@ -34,7 +34,7 @@ package final class SoftwareTPM: @unchecked Sendable {
     package func start() throws {
         let state = folder.path("state-\(number)")
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: Self.program)
         process.arguments = [
             "socket", "--tpm2", "--tpmstate", "dir=\(state)", "--server", "type=unixio,path=\(socket)", "--ctrl",
@@ -85,7 +85,7 @@ package final class SoftwareTPM: @unchecked Sendable {
     /// - Returns: what it wrote.
     @discardableResult
     package func own(_ command: String, _ arguments: String...) throws -> String {
-        let tool = Process()
+        let tool = TestProcess()
         tool.executableURL = URL(filePath: Self.tools + command)
         tool.arguments = ["--tcti=swtpm:path=\(socket)"] + arguments
         tool.standardInput = FileHandle.nullDevice

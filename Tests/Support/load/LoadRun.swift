@@ -57,10 +57,12 @@ struct LoadRun {
         }
     }
 
-    private func start(_ kind: String, _ name: String) throws -> Process {
-        let process = Process()
+    private func start(_ kind: String, _ name: String) throws -> TestProcess {
+        let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = [kind, programs, folder.path, "\(seconds)", name]
+        process.standardOutput = FileHandle.standardOutput
+        process.standardError = FileHandle.standardError
         try process.run()
         return process
     }

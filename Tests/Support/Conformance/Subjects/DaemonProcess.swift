@@ -1,16 +1,21 @@
 internal import Foundation
+internal import KeychainTestSupport
 
 /// A running `latchkeyd-testing`, told what to do over its standard input.
 final class DaemonProcess {
     static let programName = "latchkeyd-testing"
 
-    private let process = Process()
+    private let process = TestProcess()
     private let commands = Pipe()
     private let answers = Pipe()
+    private let errors: URL
     private var unread = Data()
 
     /// Returns once the daemon listens.
     init(in folder: String, programs: String, _ context: CaseContext) throws {
+        errors = URL(fileURLWithPath: folder + "/errors")
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
         process.executableURL = URL(fileURLWithPath: programs + "/" + Self.programName)
         process.arguments = ["--data-dir", folder + "/data", "--run-dir", folder + "/run"]
         process.standardInput = commands
@@ -31,6 +36,8 @@ final class DaemonProcess {
         guard answer == DaemonCommand.ready else { throw CorpusError("the daemon for tests, \(what): \(answer)") }
     }
 
+    private var said: String { (try? Data(contentsOf: errors)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
     private func readLine() throws -> String {
         while true {
             if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -39,7 +46,7 @@ final class DaemonProcess {
                 return line
             }
             let more = answers.fileHandleForReading.availableData
-            guard !more.isEmpty else { throw CorpusError("the daemon for tests has gone") }
+            guard !more.isEmpty else { throw CorpusError("the daemon for tests has gone: \(said)") }
             unread.append(more)
         }
     }
