@@ -46,12 +46,11 @@ package struct HelperKeychain: Sendable {
 
     /// What there is of each, by one call.
     func items(ofEach wanted: [Wanted]) throws(KeychainError) -> [[HelperItem]] {
-        guard let first = wanted.first else { return [] }
-        let found = try transport.copyEach(wanted.map { QueryDictionary(query($0)) })
-        // Why there is nothing at all, a search that is alone says.
-        if found.allSatisfy(\.isEmpty) { _ = try rows(query(first)) }
-        return found.map { $0.map { HelperItem($0) } }
+        try transport.copyEach(wanted.map { certain(query($0)) }).map { $0.map { HelperItem($0) } }
     }
+
+    /// What may lie among damaged items is not said to be missing.
+    private func certain(_ query: Pairs) -> QueryDictionary { QueryDictionary(query).certain }
 
     private func query(_ wanted: Wanted) -> Pairs {
         base(wanted.itemClass) + Self.named(wanted.attributes) + [
@@ -69,11 +68,12 @@ package struct HelperKeychain: Sendable {
     /// The value with what stands beside the item, by one call; nil where the item has gone
     /// meanwhile.
     func value(
-        of item: HelperItem, and beside: Wanted
+        of item: HelperItem, and beside: Wanted?
     ) throws(KeychainError) -> (value: SharedSecret, beside: [HelperItem])? {
-        let found = try transport.copyEach([valueQuery(item), query(beside)].map { QueryDictionary($0) })
+        let searches = [QueryDictionary(valueQuery(item))] + (beside.map { [certain(query($0))] } ?? [])
+        let found = try transport.copyEach(searches)
         guard let row = found[0].first else { return nil }
-        return (row.value ?? SharedSecret(SecretBytes(count: 0)), found[1].map { HelperItem($0) })
+        return (row.value ?? SharedSecret(SecretBytes(count: 0)), found.dropFirst().joined().map { HelperItem($0) })
     }
 
     private func valueQuery(_ item: HelperItem) -> Pairs {

@@ -37,7 +37,12 @@ package final class ExplainedKeychain: KeychainTransport {
         self.listener = Mutex(listener)
     }
 
-    package func session() throws(KeychainError) -> SessionInformation { try keychain.session() }
+    /// As if no daemon knew several searches in one call: each of them is told of.
+    package func session() throws(KeychainError) -> SessionInformation {
+        var session = try keychain.session()
+        session.protocolVersion = min(session.protocolVersion, ProtocolVersion.severalSearches - 1)
+        return session
+    }
 
     package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         try explained(request) { () throws(KeychainError) in try keychain.perform(request) }

@@ -6,7 +6,8 @@ extension KeychainTransport {
     ///
     /// An older daemon is asked one by one.
     ///
-    /// - Throws: what one of them fails with.
+    /// - Throws: what one of them fails with. That there is nothing is a failure of a search
+    ///   that wants to be ``QueryDictionary/certain`` alone.
     package func copyEach(_ searches: [QueryDictionary]) throws(KeychainError) -> [[AnswerRow]] {
         guard try session().protocolVersion >= ProtocolVersion.severalSearches else {
             var found: [[AnswerRow]] = []
@@ -37,23 +38,40 @@ extension KeychainTransport {
 
     private func copyAlone(_ search: QueryDictionary) throws(KeychainError) -> [AnswerRow] {
         do throws(KeychainError) {
-            return try perform(KeychainRequest(.copy, query: search.askingNobody)).rows
+            return try perform(KeychainRequest(.copy, query: search.asOneOfSeveral)).rows
         } catch {
-            guard error.status == .itemNotFound else { throw error }
+            guard search.foundNothing(error) else { throw error }
             return []
         }
     }
 }
 
+/// One of several searches (``KeychainTransport/copyEach(_:)``).
 extension QueryDictionary {
-    /// The same where whoever needs a person fails, unless it says itself what such items
-    /// come to (`kSecUseAuthenticationUIFail`).
-    package var askingNobody: QueryDictionary {
-        guard self[Self.interaction] == nil else { return self }
+    /// The same, which fails where it finds nothing and what it looks for may be among items
+    /// that were set aside as damaged (FORMATS.md, "copy each").
+    package var certain: QueryDictionary {
         var search = self
-        search.append(.text(Self.interaction), .string("u_AuthUIF"))
+        search.append(.text(Self.certainty), .bool(true))
         return search
     }
 
+    private var isCertain: Bool { self[Self.certainty] == .bool(true) }
+
+    /// As it is made by itself. Whoever needs a person fails, unless it says what such items
+    /// come to (`kSecUseAuthenticationUIFail`).
+    package var asOneOfSeveral: QueryDictionary {
+        var search = self
+        search.entries.removeAll { $0.key == .text(Self.certainty) }
+        if self[Self.interaction] == nil { search.append(.text(Self.interaction), .string("u_AuthUIF")) }
+        return search
+    }
+
+    /// Whether what it failed with says that there is nothing.
+    package func foundNothing(_ error: KeychainError) -> Bool {
+        error.status == .itemNotFound && (!isCertain || error.reason == .nothingMatches)
+    }
+
     private static let interaction = "u_AuthUI"
+    private static let certainty = "u_LatchkeyCertain"
 }

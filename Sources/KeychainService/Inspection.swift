@@ -93,15 +93,31 @@ struct Inspection {
             case .locked, .needsAuthentication, .wrongApplicationPassword: counts.locked += 1
             case .effaced: counts.rows -= 1
             case .payload:
-                if engine.maker.columns(of: stored, agreeWith: metadata, itemClass) {
-                    counts.sound += 1
-                } else {
+                if try isMismatched(stored, metadata, itemClass) {
                     mismatched.append((stored, metadata))
+                } else {
+                    counts.sound += 1
                 }
             }
         }
         try remedy(broken, itemClass)
         try mend(mismatched, itemClass)
+    }
+
+    /// Whether its columns say something else than its seal. Row and lookups were read one
+    /// after the other: what was written between them is looked at again.
+    private func isMismatched(
+        _ stored: RowToStore, _ metadata: ItemMetadata, _ itemClass: ItemClass
+    ) throws(KeychainError) -> Bool {
+        guard !engine.maker.columns(of: stored, agreeWith: metadata, itemClass) else { return false }
+        guard StoreSchema.hasLookups(itemClass) else { return true }
+        var again = stored
+        let isThere = try engine.store.read { reader throws(KeychainError) in
+            again.lookups = try reader.lookups(of: stored.row.rowid, in: itemClass)
+            // Each seal is another one: what is as it was before the lookups was so all along.
+            return try reader.row(stored.row.rowid, in: itemClass)?.metadata == stored.row.metadata
+        }
+        return isThere && !engine.maker.columns(of: again, agreeWith: metadata, itemClass)
     }
 
     private mutating func remedy(
@@ -137,13 +153,14 @@ struct Inspection {
             mended.row.rowid = stored.row.rowid
             let row = mended
             do throws(KeychainError) {
-                try engine.store.write { transaction throws(KeychainError) in
+                let isMended = try engine.store.write { transaction throws(KeychainError) in
                     guard let present = try transaction.reader.row(row.row.rowid, in: itemClass),
                         present.metadata == row.row.metadata
-                    else { return }
+                    else { return false }
                     try transaction.replace(row, in: itemClass)
+                    return true
                 }
-                counts.mended += 1
+                if isMended { counts.mended += 1 } else { counts.sound += 1 }
             } catch {
                 // Another row has its place.
                 guard error.status == .duplicateItem else { throw error }

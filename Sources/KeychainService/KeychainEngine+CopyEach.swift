@@ -15,7 +15,7 @@ extension KeychainEngine {
         for (index, search) in searches.enumerated() {
             do throws(KeychainError) {
                 try perform(
-                    KeychainRequest(.copy, query: search.askingNobody), for: authorization
+                    KeychainRequest(.copy, query: search.asOneOfSeveral), for: authorization
                 ) { _ throws(KeychainError) in
                 } emit: { row throws(KeychainError) in
                     var row = row
@@ -23,7 +23,7 @@ extension KeychainEngine {
                     try emit(row)
                 }
             } catch {
-                guard error.status == .itemNotFound else { throw error == Self.personNeeded ? Self.asksNobody : error }
+                guard search.foundNothing(error) else { throw error == Self.personNeeded ? Self.asksNobody : error }
             }
         }
     }

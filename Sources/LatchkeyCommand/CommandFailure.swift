@@ -16,6 +16,11 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.lines = lines
     }
 
+    /// A change would have made two items of one name.
+    static let nameIsTaken = CommandFailure(
+        .usage, "another item has that name already; nothing was changed",
+        "Choose another name, or look at it with `latchkey info` and move or remove it first.")
+
     package init(_ error: KeychainError) {
         let below = error.underlying.map { " (\($0))" } ?? ""
         if case .locked = error.reason {

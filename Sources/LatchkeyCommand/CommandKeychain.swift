@@ -115,6 +115,30 @@ package struct CommandKeychain: Sendable {
         return []
     }
 
+    /// Programs of the Secret Service find one item by all of its lookup attributes, and
+    /// replace it by them.
+    ///
+    /// - Throws: where another item of the group has them already.
+    func refuseSecond(_ lookup: LookupAttributes, beside item: StoredItem) throws(CommandFailure) {
+        var query: [(String, RawValue)] = [
+            ("\(AttributeCode.lookup)", .data(lookup.encoded)), ("u_AuthUI", .string("u_AuthUIS")),
+        ]
+        if group == nil, let own = item.group { query.append(("agrp", .string(own))) }
+        var found: [StoredItem] = []
+        for kind in PasswordKind.allCases {
+            do throws(KeychainError) {
+                found += try items(kind, service: nil, account: nil, query)
+            } catch {
+                guard error.status == .itemNotFound else { throw CommandFailure(error) }
+            }
+        }
+        let isAnother = { (other: StoredItem) in
+            other.group == item.group && other.lookup == lookup
+                && (other.kind != item.kind || !zip(other.exactQuery, item.exactQuery).allSatisfy { $0 == $1 })
+        }
+        if found.contains(where: isAnother) { throw .nameIsTaken }
+    }
+
     /// The only item of that name; none and several are failures that say so.
     func findOne(_ name: ItemName, advice: String) throws(CommandFailure) -> StoredItem {
         let found = try find(name)
@@ -255,16 +279,19 @@ package struct CommandKeychain: Sendable {
     }
 
     /// Gives an item other attributes, all of them or none: also its names, which moves it.
-    func change(_ item: StoredItem, to changes: [(AttributeCode, RawValue)]) throws(CommandFailure) {
+    ///
+    /// - Parameter lookup: what programs of the Secret Service find it by, where that changes
+    ///   too: what one of them has changed meanwhile is not overwritten.
+    func change(
+        _ item: StoredItem, whileFoundBy lookup: LookupAttributes? = nil, to changes: [(AttributeCode, RawValue)]
+    ) throws(CommandFailure) {
+        let found = lookup.map { [("\(AttributeCode.lookup)", RawValue.data($0.encoded))] } ?? []
         let request = KeychainRequest(
-            .update, query: QueryDictionary(exactly(item)),
+            .update, query: QueryDictionary(exactly(item) + found),
             changes: QueryDictionary(changes.map { ("\($0)", $1) }))
         do throws(KeychainError) { _ = try perform(request) } catch {
             switch error.status {
-            case .duplicateItem:
-                throw CommandFailure(
-                    .usage, "another item has that name already; nothing was changed",
-                    "Choose another name, or look at it with `latchkey info` and move or remove it first.")
+            case .duplicateItem: throw .nameIsTaken
             case .itemNotFound:
                 throw CommandFailure(
                     .noMatch, "the item was changed or removed meanwhile; nothing was changed",

@@ -5,8 +5,9 @@ package import KeychainModel
 package struct DaemonSilence: Sendable {
     /// For how long nobody asks after a call that got no answer.
     package static let pause = Duration.seconds(1)
-    /// Who waited for less heard that the daemon has gone, and another can be started.
-    package static let shortestWait = Duration.seconds(1)
+    /// Who waited for less heard that the daemon has gone, and another can be started; a
+    /// silent one is waited for for five seconds.
+    package static let shortestWait = Duration.seconds(4)
 
     private var until: Duration?
 

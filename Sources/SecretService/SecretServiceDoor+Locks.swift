@@ -56,7 +56,9 @@ extension SecretServiceDoor {
     /// Whether there is a passcode, and so a lock.
     func lockKeychain() throws(BusError) -> Bool {
         try translating { () throws(KeychainError) in
-            guard try keychain.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else { return false }
+            guard try keychain.whateverSilence.perform(KeychainRequest(.device)).device?.hasPasscode ?? false else {
+                return false
+            }
             try person().lock()
             return true
         }
@@ -64,7 +66,7 @@ extension SecretServiceDoor {
 
     /// The enclave itself, past the daemon.
     func person() throws(KeychainError) -> RemotePersonDoor {
-        try RemotePersonDoor.present(inData: try dataDirectory(of: keychain), clock: clock)
+        try RemotePersonDoor.present(inData: try dataDirectory(of: keychain.whateverSilence), clock: clock)
     }
 
     // MARK: Prompts
@@ -82,7 +84,7 @@ extension SecretServiceDoor {
     func tellOver(_ prompt: UnlockPrompt) {
         // A keychain that does not answer was not opened.
         var isOpen = false
-        do throws(BusError) { isOpen = try !isLocked() } catch {}
+        do throws(BusError) { isOpen = try !isLocked(keychain.whateverSilence) } catch {}
         emit(
             "Completed", of: SecretServiceNames.prompt, at: prompt.path,
             [.boolean(!isOpen), .variant(.paths(isOpen ? prompt.wanted : []))])
@@ -98,7 +100,7 @@ extension SecretServiceDoor {
         if isOpen { prompts.keychainOpened() }
         // A keychain that does not answer has no collections to tell of.
         var all: [SecretCollection] = []
-        do throws(KeychainError) { all = try book.all() } catch {}
+        do throws(KeychainError) { all = try book.all() } catch { toldOpen = before }
         for collection in all where collection.name != SecretCollection.session {
             tellChange(of: SecretServiceNames.collection, at: collection.path, [("Locked", .boolean(!isOpen))])
             emit(

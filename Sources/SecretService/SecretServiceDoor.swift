@@ -250,7 +250,9 @@ package final class SecretServiceDoor: BusObjects {
     }
 
     /// Whether the keychain's are.
-    func isLocked() throws(BusError) -> Bool {
+    func isLocked() throws(BusError) -> Bool { try isLocked(keychain) }
+
+    func isLocked(_ keychain: any KeychainTransport) throws(BusError) -> Bool {
         let state = try translating { () throws(KeychainError) in
             try keychain.perform(KeychainRequest(.device)).device
         }

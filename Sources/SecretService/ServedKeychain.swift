@@ -27,6 +27,10 @@ final class ServedKeychain: KeychainTransport {
         return try unlessSilent { () throws(KeychainError) in try keychain.perform(request) }
     }
 
+    /// The keychain for what has to be tried also where the daemon was silent a moment ago:
+    /// to lock, and to tell a person's success from a refusal.
+    var whateverSilence: any KeychainTransport { keychain }
+
     private func unlessSilent<R>(_ call: () throws(KeychainError) -> R) throws(KeychainError) -> R {
         let begun = clock.monotonic
         guard silence.withLock({ $0.admits(at: begun) }) else { throw DaemonSilence.failure }

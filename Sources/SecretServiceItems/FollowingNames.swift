@@ -7,15 +7,20 @@ extension LookupAttributes {
     /// The same once the item goes by other names: what said the old one says the new one.
     /// What says something else than the item did stays, as does what stands for nothing.
     package func following(from old: AttributeMap, to new: AttributeMap) -> LookupAttributes {
-        var values = Dictionary(pairs.map { ($0.name, $0.value) }) { first, _ in first }
-        for (name, code) in names {
-            let (before, after) = (Self.text(old, code), Self.text(new, code))
-            guard before != after, (values[name] ?? "") == before else { continue }
-            // What a server leaves open is not said; an account may be empty.
-            values[name] = after.isEmpty && code != .account ? nil : after
+        var followed = pairs
+        func say(_ name: String, _ value: String?) {
+            followed.removeAll { $0.name.hasSameBytes(as: name) }
+            if let value { followed.append(Pair(name: name, value: value)) }
         }
-        if let server = server(from: old, to: new) { values["server"] = server }
-        return LookupAttributes(values.map { Pair(name: $0.key, value: $0.value) }) ?? self
+        for (name, code) in names {
+            guard let before = Self.text(old, code), let after = Self.text(new, code), !before.hasSameBytes(as: after),
+                (self[name] ?? "").hasSameBytes(as: before)
+            else { continue }
+            // What a server leaves open is not said; an account may be empty.
+            say(name, after.isEmpty && code != .account ? nil : after)
+        }
+        if let server = server(from: old, to: new) { say("server", server) }
+        return LookupAttributes(followed) ?? self
     }
 
     private var schema: String { self[LookupSchema.attribute] ?? LookupSchema.generic }
@@ -57,11 +62,13 @@ extension LookupAttributes {
     private static func name(
         _ name: ServerName, from old: AttributeMap, to new: AttributeMap, addsPort: Bool
     ) -> String? {
-        guard name.host == text(old, .server) else { return nil }
-        let (before, after) = (text(old, "port"), text(new, "port"))
+        // An address without a host is nobody's.
+        guard let was = text(old, .server), name.host.hasSameBytes(as: was), let host = text(new, .server),
+            !host.isEmpty
+        else { return nil }
         let said = name.port.map { "\($0)" } ?? ""
-        let port = said == before && (addsPort || !said.isEmpty) ? after : said
-        return text(new, .server) + (port.isEmpty ? "" : ":\(port)")
+        let port = said == text(old, "port") && (addsPort || !said.isEmpty) ? text(new, "port") ?? "" : said
+        return host + (port.isEmpty ? "" : ":\(port)")
     }
 
     /// `https://host:port/path`, of which all but the host may be missing.
@@ -69,18 +76,22 @@ extension LookupAttributes {
         let parts = ServerAddress(address)
         guard let name = Self.name(parts.name, from: old, to: new, addsPort: true) else { return nil }
         func following(_ part: String, _ code: AttributeCode) -> String {
-            part == Self.text(old, code) ? Self.text(new, code) : part
+            guard let before = Self.text(old, code), part.hasSameBytes(as: before) else { return part }
+            return Self.text(new, code) ?? part
         }
         // Where docker says no scheme it looks for none.
         let scheme = parts.scheme.map { following($0, "ptcl") } ?? ""
-        return (scheme.isEmpty ? "" : scheme + "://") + name + following(parts.path ?? "", "path")
+        let path = following(parts.path ?? "", "path")
+        // Without its slash it would be of the host's name.
+        let slash = path.isEmpty || path.hasPrefix("/") ? "" : "/"
+        return (scheme.isEmpty ? "" : scheme + "://") + name + slash + path
     }
 
-    /// As lookup attributes say it; empty for what is not said.
-    private static func text(_ attributes: AttributeMap, _ code: AttributeCode) -> String {
+    /// As lookup attributes say it; empty for what is not said, nil for what is no text.
+    private static func text(_ attributes: AttributeMap, _ code: AttributeCode) -> String? {
         guard let value = attributes[code] else { return "" }
         if code == "ptcl" { return value.string.flatMap { ProtocolNames.name(of: $0) } ?? "" }
         if let number = value.integer { return number == 0 ? "" : "\(number)" }
-        return value.string ?? ""
+        return value.string
     }
 }

@@ -74,7 +74,8 @@ struct ClientFaultTests {
         #expect(mode != "add" || !large.text.contains("\n0 large"), "no addition came through: \(large.text)")
         try home.endAll()
         try Auditor(ledger: ledger).audit(through: home.client())
-        FaultReport.print("death of a client (\(mode))", ledger.counts, large.text.split(separator: "\n").dropFirst().first.map(String.init) ?? "")
+        let counted = large.text.split(separator: "\n").dropFirst().first.map(String.init) ?? ""
+        FaultReport.print("death of a client (\(mode))", ledger.counts, counted)
         #expect(ledger.counts.isClean && ledger.counts.refused == 0)
     }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import FuzzTargets
 import KeychainCrypto
 import KeychainModel
@@ -5,6 +6,8 @@ import KeychainPlatform
 import KeychainProtocol
 import KeychainService
 import KeychainStore
+import KeychainTestSupport
+import Synchronization
 import Testing
 
 /// Items that are found by any of their lookup attributes.
@@ -197,6 +200,36 @@ import Testing
         #expect(try keychain.number("SELECT count(*) FROM genp_lookups") == 3)
         let after = try keychain.engine.doctor(.verify).inspection
         #expect(after?.sound == 3 && after?.mismatched == 0)
+    }
+
+    /// A row and its lookups are read one after the other, and written meanwhile.
+    @Test func whatIsWrittenMeanwhileDoesNotLie() throws {
+        for account in ["one", "two", "three"] { try add(account, ["server": "a"]) }
+        let engine = keychain.engine
+        let authorization = Authorization(keychain.entitlements)
+        let updates = try (0..<2).map { number in
+            KeychainRequest(
+                .update, query: QueryDictionary(keychain.item("two")),
+                changes: QueryDictionary([("look", try encoded(["server": "\(number)", "user": "\(number)"]))]))
+        }
+        let isOver = Mutex(false)
+        let ended = DispatchSemaphore(value: 0)
+        TestThread.start {
+            var count = 0
+            while !isOver.withLock({ $0 }) {
+                do { _ = try engine.answer(updates[count % 2], for: authorization) } catch { Issue.record(error) }
+                count += 1
+            }
+            ended.signal()
+        }
+        defer {
+            isOver.withLock { $0 = true }
+            ended.wait()
+        }
+        for _ in 0..<60 {
+            let found = try #require(try engine.doctor(.verify).inspection)
+            #expect(found.mismatched == 0 && found.unopened == 0 && found.sound == 3)
+        }
     }
 
     /// Whoever can name the root of collections can name each; it is never searched by itself.

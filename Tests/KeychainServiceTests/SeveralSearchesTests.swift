@@ -45,8 +45,23 @@ import Testing
         for version in [ProtocolVersion.deputies, ProtocolVersion.severalSearches] {
             let daemon = PlayedDaemon(keychain, speaking: version)
             let notMine = search("one", [("agrp", .string("group.of.another"))])
-            #expect(throws: KeychainError.self) { try daemon.copyEach([search("one"), notMine]) }
+            let refused = #expect(throws: KeychainError.self) { try daemon.copyEach([search("one"), notMine]) }
+            #expect(refused?.status == .missingEntitlement)
         }
+    }
+
+    /// Beside what is found something may be missing because it is damaged: git, told that
+    /// there is nothing, would ask for the password and erase what may come back.
+    @Test(arguments: [ProtocolVersion.deputies, ProtocolVersion.severalSearches])
+    func whatMayBeSetAsideIsNotMissing(_ version: UInt32) throws {
+        let daemon = PlayedDaemon(keychain, speaking: version)
+        let searches = [search("one"), search("two")]
+        #expect(accounts(try daemon.copyEach([searches[0], search("nobody").certain])) == [["one"], []])
+        try keychain.sql("UPDATE genp SET metadata = randomblob(length(metadata)) WHERE rowid = 2")
+        #expect(accounts(try daemon.copyEach(searches)) == [["one"], []])
+        let refused = #expect(throws: KeychainError.self) { try daemon.copyEach(searches.map(\.certain)) }
+        #expect(refused?.status == .itemNotFound && refused?.reason != .nothingMatches)
+        #expect(accounts(try daemon.copyEach([searches[0].certain])) == [["one"]])
     }
 
     @Test func manyAreSeveralRequests() throws {

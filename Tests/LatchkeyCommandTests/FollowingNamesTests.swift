@@ -79,6 +79,9 @@ import Testing
         try expect(login, changed: [.account: .string("bob")], become: ["username": "bob"])
         try expect(
             login, changed: [.server: .string("r.example")], become: ["server": "https://r.example/v1/"])
+        // A path stays one, and no address loses its host.
+        try expect(login, changed: ["path": .string("v2")], become: ["server": "https://index.docker.io/v2"])
+        try expect(login, changed: [.server: .string("")], become: [:])
         try expect(
             login, changed: ["port": .integer(5000), "path": .string("/v2/"), "ptcl": .string("http")],
             become: ["server": "http://index.docker.io:5000/v2/"])
@@ -96,10 +99,28 @@ import Testing
         ]
         try expect(connection, changed: [.account: .string("x"), .service: .string("y")], become: [:])
         try expect(["colour": "red", "username": "u"], changed: [.account: .string("x")], become: [:])
+        // A name that is no text is not said by text.
+        try expect(
+            ["service": "mail", "username": "alice"], changed: [.account: .data([0x61])], become: [:])
         let before = try lookup(["service": "mail", "username": "alice"])
         var (old, new) = (AttributeMap(), AttributeMap())
         (old[.service], new[.service]) = (.string("post"), .string("letters"))
         (old[.account], new[.account]) = (.string("alice"), .string("alice"))
         #expect(before.following(from: old, to: new) == before)
+    }
+
+    /// Composed and decomposed are two names to everybody but Swift.
+    @Test func namesAreTheirBytes() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        let before = try lookup(["service": "mail", "username": composed])
+        var (old, new) = (AttributeMap(), AttributeMap())
+        (old[.service], new[.service]) = (.string("mail"), .string("mail"))
+        (old[.account], new[.account]) = (.string(composed), .string(decomposed))
+        let username = { (found: LookupAttributes) in
+            found.pairs.first { $0.name == "username" }.map { Array($0.value.utf8) }
+        }
+        #expect(username(before.following(from: old, to: new)) == Array(decomposed.utf8))
+        (old[.account], new[.account]) = (.string(decomposed), .string("bob"))
+        #expect(username(before.following(from: old, to: new)) == Array(composed.utf8))
     }
 }

@@ -56,6 +56,38 @@ import Testing
         #expect(again.status == .done)
     }
 
+    /// Whom programs of the Secret Service find by its attributes.
+    private func plant(_ service: String, _ account: String, foundBy pairs: [String: String]) throws -> [UInt8] {
+        let found = try #require(LookupAttributes(pairs.map { .init(name: $0.key, value: $0.value) })).encoded
+        keychain.plant(
+            .genericPassword,
+            ["svce": .string(service), "acct": .string(account), "agrp": .string("latchkey"), "look": .data(found)],
+            "secret")
+        return found
+    }
+
+    /// One of them would be replaced when a program stores its own anew.
+    @Test func noTwoItemsAreFoundByTheSame() throws {
+        _ = try plant("mail", "alice", foundBy: ["service": "mail", "username": "alice"])
+        _ = try plant("elsewhere", "b", foundBy: ["service": "mail", "username": "bob"])
+        let before = keychain.items.map(\.attributes)
+        let run = CommandRun("edit", "mail", "alice", "--to-account", "bob", on: keychain)
+        #expect(run.status == .usage)
+        #expect(run.notes.joined().contains("nothing was changed"))
+        #expect(keychain.items.map(\.attributes) == before)
+        #expect(CommandRun("edit", "mail", "alice", "--to-account", "carol", on: keychain).status == .done)
+    }
+
+    /// What a program has meanwhile given the item to be found by is not overwritten.
+    @Test func whatItIsFoundByChangesOnlyFromWhatWasRead() throws {
+        let before = try plant("mail", "alice", foundBy: ["service": "mail", "username": "alice"])
+        let run = CommandRun("edit", "mail", "alice", "--to-account", "bob", on: keychain)
+        #expect(run.status == .done, "\(run.notes)")
+        let update = try #require(keychain.requests.last { $0.operation == .update })
+        #expect(update.query["look"] == .data(before) && update.changes["look"] != nil)
+        #expect(update.changes["look"] != .data(before))
+    }
+
     @Test func infoShowsControlCharactersEscapedAndNoValue() {
         keychain.plant(
             .genericPassword,

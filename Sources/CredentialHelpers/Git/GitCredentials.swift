@@ -179,9 +179,8 @@ package struct GitCredentials {
     /// What an item holds; nil where git cannot be told of it.
     private mutating func held(_ match: GitMatch) throws(KeychainError) -> HeldCredential? {
         let item = match.item
-        guard let (value, beside) = try keychain.value(of: item, and: wantedBeside(item)), value.bytes.count > 0 else {
-            return nil
-        }
+        let wanted = item.origin == .git ? wantedBeside(item) : nil
+        guard let (value, beside) = try keychain.value(of: item, and: wanted), value.bytes.count > 0 else { return nil }
         guard let held = HeldCredential(value, of: match) else {
             notes.append("an item of that server has several lines or a byte 0, which git cannot be told.")
             return nil

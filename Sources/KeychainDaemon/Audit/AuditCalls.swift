@@ -54,7 +54,10 @@ extension KeychainRequest {
     }
 
     fileprivate func auditText(_ key: String) -> String? {
-        if case .string(let text) = query[key] { text } else { nil }
+        var query = query
+        // Of several searches the first stands for all: they are for one purpose.
+        if case .copyEach(let searches) = operation, let first = searches.first { query = first }
+        return if case .string(let text) = query[key] { text } else { nil }
     }
 
     /// What a query says of the items that it is about; a search by anything else is

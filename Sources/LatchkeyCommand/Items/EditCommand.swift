@@ -87,8 +87,11 @@ struct EditCommand: Verb {
         let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
         let lookups = lookups(of: item, after: changes)
         if !changes.isEmpty {
+            if let lookups { try keychain.refuseSecond(lookups.now, beside: item) }
             let found = lookups.map { (AttributeCode.lookup, RawValue.data($0.now.encoded)) }
-            try keychain.change(item, to: changes.map { ($0.attribute.code, $0.value) } + (found.map { [$0] } ?? []))
+            try keychain.change(
+                item, whileFoundBy: lookups?.before,
+                to: changes.map { ($0.attribute.code, $0.value) } + (found.map { [$0] } ?? []))
         }
         try report(changes, item, surroundings.console)
         if let lookups, surroundings.console.errorIsTerminal { note(lookups, surroundings.console) }
