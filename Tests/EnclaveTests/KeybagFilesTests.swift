@@ -10,7 +10,7 @@ import Testing
 /// What the files of the keybag survive, and what they refuse.
 @Suite struct KeybagFilesTests {
     enum Damage: String, CaseIterable, Sendable {
-        case missing, empty, truncated, zeroed, longer, headFlipped, bodyFlipped, endFlipped, foreign, link
+        case missing, empty, truncated, zeroed, longer, headFlipped, lastGeneration, bodyFlipped, endFlipped, foreign, link
 
         func apply(to name: String, in home: EnclaveHome) throws {
             var bytes = try home.read(name)
@@ -21,6 +21,8 @@ import Testing
             case .zeroed: bytes = bytes.map { _ in 0 }
             case .longer: bytes.append(0)
             case .headFlipped: bytes[3] ^= 1
+            // Behind magic and version; after it there is none.
+            case .lastGeneration: bytes.replaceSubrange(12..<20, with: repeatElement(0xFF, count: 8))
             case .bodyFlipped: bytes[bytes.count / 2] ^= 0x80
             case .endFlipped: bytes[bytes.count - 1] ^= 1
             case .foreign: bytes = try EnclaveHome.made().read(name)

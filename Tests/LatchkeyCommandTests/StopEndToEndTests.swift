@@ -71,10 +71,14 @@ import Testing
         #expect(status["openClasses"] as? [String] == ["dk", "dku"])
     }
 
-    @Test func withoutAPasscodeNothingIsStopped() throws {
-        let before = processes
-        #expect(try latchkey("lock", "--stop").status == 3)
-        #expect(processes == before && before.count == 2)
+    /// What doctor advises where they run without what protects them holds for everybody.
+    @Test func withoutAPasscodeItsProgramsEndAllTheSame() throws {
+        #expect(try latchkey("lock").status == 3 && processes.count == 2)
+        let outcome = try latchkey("lock", "--stop", "--json")
+        #expect(outcome.status == 0 && processes.isEmpty, "\(outcome.errors)")
+        #expect(outcome.text.contains(#""passcode":false,"lock":"unlocked""#), "\(outcome.text)")
+        #expect(try readable() == [true, true, true])
+        #expect(try programs.status()["lock"] as? String == "unlocked")
     }
 
     @Test func aTemporaryKeychainEndsWithItsCommandAlone() throws {

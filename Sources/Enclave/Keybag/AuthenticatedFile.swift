@@ -13,6 +13,8 @@ enum AuthenticatedFile {
     static let codeCount = 32
     /// Larger than any file of ours: refused before it is read.
     static let largestBody = 256 * 1024
+    /// No count of ours comes there. What is damaged may claim any, and the next is one more.
+    static let mostGenerations = UInt64.max / 2
     static let largestFile = headerCount + largestBody + codeCount
 
     enum Kind: Sendable {
@@ -76,9 +78,9 @@ enum AuthenticatedFile {
             Array(bytes[..<magicCount]) == kind.magic
         else { return nil }
         let bodyCount = Int(number(bytes[20..<24]))
-        guard bytes.count == headerCount + bodyCount + codeCount else { return nil }
-        return Unverified(
-            kind: kind, version: UInt32(number(bytes[8..<12])), generation: number(bytes[12..<20]), bytes: bytes)
+        let generation = number(bytes[12..<20])
+        guard bytes.count == headerCount + bodyCount + codeCount, generation <= mostGenerations else { return nil }
+        return Unverified(kind: kind, version: UInt32(number(bytes[8..<12])), generation: generation, bytes: bytes)
     }
 
     private static func bigEndian<I: FixedWidthInteger>(_ value: I) -> [UInt8] {

@@ -6,6 +6,8 @@ internal import KeychainProtocol
 /// record ends, and the loop goes on opening keys.
 extension EnclaveServer {
     func write(_ confirmation: AuditConfirmation) {
+        // Of two at once the first would never be told of.
+        finishConfirming()
         confirming = confirmation
         do throws(SystemCallError) {
             try epoll.add(confirmation.done.descriptor, as: Watched.disk, oneShot: false)

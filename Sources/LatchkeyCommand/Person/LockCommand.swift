@@ -10,7 +10,8 @@ struct LockCommand: Verb {
             Its keys are wiped from memory; with a fingerprint slot (`latchkey slot`) what a finger opens it again \
             with stays there, as long as a finger counts, and --stop wipes that too. Items that \
             programs may use in the background after the first unlock (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
-            Takes no passcode; without one set there is nothing to lock, and the status is 3. Where a slot opens \
+            Takes no passcode; without one set there is nothing to lock, and the status is 3 (--stop ends its programs \
+            all the same, and the next that uses it finds it open). Where a slot opens \
             the keychain without a person (`latchkey slot`), the lock holds until its programs start anew, or until \
             somebody brings the credential.
 
@@ -53,8 +54,10 @@ struct LockCommand: Verb {
                 "Leave out --stop: a temporary keychain ends with its command.")
         }
         let reach = try PersonReach(store, in: surroundings)
-        try reach.requirePasscode()
-        try reach.ask { door throws(KeychainError) in try door.lock() }
+        if reach.state.hasPasscode || !stop {
+            try reach.requirePasscode()
+            try reach.ask { door throws(KeychainError) in try door.lock() }
+        }
         if stop { return try stopped(programs, reach.state, surroundings.console) }
         var arguments = PersonArguments()
         arguments.json = json
@@ -83,13 +86,20 @@ struct LockCommand: Verb {
         guard status == .done else { return status }
         if json {
             var after = before
-            after.lock = .beforeFirstUnlock
-            after.fingerOpens = false
-            after.openClasses = [.always, .alwaysThisDeviceOnly]
+            if before.hasPasscode {
+                after.lock = .beforeFirstUnlock
+                after.fingerOpens = false
+                after.openClasses = [.always, .alwaysThisDeviceOnly]
+            }
             let line = DeviceText(after).json.text
             try printing { () throws(SystemCallError) in try console.write("\(line)\n") }
         }
-        if console.errorIsTerminal { console.note("Locked, and its programs have ended.") }
+        if console.errorIsTerminal {
+            console.note(
+                before.hasPasscode
+                    ? "Locked, and its programs have ended."
+                    : "Its programs have ended. There is no passcode: the next that uses the keychain finds it open.")
+        }
         return .done
     }
 }
