@@ -10,7 +10,8 @@ import Testing
 /// What the files of the keybag survive, and what they refuse.
 @Suite struct KeybagFilesTests {
     enum Damage: String, CaseIterable, Sendable {
-        case missing, empty, truncated, zeroed, longer, headFlipped, lastGeneration, bodyFlipped, endFlipped, foreign, link
+        case missing, empty, truncated, zeroed, longer, headFlipped, lastGeneration, bodyFlipped, endFlipped, foreign,
+            link
 
         func apply(to name: String, in home: EnclaveHome) throws {
             var bytes = try home.read(name)
