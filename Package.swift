@@ -381,7 +381,8 @@ let package = Package(
         tests(
             "LatchkeyCommandTests",
             [
-                "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainCrypto", "KeychainClient",
+                "LatchkeyCommand", "LatchkeyTransfer", "LatchkeyImport", "KeychainAuthentication", "KeychainCrypto",
+                "KeychainClient",
                 "KeychainModel", "KeychainPlatform", "KeychainProtocol", "KeychainServices", "KeychainTesting",
                 "KeychainTestSupport", "SecretServiceItems", "Displays", "fault-client", "latchkey", "latchkeyd",
                 "latchkey-enclave", "latchkey-prompt", "latchkey-hardware", "latchkey-secret-service",

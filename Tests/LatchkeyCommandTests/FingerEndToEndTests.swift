@@ -1,5 +1,8 @@
 import Foundation
+import KeychainAuthentication
+import KeychainClient
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import LatchkeyCommand
 import Testing
@@ -93,6 +96,36 @@ struct FingerEndToEndTests {
         #expect(try latchkey("passcode", "remove", "--yes", typed: "words words").status == 0)
         let log = try latchkey("log").text
         for event in ["finger-added", "unlocked-by-finger"] { #expect(log.contains(event)) }
+    }
+
+    /// What a program with an LAContext of its own gets of it, without asking anybody.
+    @Test func aProgramSaysHowOldTheFingerMayBe() async throws {
+        #expect(try bus.tell("enroll right") == "enroll-completed")
+        #expect(
+            try Waiting.eventually {
+                try latchkey("slot", "add", "fingerprint", typed: "words words").status == 0
+            })
+        let data = programs.home + "/data/latchkey"
+        let locations = KeychainLocations(dataDirectory: data, runDirectory: data + "/run")
+        let transport = DaemonConnectionPool(ClientConfiguration(target: .store(locations, autostart: false)))
+        func code(_ policy: LAPolicy, within seconds: TimeInterval) async -> LAError.Code? {
+            await CurrentKeychain.$scoped.withValue(transport) {
+                let context = LAContext()
+                context.interactionNotAllowed = true
+                context.touchIDAuthenticationAllowableReuseDuration = seconds
+                do {
+                    #expect(try await context.evaluatePolicy(policy, localizedReason: "pay"))
+                    return nil
+                } catch { return (error as? LAError)?.code }
+            }
+        }
+        // The passcode opened it, which is no finger.
+        #expect(await code(.deviceOwnerAuthenticationWithBiometrics, within: 300) == .notInteractive)
+        #expect(try latchkey("lock").status == 0)
+        #expect(try touching(["right"], "unlock", "--finger").status == 0)
+        #expect(await code(.deviceOwnerAuthenticationWithBiometrics, within: 300) == nil)
+        #expect(await code(.deviceOwnerAuthentication, within: 300) == nil)
+        #expect(await code(.deviceOwnerAuthenticationWithBiometrics, within: 0) == .notInteractive)
     }
 
     @Test func fiveWrongFingersNeedThePasscode() throws {
