@@ -1,6 +1,7 @@
 import Foundation
 import KeychainClient
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import Testing
 
@@ -300,10 +301,53 @@ import Testing
         #expect(try tree(home) == before)
     }
 
+    /// What scripts/uninstall prints, once there is no `latchkey` any more that would do it.
+    @Test func whatUninstallPrintsIsTheWayBack() throws {
+        let home = try UnitHome(systemctl: "[ $3 != is-active ] || [ $5 = dbus.socket ]")
+        // The folders as the script finds them, with what a shell would take for its own.
+        let odd = home.folder.path("it's a $HOME")
+        try FileManager.default.createDirectory(
+            atPath: odd + "/data/dbus-1/services", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: odd + "/config/systemd/user", withIntermediateDirectories: true)
+        home.surroundings.userManager.units = .named(odd + "/config/systemd/user")
+        let locations = KeychainLocations(dataDirectory: odd + "/data/latchkey", runDirectory: odd + "/run")
+        home.surroundings.configuration = ClientConfiguration(
+            target: .store(locations, autostart: true), programDirectories: [BuiltPrograms.folder])
+        for path in ["/data/dbus-1/services/org.freedesktop.secrets.service", "/config/systemd/user/\(Self.service)"] {
+            try Data("theirs\n".utf8).write(to: URL(fileURLWithPath: odd + path))
+        }
+        let before = try tree(home, "it's a $HOME")
+        #expect(home.run("secret-service", "enable", "--replace") == .done, "\(home.notes)")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(odd)/config/systemd/user/\(Self.alias)",
+            withDestinationPath: "\(odd)/config/systemd/user/\(Self.service)")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "scripts/uninstall").path
+        let process = TestProcess()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [
+            "-c",
+            "\"$0\" 2>&1 >/dev/null | sed -n 's/^    //p' > \"$HOME/said\" && bash -eu \"$HOME/said\"", script,
+        ]
+        // The played systemctl is none of the units in these folders.
+        try FileManager.default.createDirectory(atPath: odd + "/bin", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: odd + "/bin/systemctl", withDestinationPath: "/bin/true")
+        process.environment = [
+            "PATH": odd + "/bin:/usr/bin:/bin", "HOME": odd, "PREFIX": odd + "/prefix", "XDG_DATA_HOME": odd + "/data",
+            "XDG_CONFIG_HOME": odd + "/config",
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        for rest in ["said", "bin"] { try FileManager.default.removeItem(atPath: "\(odd)/\(rest)") }
+        #expect(try tree(home, "it's a $HOME") == before)
+    }
+
     /// Every file and link below what is written to, by path, with what it says.
-    private func tree(_ home: UnitHome) throws -> [String: String] {
+    private func tree(_ home: UnitHome, _ folders: String...) throws -> [String: String] {
         var found: [String: String] = [:]
-        for folder in ["config", "dbus-1"] {
+        for folder in folders.isEmpty ? ["config", "dbus-1"] : folders {
             for name in try FileManager.default.subpathsOfDirectory(atPath: home.folder.path(folder)) {
                 let path = home.folder.path("\(folder)/\(name)")
                 let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path)
