@@ -38,6 +38,11 @@ struct SecretServiceDoctorTests {
         let report = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
         #expect(report["owner"] as? String == "latchkey-secret")
         #expect(report["process"] as? Int32 == scene.service.processIdentifier)
+        // An older one of ours, which logins do not find.
+        let control = try scene.programs.latchkey(
+            "secret-service", "enable", "--control", changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
+        #expect(control.errors.contains("log out, or `kill \(scene.service.processIdentifier)`."))
+        #expect(control.errors.contains("serves already, and listens for no logins until it is started anew"))
     }
 
     @Test(
