@@ -269,6 +269,20 @@ import Testing
         try home.expectSystemdTakes(Self.socket, Self.service)
     }
 
+    /// But for the line that says whose they are.
+    @Test func thePackagesUnitsSayWhatEnableWrites() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        #expect(home.run("secret-service", "enable", "--control") == .done)
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "debian/systemd")
+        for name in [Self.service, Self.socket] {
+            let written = try #require(home.text(name)).split(separator: "\n", omittingEmptySubsequences: false)
+                .dropFirst().filter { !$0.hasPrefix("Environment=") }.joined(separator: "\n")
+            let packaged = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            #expect(packaged == written.replacing(BuiltPrograms.folder, with: "/usr/libexec/latchkey"), "\(name)")
+        }
+    }
+
     /// The real systemctl, on files alone: what another provider has is there as before.
     @Test(
         .enabled(
