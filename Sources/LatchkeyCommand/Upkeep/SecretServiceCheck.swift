@@ -144,9 +144,8 @@ struct SecretServiceCheck {
             let files = HostFiles(root: surroundings.hostRoot)
             var findings: [MachineFinding] = []
             for mask in units.masks {
-                let isMasked: Bool
-                if case .masked = try mask.state() { isMasked = true } else { isMasked = false }
-                guard !isMasked, files.has("/usr/lib/systemd/user/\(mask.name)"),
+                // A unit of the person's own was named by `enable`.
+                guard try mask.state() == .absent, files.has("/usr/lib/systemd/user/\(mask.name)"),
                     !files.has("/etc/systemd/user/\(mask.name)")
                 else { continue }
                 findings.append(
