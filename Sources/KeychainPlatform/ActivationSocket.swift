@@ -43,8 +43,13 @@ package enum ActivationSocket {
         return socket
     }
 
-    /// A stream socket, for the protocols of others; nil where nobody handed one over.
+    /// A stream socket, for the protocols of others; nil where nobody handed one to this
+    /// process: who starts such a program may have had one itself, and says so still.
     package static func takeStream() throws(Refusal) -> StreamListener? {
+        guard ProcessEnvironment.variable("LISTEN_PID") == "\(getpid())" else {
+            forgetVariables()
+            return nil
+        }
         guard let descriptor = try take(.stream) else { return nil }
         do throws(SystemCallError) { return try StreamListener(owning: descriptor) } catch { throw .system(error) }
     }
@@ -61,13 +66,17 @@ package enum ActivationSocket {
     /// Forgets the variables, so that no child takes them for its own.
     private static func take(_ kind: Kind) throws(Refusal) -> Descriptor? {
         let (process, count) = (ProcessEnvironment.variable("LISTEN_PID"), ProcessEnvironment.variable("LISTEN_FDS"))
-        for name in variables { _ = unsafe unsetenv(name) }
+        forgetVariables()
         guard process != nil || count != nil else { return nil }
         guard process == "\(getpid())" else { throw .foreignProcess(named: shown(process)) }
         guard count == "1" else { throw .notOne(count: shown(count)) }
         guard let descriptor = Descriptor.inherited(firstDescriptor) else { throw .noSocket }
         try check(descriptor, is: kind)
         return descriptor
+    }
+
+    private static func forgetVariables() {
+        for name in variables { _ = unsafe unsetenv(name) }
     }
 
     /// Nothing of somebody else's variable is repeated but a number.

@@ -20,6 +20,8 @@ package final class ControlDoor: Sendable {
     private let keychain: any KeychainTransport
     private let clock: any KeychainClock
     private let served = Mutex(0)
+    /// That somebody came, or went.
+    private let change: EventSignal
     /// As many as are answered at once; others are hung up on.
     private static let most = 8
     /// How long a request may take to come.
@@ -27,8 +29,15 @@ package final class ControlDoor: Sendable {
     /// From so many failed attempts on none is made here.
     private static let mostFailures = 3
 
-    package init(_ keychain: any KeychainTransport, clock: any KeychainClock = SystemClock()) {
+    /// For so long nobody comes any more where a login is through: it makes one connection
+    /// after the other.
+    private static let quiet = Duration.seconds(3)
+
+    package init(
+        _ keychain: any KeychainTransport, clock: any KeychainClock = SystemClock()
+    ) throws(SystemCallError) {
         (self.keychain, self.clock) = (keychain, clock)
+        change = try EventSignal()
     }
 
     /// Takes what comes from now on, for as long as this process lives, each on a thread of
@@ -36,6 +45,19 @@ package final class ControlDoor: Sendable {
     package func serve(_ listener: StreamListener) throws(SystemCallError) {
         try BackgroundThread.start { [self] in
             while true { takeWhatComes(from: listener) }
+        }
+    }
+
+    /// Returns once whoever came has been answered, and nobody comes any more.
+    package func waitForQuiet() throws(SystemCallError) {
+        while true {
+            let deadline = Deadline(after: Self.quiet, on: clock)
+            change.drain()
+            if served.withLock({ $0 > 0 }) {
+                _ = try waitForAny(of: [change.descriptor])
+            } else if try waitForAny(of: [change.descriptor], until: deadline) == nil {
+                return
+            }
         }
     }
 
@@ -72,14 +94,18 @@ package final class ControlDoor: Sendable {
     }
 
     private func begin() -> Bool {
-        served.withLock { served in
+        defer { change.signal() }
+        return served.withLock { served in
             guard served < Self.most else { return false }
             served += 1
             return true
         }
     }
 
-    private func end() { served.withLock { $0 -= 1 } }
+    private func end() {
+        served.withLock { $0 -= 1 }
+        change.signal()
+    }
 
     private func answer(_ connection: Descriptor) {
         do throws(SystemCallError) {

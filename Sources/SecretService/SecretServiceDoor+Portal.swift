@@ -52,7 +52,7 @@ extension SecretServiceDoor {
         ]
         if let present = try value(of: place) { return present }
         let made = SharedSecret(SecretBytes.random(count: Self.secretSize))
-        // xdg-desktop-portal has no name for programs that are in no sandbox; they share one.
+        // Debian 12's xdg-desktop-portal calls programs in no sandbox by no name; they share one.
         let whose = application.isEmpty ? "programs in no sandbox" : application
         let labelled: [(String, RawValue)] = [("labl", .string("Secret of \(whose)")), ("v_Data", .secret)]
         do throws(KeychainError) {

@@ -16,7 +16,8 @@ struct LatchkeySecretService: ParsableCommand {
         discussion: """
             It takes the name once the keychain answers, and leaves when the bus ends its connection. A listening \
             stream socket that a service manager hands over (sd_listen_fds(3)) is taken for gnome-keyring's control \
-            socket, as with --control.
+            socket, as with --control, unless --listen is given. Who comes there is answered also where another \
+            program has the name, before it leaves.
             """,
         version: LatchkeyVersion.text)
 
@@ -66,12 +67,8 @@ struct LatchkeySecretService: ParsableCommand {
         loop.watch(pipe) { loop.end() }
     }
 
-    /// gnome-keyring's control socket: a service manager's, or where nobody else has it.
-    private func listenForLogins(_ door: ControlDoor, _ handedOver: StreamListener?) {
-        if let handedOver {
-            do throws(SystemCallError) { try door.serve(handedOver) } catch { Self.tell(error) }
-            return
-        }
+    /// gnome-keyring's control socket, where nobody else has it.
+    private func listenForLogins(_ door: ControlDoor) {
         guard control, let runtime = ProcessEnvironment.variable("XDG_RUNTIME_DIR"), runtime.hasPrefix("/") else {
             return
         }
@@ -129,28 +126,44 @@ struct LatchkeySecretService: ParsableCommand {
         }
     }
 
+    /// Whether programs connect to a socket of ours in place of a bus.
+    private var isDirect: Bool { !listen.isEmpty || socket != nil }
+
+    /// - Parameter logins: who is to listen for them besides.
+    private func serve(_ configuration: ClientConfiguration, _ logins: ControlDoor?) throws {
+        let loop = BusLoop()
+        let door = SecretServiceDoor(
+            DaemonConnectionPool(configuration), followedBy: DaemonConnectionPool(configuration.startingNothing),
+            in: loop, programDirectories: configuration.programDirectories, policy: PolicyFile.ofUser())
+        let bus = try isDirect ? nil : SessionBus.user()
+        follow(parent, in: loop)
+        try door.open()
+        if let bus {
+            try serve(door, on: bus)
+            if let logins { listenForLogins(logins) }
+        } else {
+            try listen(door)
+        }
+        try withExtendedLifetime(door) { try loop.run(until: bus) }
+    }
+
     func run() throws {
         if let source { return try readOut(source) }
         do {
             // Dumpable it stays: the daemon has to see who calls, also after it was started anew.
             Hardening.forbidCoreDumps()
             Hardening.ignoreBrokenPipes()
-            let handedOver = try ActivationSocket.takeStream()
+            let handedOver = try isDirect ? nil : ActivationSocket.takeStream()
             let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
-            let loop = BusLoop()
-            let door = SecretServiceDoor(
-                DaemonConnectionPool(configuration), followedBy: DaemonConnectionPool(configuration.startingNothing),
-                in: loop, programDirectories: configuration.programDirectories, policy: PolicyFile.ofUser())
-            let bus = try listen.isEmpty && socket == nil ? SessionBus.user() : nil
-            follow(parent, in: loop)
-            try door.open()
-            if let bus {
-                try serve(door, on: bus)
-                listenForLogins(ControlDoor(DaemonConnectionPool(configuration)), handedOver)
-            } else {
-                try listen(door)
+            let logins = try ControlDoor(DaemonConnectionPool(configuration))
+            guard let handedOver else { return try serve(configuration, logins) }
+            // Before everything that takes its time, or fails: a login waits.
+            try logins.serve(handedOver)
+            do { try serve(configuration, nil) } catch {
+                // Whoever comes after that has the service manager start us again.
+                try logins.waitForQuiet()
+                throw error
             }
-            try withExtendedLifetime(door) { try loop.run(until: bus) }
         } catch let error as ExitCode {
             throw error
         } catch {

@@ -184,12 +184,9 @@ struct ControlSocketTests {
         print(bus.get_object('org.freedesktop.DBus', '/').GetConnectionUnixProcessID('org.freedesktop.secrets'))
         """
 
-    /// As a login does: the service manager listens, and nothing of ours runs.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: activator), "\(activator) is not installed"))
-    func whoComesBeforeTheServiceIsAnswered() throws {
-        try addSlot("login words")
-        try scene.lock()
-        scene.end()
+    /// A service manager that listens at the socket and starts the service for the first who
+    /// comes; it becomes that.
+    private func startManager() throws -> ChildProcess {
         try FileManager.default.removeItem(atPath: socket)
         let variables = scene.programs.environment.merging(["DBUS_SESSION_BUS_ADDRESS": scene.session.address]) { $1 }
         // It wants descriptor 3 for its own, and closes all others: Foundation takes that for its end.
@@ -199,17 +196,59 @@ struct ControlSocketTests {
                 + variables.keys.sorted().flatMap { ["-E", $0] } + ["\(BuiltPrograms.folder)/latchkey-secret-service"],
             environment: variables.map { "\($0)=\($1)" }, third: EventSignal().descriptor,
             fourth: EventSignal().descriptor)
-        defer { kill(manager.processID, SIGKILL) }
         #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: socket) })
+        return manager
+    }
+
+    /// As a login does: the service manager listens, and nothing of ours runs.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: activator), "\(activator) is not installed"))
+    func whoComesBeforeTheServiceIsAnswered() throws {
+        try addSlot("login words")
+        try scene.lock()
+        scene.end()
+        let manager = try startManager()
+        defer { kill(manager.processID, SIGKILL) }
         #expect(try !scene.has("org.freedesktop.secrets"))
         try script("assert ask(1, b'other words') == DENIED\nassert ask(1, b'login words') == DONE")
         #expect(try !scene.isLocked)
-        #expect(try scene.has("org.freedesktop.secrets"))
-        // It became the program that it starts; the socket stays where it was.
+        #expect(BuiltPrograms.eventually { (try? scene.has("org.freedesktop.secrets")) == true })
         #expect(try scene.python(Self.owner).text == "\(manager.processID)\n")
+        // The socket stays where it was.
         #expect(kill(manager.processID, SIGTERM) == 0)
         _ = try manager.status(until: Deadline(after: .seconds(20), on: SystemClock()))
         #expect(FileManager.default.fileExists(atPath: socket))
+    }
+
+    /// It goes once they have been, since another program serves the session.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: activator), "\(activator) is not installed"))
+    func whoComesWhileAnotherProgramHasTheNameIsAnswered() throws {
+        try addSlot("login words")
+        try scene.lock()
+        let manager = try startManager()
+        defer { kill(manager.processID, SIGKILL) }
+        try script("assert ask(1, b'other words') == DENIED\nassert ask(1, b'login words') == DONE")
+        #expect(try !scene.isLocked)
+        let status = try manager.status(until: Deadline(after: .seconds(20), on: SystemClock()))
+        #expect(status == 69)
+        #expect(try scene.python(Self.owner).text == "\(scene.service.processIdentifier)\n")
+    }
+
+    /// Who was started by a service manager may start others, which have no socket of it.
+    @Test func whatIsSaidOfAnothersSocketIsNothingToIt() throws {
+        scene.end()
+        let service = "\(BuiltPrograms.folder)/latchkey-secret-service"
+        let variables = ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "LISTEN_PID": "1", "LISTEN_FDS": "1"]
+        let onBus = scene.programs.start(service, [], changing: variables)
+        try onBus.run()
+        defer { onBus.killNow() }
+        #expect(BuiltPrograms.eventually { (try? scene.has("org.freedesktop.secrets")) == true })
+        // Nor is it asked for one where it has another to listen at.
+        let own = scene.programs.home + "/own"
+        let direct = scene.programs.start(
+            "/bin/sh", ["-c", "LISTEN_PID=$$ LISTEN_FDS=7 exec \"$0\" --listen \"$1\"", service, own], changing: [:])
+        try direct.run()
+        defer { direct.killNow() }
+        #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: own) })
     }
 
     /// gnome-keyring is started at logins to GNOME; it goes where somebody listens already.

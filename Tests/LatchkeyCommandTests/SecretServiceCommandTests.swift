@@ -1,6 +1,7 @@
 import Foundation
 import KeychainClient
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import Testing
 
@@ -73,24 +74,31 @@ import Testing
 
     // MARK: With it
 
+    private static let asked = ["daemon-reload", "is-active --quiet dbus.socket", "daemon-reload"]
+
     @Test func systemdIsToldAndNamedToTheBus() throws {
-        let home = try UnitHome(systemctl: "exit 0")
+        let home = try UnitHome(systemctl: UnitHome.manager)
         #expect(home.run("install", "--secret-service") == .done)
-        #expect(home.calls() == ["daemon-reload", "daemon-reload", "enable \(Self.service)"])
+        #expect(home.calls() == Self.asked + ["enable \(Self.service)"])
         #expect(text(home)?.hasSuffix("Exec=\(Self.program)\nSystemdService=\(Self.alias)\n") == true)
         let unit = try #require(home.text(Self.service))
         #expect(unit.contains("\nBusName=org.freedesktop.secrets\nExecStart=\"\(Self.program)\"\n"))
         #expect(unit.contains("\nAlias=\(Self.alias)\n") && unit.contains("\nLimitCORE=0\n"))
+        #expect(unit.contains("\nTimeoutStartSec=15\n"))
         #expect(home.text(Self.socket) == nil)
         #expect(home.run("secret-service", "enable", "--control") == .done)
         #expect(
-            home.calls() == [
-                "daemon-reload", "daemon-reload", "enable \(Self.service)", "enable \(Self.socket)",
-                "start \(Self.socket)",
+            home.calls() == Self.asked + [
+                "enable \(Self.service)", "enable \(Self.socket)", "is-active --quiet \(Self.socket)",
+                "is-active --quiet \(Self.service)", "start \(Self.socket)",
             ])
         let socket = try #require(home.text(Self.socket))
         #expect(socket.contains("\nListenStream=%t/keyring/control\nSocketMode=0600\n"))
-        #expect(socket.contains("\nConflicts=gnome-keyring-daemon.socket\n"))
+        #expect(
+            socket.contains("\nConflicts=gnome-keyring-daemon.socket\nAfter=gnome-keyring-daemon.socket\n"))
+        // What listens already is left to it.
+        #expect(home.run("secret-service", "enable", "--control") == .done)
+        #expect(home.calls().last == "is-active --quiet \(Self.socket)")
         #expect(home.run("uninstall", "--secret-service") == .done)
         #expect(
             home.calls() == [
@@ -102,20 +110,177 @@ import Testing
         #expect(home.run("uninstall", "--secret-service", "--delete-keychain", "--yes") == .usage)
     }
 
-    /// A bus that names a unit which systemd does not have would start nobody.
-    @Test func whereSystemdDoesNotTakeTheUnitTheBusIsNotToldOfIt() throws {
-        let home = try UnitHome(systemctl: "[ $3 = daemon-reload ]")
-        #expect(home.run("secret-service", "enable") == .unavailable)
-        #expect(text(home) == nil && home.notes.contains("secret-service disable"))
+    /// systemd refuses to listen for a service that runs.
+    @Test func whereTheServiceRunsItListensFromTheNextLoginOn() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        #expect(home.run("secret-service", "enable") == .done)
+        try home.setActive(Self.service)
+        #expect(home.run("secret-service", "enable", "--control") == .done, "\(home.notes)")
+        let calls = home.calls()
+        #expect(calls.contains("enable \(Self.socket)") && !calls.contains("start \(Self.socket)"))
+        #expect(home.text(Self.socket) != nil)
+        #expect(home.notes.contains("with the next session, or with: systemctl --user stop \(Self.service) && "))
+    }
+
+    private static let masked = ["gnome-keyring-daemon.service", "gnome-keyring-daemon.socket"]
+
+    private func link(_ home: UnitHome, _ name: String) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: home.unit(name))
+    }
+
+    @Test func gnomeKeyringsUnitsAreMaskedUntilItIsDisabled() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        for _ in 1...2 {
+            #expect(home.run("secret-service", "enable") == .done)
+            #expect(Self.masked.map { link(home, $0) } == ["/dev/null", "/dev/null"])
+            #expect(home.notes.contains("no more (masked: \(Self.masked.joined(separator: ", ")))"))
+        }
         #expect(home.run("secret-service", "disable") == .done)
-        #expect(home.text(Self.service) == nil)
+        #expect(home.notes.contains("Unmasked gnome-keyring-daemon.service"))
+        #expect(FolderContent.names(at: home.folder.path("config/systemd/user")).isEmpty)
+        #expect(home.calls().last == "start gnome-keyring-daemon.socket")
+    }
+
+    /// As somebody unmasked it by systemctl, or had it masked before.
+    @Test func whatAPersonMadeOfGnomeKeyringsUnitsStays() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        try FileManager.default.createDirectory(
+            atPath: home.folder.path("config/systemd/user"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: home.unit(Self.masked[0]), withDestinationPath: "/dev/null")
+        try Data("[Socket]\n".utf8).write(to: URL(fileURLWithPath: home.unit(Self.masked[1])))
+        #expect(home.run("secret-service", "enable") == .done)
+        #expect(home.notes.contains("\(home.unit(Self.masked[1])) is a unit of your own and stays"))
+        #expect(!home.notes.contains("masked:"))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(link(home, Self.masked[0]) == "/dev/null" && home.text(Self.masked[1]) == "[Socket]\n")
+        for name in Self.masked { try FileManager.default.removeItem(atPath: home.unit(name)) }
+        #expect(home.run("secret-service", "enable") == .done)
+        for name in Self.masked { try FileManager.default.removeItem(atPath: home.unit(name)) }
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(FolderContent.names(at: home.folder.path("config/systemd/user")).isEmpty)
+    }
+
+    // MARK: Where something fails
+
+    /// The systemd that refuses `enable` for as long as there is a file of that name.
+    private static let refusing = """
+        if [ $3 = enable ] && [ -e ${0%/*}/refuses ]; then exit 1; fi
+        \(UnitHome.manager)
+        """
+
+    private func refuse(_ home: UnitHome) throws {
+        try Data().write(to: URL(fileURLWithPath: home.folder.path("refuses")))
+    }
+
+    @Test func whereSystemdDoesNotTakeTheUnitEverythingIsAsBefore() throws {
+        let home = try UnitHome(systemctl: Self.refusing)
+        try refuse(home)
+        for folder in ["config/systemd/user", "dbus-1/services"] {
+            try FileManager.default.createDirectory(
+                atPath: home.folder.path(folder), withIntermediateDirectories: true)
+        }
+        try Data("theirs\n".utf8).write(to: URL(fileURLWithPath: file(home)))
+        try Data("[Service]\n".utf8).write(to: URL(fileURLWithPath: home.unit(Self.service)))
+        try FileManager.default.createSymbolicLink(
+            atPath: home.unit(Self.alias), withDestinationPath: home.unit("other.service"))
+        let before = try tree(home)
+        #expect(home.run("secret-service", "enable", "--control", "--replace") == .unavailable)
+        #expect(try tree(home) == before)
+        #expect(home.notes.contains("Everything is as it was before."))
+        #expect(home.console.notes.last?.contains("journalctl --user -u \(Self.service)") == true)
+    }
+
+    /// What an earlier version had written is there again.
+    @Test func whereSystemdDoesNotTakeANewerUnitTheOlderStays() throws {
+        let home = try UnitHome(systemctl: Self.refusing)
+        #expect(home.run("secret-service", "enable") == .done)
+        let older = try #require(home.text(Self.service)).replacing("UMask=0077\n", with: "")
+        try Data(older.utf8).write(to: URL(fileURLWithPath: home.unit(Self.service)))
+        let before = try tree(home)
+        try refuse(home)
+        #expect(home.run("secret-service", "enable", "--control", "--replace") == .unavailable)
+        #expect(try tree(home) == before)
+    }
+
+    /// A session in which no manager answers (su, cron) is not the one that they are for.
+    @Test func aSilentManagerKeepsWhatItHas() throws {
+        let home = try UnitHome(systemctl: "if [ -e ${0%/*}/silent ]; then exit 1; fi\n\(UnitHome.manager)")
+        #expect(home.run("secret-service", "enable") == .done)
+        let before = try tree(home)
+        try Data().write(to: URL(fileURLWithPath: home.folder.path("silent")))
+        #expect(home.run("secret-service", "enable") == .done)
+        #expect(home.run("secret-service", "enable", "--control") == .done)
+        #expect(home.notes.contains("do the same in a session where it does"))
+        #expect(try tree(home) == before)
+    }
+
+    /// dbus-launch's: it asks no systemd, which sees no names on it.
+    @Test func whereTheBusIsNoUnitItStartsTheServiceItself() throws {
+        let home = try UnitHome(systemctl: "[ $3 = daemon-reload ]")
+        #expect(home.run("secret-service", "enable", "--control") == .done)
+        #expect(text(home)?.hasSuffix("Exec=\(Self.program) --control\n") == true)
+        #expect(FolderContent.names(at: home.folder.path("config")).isEmpty)
+    }
+
+    @Test func whatDoesNotGoKeepsNothingElseFromComingBack() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        try FileManager.default.createDirectory(
+            atPath: home.folder.path("dbus-1/services"), withIntermediateDirectories: true)
+        try Data("theirs\n".utf8).write(to: URL(fileURLWithPath: file(home)))
+        #expect(home.run("secret-service", "enable", "--control", "--replace") == .done)
+        // In place of a folder.
+        try Data().write(to: URL(fileURLWithPath: home.unit("sockets.target.wants")))
+        #expect(home.run("secret-service", "disable") == .unavailable)
+        #expect(text(home) == "theirs\n")
+        #expect(FolderContent.names(at: home.folder.path("config/systemd/user")) == ["sockets.target.wants"])
+    }
+
+    @Test func linksToUnitsThatSomebodyRemovedGo() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        #expect(home.run("secret-service", "enable") == .done)
+        let alias = home.unit(Self.alias)
+        try FileManager.default.createSymbolicLink(
+            atPath: alias, withDestinationPath: home.unit(Self.service))
+        try FileManager.default.removeItem(atPath: home.unit(Self.service))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(link(home, Self.alias) == nil)
+        // A package's, which is there, is the person's own choice.
+        let packaged = home.folder.path(Self.service)
+        try Data("[Unit]\n".utf8).write(to: URL(fileURLWithPath: packaged))
+        try FileManager.default.createSymbolicLink(atPath: alias, withDestinationPath: packaged)
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(link(home, Self.alias) == packaged)
+    }
+
+    /// Of a person whose folders are elsewhere: no manager has to know of them.
+    @Test func foldersElsewhereStandInTheUnit() {
+        let text = SecretServiceUnits.serviceText("/p", [("XDG_DATA_HOME", "/a b/%c\"$d\\e")])
+        #expect(
+            text.contains(
+                "ExecStart=\"/p\"\nEnvironment=\"XDG_DATA_HOME=/a b/%%c\\\"$d\\\\e\"\n# Whoever"), "\(text)")
+        #expect(!SecretServiceUnits.serviceText("/p", []).contains("Environment"))
     }
 
     @Test(.enabled(if: UnitHome.hasAnalyze, "systemd-analyze is not installed"))
     func systemdTakesTheUnits() throws {
-        let home = try UnitHome(systemctl: "exit 0")
+        let home = try UnitHome(systemctl: UnitHome.manager)
         #expect(home.run("secret-service", "enable", "--control") == .done)
         try home.expectSystemdTakes(Self.socket, Self.service)
+    }
+
+    /// But for the line that says whose they are.
+    @Test func thePackagesUnitsSayWhatEnableWrites() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        #expect(home.run("secret-service", "enable", "--control") == .done)
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "debian/systemd")
+        for name in [Self.service, Self.socket] {
+            let written = try #require(home.text(name)).split(separator: "\n", omittingEmptySubsequences: false)
+                .dropFirst().filter { !$0.hasPrefix("Environment=") }.joined(separator: "\n")
+            let packaged = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            #expect(packaged == written.replacing(BuiltPrograms.folder, with: "/usr/libexec/latchkey"), "\(name)")
+        }
     }
 
     /// The real systemctl, on files alone: what another provider has is there as before.
@@ -125,7 +290,7 @@ import Testing
     func afterwardsEverythingIsAsBefore() throws {
         let home = try UnitHome(
             systemctl: """
-                case $3 in daemon-reload|start) exit 0 ;; esac
+                case $3 in daemon-reload|start) exit 0 ;; is-active) [ $5 = dbus.socket ]; exit ;; esac
                 HOME=${0%/*} XDG_CONFIG_HOME=${0%/*}/config SYSTEMD_OFFLINE=1 exec /usr/bin/systemctl "$@"
                 """)
         let units = home.folder.path("config/systemd/user")
@@ -150,10 +315,53 @@ import Testing
         #expect(try tree(home) == before)
     }
 
+    /// What scripts/uninstall prints, once there is no `latchkey` any more that would do it.
+    @Test func whatUninstallPrintsIsTheWayBack() throws {
+        let home = try UnitHome(systemctl: "[ $3 != is-active ] || [ $5 = dbus.socket ]")
+        // The folders as the script finds them, with what a shell would take for its own.
+        let odd = home.folder.path("it's a $HOME")
+        try FileManager.default.createDirectory(
+            atPath: odd + "/data/dbus-1/services", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: odd + "/config/systemd/user", withIntermediateDirectories: true)
+        home.surroundings.userManager.units = .named(odd + "/config/systemd/user")
+        let locations = KeychainLocations(dataDirectory: odd + "/data/latchkey", runDirectory: odd + "/run")
+        home.surroundings.configuration = ClientConfiguration(
+            target: .store(locations, autostart: true), programDirectories: [BuiltPrograms.folder])
+        for path in ["/data/dbus-1/services/org.freedesktop.secrets.service", "/config/systemd/user/\(Self.service)"] {
+            try Data("theirs\n".utf8).write(to: URL(fileURLWithPath: odd + path))
+        }
+        let before = try tree(home, "it's a $HOME")
+        #expect(home.run("secret-service", "enable", "--replace") == .done, "\(home.notes)")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(odd)/config/systemd/user/\(Self.alias)",
+            withDestinationPath: "\(odd)/config/systemd/user/\(Self.service)")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "scripts/uninstall").path
+        let process = TestProcess()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = [
+            "-c",
+            "\"$0\" 2>&1 >/dev/null | sed -n 's/^    //p' > \"$HOME/said\" && bash -eu \"$HOME/said\"", script,
+        ]
+        // The played systemctl is none of the units in these folders.
+        try FileManager.default.createDirectory(atPath: odd + "/bin", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(atPath: odd + "/bin/systemctl", withDestinationPath: "/bin/true")
+        process.environment = [
+            "PATH": odd + "/bin:/usr/bin:/bin", "HOME": odd, "PREFIX": odd + "/prefix", "XDG_DATA_HOME": odd + "/data",
+            "XDG_CONFIG_HOME": odd + "/config",
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        for rest in ["said", "bin"] { try FileManager.default.removeItem(atPath: "\(odd)/\(rest)") }
+        #expect(try tree(home, "it's a $HOME") == before)
+    }
+
     /// Every file and link below what is written to, by path, with what it says.
-    private func tree(_ home: UnitHome) throws -> [String: String] {
+    private func tree(_ home: UnitHome, _ folders: String...) throws -> [String: String] {
         var found: [String: String] = [:]
-        for folder in ["config", "dbus-1"] {
+        for folder in folders.isEmpty ? ["config", "dbus-1"] : folders {
             for name in try FileManager.default.subpathsOfDirectory(atPath: home.folder.path(folder)) {
                 let path = home.folder.path("\(folder)/\(name)")
                 let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path)

@@ -38,6 +38,11 @@ struct SecretServiceDoctorTests {
         let report = try #require(try JSONSerialization.jsonObject(with: json.output) as? [String: Any])
         #expect(report["owner"] as? String == "latchkey-secret")
         #expect(report["process"] as? Int32 == scene.service.processIdentifier)
+        // An older one of ours, which logins do not find.
+        let control = try scene.programs.latchkey(
+            "secret-service", "enable", "--control", changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address])
+        #expect(control.errors.contains("log out, or `kill \(scene.service.processIdentifier)`."))
+        #expect(control.errors.contains("serves already, and listens for no logins until it is started anew"))
     }
 
     @Test(
@@ -87,18 +92,25 @@ struct SecretServiceDoctorTests {
         ] {
             try Data(text.utf8).write(to: URL(filePath: "\(services)/\(name)"))
         }
+        // Nobody waits for the other end of a pipe; folders are named from the root.
+        let made = unsafe mkfifo("\(services)/a.service", 0o600)
+        #expect(made == 0)
         let shared = ["XDG_DATA_DIRS": programs.home + "/share"]
+        let relative = ["XDG_DATA_DIRS": String(programs.home.dropFirst()) + "/share"]
         #expect(try !findings(programs, on: session, changing: shared).keys.contains { $0.contains("/usr/bin/other") })
         try programs.latchkey("secret-service", "enable")
         let found = try findings(programs, on: session, changing: shared)
         #expect(found.keys.contains { $0.contains("/usr/bin/other (\(services)/org.other.service);") }, "\(found)")
         #expect(!found.keys.contains { $0.contains("/usr/bin/not") })
+        let fromRoot = try programs.shell("cd / && latchkey doctor --json", changing: relative)
+        #expect(fromRoot.text.contains("\"findings\"") && !fromRoot.text.contains("/usr/bin/other"))
     }
 
     @Test func aFileOfOursThatStartsNobodyIsTold() throws {
-        let home = try UnitHome(systemctl: "exit 0")
+        let home = try UnitHome(systemctl: UnitHome.manager)
         #expect(home.run("secret-service", "enable") == .done)
-        func told() -> [String] { SecretServiceCheck(surroundings: home.surroundings).findings().map(\.what) }
+        func findings() -> [MachineFinding] { SecretServiceCheck(surroundings: home.surroundings).findings() }
+        func told() -> [String] { findings().map(\.what) }
         let file = home.folder.path("dbus-1/services/org.freedesktop.secrets.service")
         // systemctl is played here, and made no link.
         #expect(told().contains { $0.hasPrefix("\(file) has systemd start") && $0.hasSuffix("leads to nothing") })
@@ -109,6 +121,33 @@ struct SecretServiceDoctorTests {
         let other = try String(contentsOfFile: file, encoding: .utf8).replacing(BuiltPrograms.folder, with: "/old")
         try Data(other.utf8).write(to: URL(filePath: file))
         #expect(told().contains("\(file) is not what this version writes"))
+        #expect(home.run("secret-service", "enable", "--control", "--replace") == .done)
+        #expect(!told().contains { $0.hasSuffix("is not what this version writes") })
+        // An earlier version's unit, by somebody whom logins find.
+        let unit = home.unit("latchkey-secret-service.service")
+        let older = try String(contentsOfFile: unit, encoding: .utf8).replacing("UMask=0077\n", with: "")
+        try Data(older.utf8).write(to: URL(filePath: unit))
+        let outdated = findings().first { $0.what == "\(unit) is not what this version writes" }
+        #expect(outdated?.command == "latchkey secret-service enable --control --replace")
+        try FileManager.default.removeItem(atPath: unit)
+        #expect(told().contains { $0.hasPrefix("\(file) has systemd start") && $0.hasSuffix(", which is not there") })
+    }
+
+    /// They would have the name before anybody asks for it.
+    @Test func unitsOfGnomeKeyringsThatNothingMasksAreTold() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        home.surroundings.hostRoot = home.folder.path("host")
+        let units = home.folder.path("host/usr/lib/systemd/user")
+        try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
+        func told() -> [String?] {
+            SecretServiceCheck(surroundings: home.surroundings).findings()
+                .filter { $0.what.contains("systemd starts gnome-keyring-daemon.service") }.map(\.command)
+        }
+        try Data("[Service]\n".utf8).write(to: URL(filePath: "\(units)/gnome-keyring-daemon.service"))
+        #expect(home.run("secret-service", "enable", "--control") == .done)
+        #expect(told() == [])
+        try FileManager.default.removeItem(atPath: home.unit("gnome-keyring-daemon.service"))
+        #expect(told() == ["latchkey secret-service enable --control"])
     }
 
     // MARK: Desktops
@@ -194,6 +233,11 @@ struct SecretServiceDoctorTests {
         #expect(try rule("mail", "alice").hasSuffix("leaves it to nobody"))
         try Data("nothing\n".utf8).write(to: URL(filePath: path))
         #expect(try rule("mail", "alice").contains("over the session bus nobody is given anything: \(path), line 1"))
+        // It is about the keychain that is on the bus.
+        #expect(try rule("mail", "alice", "--data-dir", programs.home + "/data/latchkey").contains("given anything"))
+        let other = programs.home + "/other"
+        try programs.latchkey("set", "mail", "alice", "--data-dir", other, input: Data("v".utf8))
+        #expect(try !rule("mail", "alice", "--data-dir", other).contains("over the session bus"))
     }
 
     /// Of a collection's item; a terminal is who is told.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import KeychainClient
 internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
@@ -37,13 +38,21 @@ struct WhocanCommand: Verb {
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(which.name, advice: "Name one account: latchkey whocan SERVICE ACCOUNT")
         let row = try keychain.row(of: item)
-        let readers = Readers(
-            item, row?.accessControl, try keychain.status(), overBus: BusRule(of: item, row?.attributes.lookup))
+        let rule = isServed(surroundings) ? BusRule(of: item, row?.attributes.lookup) : .everybody
+        let readers = Readers(item, row?.accessControl, try keychain.status(), overBus: rule)
         let console = surroundings.console
         try printing { () throws(SystemCallError) in
             try console.write(json ? readers.json.text + "\n" : readers.text(forPerson: console.outputIsTerminal))
         }
         return .done
+    }
+
+    /// Whether it is the keychain that latchkey-secret-service serves, which is what the policy
+    /// is about: the user's own.
+    private func isServed(_ surroundings: Surroundings) -> Bool {
+        guard case .store(let own, _) = surroundings.configuration.target else { return false }
+        guard let folder = store.dataDirectory else { return true }
+        return FilePath(surroundings.absolute(folder)).resolved == FilePath(own.dataDirectory).resolved
     }
 }
 

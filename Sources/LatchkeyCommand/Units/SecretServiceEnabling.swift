@@ -3,9 +3,9 @@ internal import KeychainPlatform
 
 /// Has a person's session start our Secret Service, and has it stop.
 struct SecretServiceEnabling {
-    private let units: SecretServiceUnits
-    private let manager: UserManager
-    private let clock: any KeychainClock
+    let units: SecretServiceUnits
+    let manager: UserManager
+    let clock: any KeychainClock
     private let configuration: ClientConfiguration
 
     init(_ surroundings: Surroundings) throws(CommandFailure) {
@@ -24,12 +24,38 @@ struct SecretServiceEnabling {
         case arePutAside
     }
 
+    /// From when on systemd listens for logins.
+    enum Listening: Sendable, Hashable {
+        case wasNotAskedFor
+        case fromNow
+        /// Its service runs already: systemd then starts no socket for it.
+        case fromNextLogin
+        /// No manager answers that could be told.
+        case untold
+    }
+
     struct Enabled: Sendable {
         var file = ""
         var written: [String] = []
         var units: [String] = []
         /// Whether systemd runs it.
         var isManaged = false
+        var listening = Listening.wasNotAskedFor
+        /// Units of gnome-keyring's that systemd starts no more, by us.
+        var masked: [UnitMask] = []
+        /// In whose place a unit of the person's own is, which stays.
+        var unmasked: [UnitMask] = []
+    }
+
+    /// Who is to start it.
+    private enum Starter {
+        case bus
+        /// systemd; one that does not answer here and now has our units from before.
+        case systemd(folder: String, answers: Bool)
+
+        var folder: String? {
+            if case .systemd(let folder, _) = self { folder } else { nil }
+        }
     }
 
     // MARK: There
@@ -37,29 +63,56 @@ struct SecretServiceEnabling {
     /// - Parameter withControl: pam_gnome_keyring finds it at a login.
     func enable(withControl: Bool, others: Others) throws(CommandFailure) -> Enabled {
         let program = try SecretServiceUnits.program(configuration)
-        // Where no manager answers now the bus starts it: it needs none.
-        let folder = manager.does("daemon-reload", by: clock) ? units.unitFolder : nil
-        var files = folder.map { [units.service(of: program, in: $0)] } ?? []
-        if let folder, withControl { files.append(units.socket(in: folder)) }
+        let starter = try starter()
+        let isManaged = starter.folder != nil
+        let activation = units.activation(of: program, by: isManaged ? .systemd : .bus(withControl: withControl))
+        let files = try files(of: program, by: starter, withControl: withControl)
         let starters = [.systemd, .bus(withControl: true), .bus(withControl: false)] as [SecretServiceUnits.Starter]
-        let wanted = folder == nil ? SecretServiceUnits.Starter.bus(withControl: withControl) : .systemd
-        let activation = units.activation(of: program, by: wanted)
         let ways = starters.map { units.activation(of: program, by: $0) }
-        var state = Enabled(file: activation.path, units: files.map(\.path), isManaged: folder != nil)
-        let taken = try takenPlaces(files + [activation], ways, in: folder, others)
-        for path in taken { try putAside(path) }
-        // The bus's file last: whom it names is there then.
-        for file in files where try file.state() != .same {
-            try file.write()
-            state.written.append(file.path)
+        var state = Enabled(file: activation.path, units: files.map(\.path), isManaged: isManaged)
+        let taken = try takenPlaces(files + [activation], ways, in: starter.folder, others)
+        var steps = EnablingSteps()
+        do throws(CommandFailure) {
+            for path in taken { try steps.putAside(path) }
+            // The bus's file last: whom it names is there then.
+            for file in files where try file.state() != .same { try steps.write(file) }
+            if case .systemd(_, let answers) = starter {
+                try mask(&state, &steps)
+                if answers {
+                    state.listening = try start(withControl: withControl)
+                } else if withControl, files.count == 1 {
+                    state.listening = .untold
+                }
+            }
+            if try activation.state() != .same { try steps.write(activation) }
+        } catch {
+            throw failure(after: error, steps)
         }
-        if folder != nil { try start(withControl: withControl) }
-        if try activation.state() != .same {
-            try activation.write()
-            state.written.append(activation.path)
-        }
+        state.written = steps.written.map(\.path)
         SecretServiceName.reload()
         return state
+    }
+
+    private func starter() throws(CommandFailure) -> Starter {
+        guard let folder = units.unitFolder else { return .bus }
+        // Where the bus is no service of the manager's it asks the manager for nobody, and the
+        // manager sees no names on it.
+        if manager.does("daemon-reload", by: clock), manager.does("is-active", "--quiet", "dbus.socket", by: clock) {
+            return .systemd(folder: folder, answers: true)
+        }
+        // In the session for which they were written they hold still.
+        return try units.ownUnits().isEmpty ? .bus : .systemd(folder: folder, answers: false)
+    }
+
+    private func files(
+        of program: String, by starter: Starter, withControl: Bool
+    ) throws(CommandFailure) -> [OwnFile] {
+        guard case .systemd(let folder, let answers) = starter else { return [] }
+        let service = try units.service(of: program, in: folder)
+        let socket = units.socket(in: folder)
+        // Only a manager enables one that is not there yet.
+        let hasSocket = try OwnFile.isOurs(socket.path, marked: SecretServiceUnits.mark) == true
+        return [service] + (withControl && (answers || hasSocket) ? [socket] : [])
     }
 
     /// What stands at the places of ours and is somebody else's.
@@ -95,95 +148,60 @@ struct SecretServiceEnabling {
         return taken
     }
 
-    private func putAside(_ path: String) throws(CommandFailure) {
-        do throws(SystemCallError) { _ = try FileMove.move(path, to: path + Self.aside) } catch {
-            throw CommandFailure(
-                .unavailable, "\(PrintableText.escaped(path)) cannot be put aside (\(error))",
-                "Look at \(PrintableText.escaped(path + Self.aside)): it is there from before, or its folder cannot be written."
-            )
+    /// Has systemd start none of gnome-keyring's units.
+    private func mask(_ state: inout Enabled, _ steps: inout EnablingSteps) throws(CommandFailure) {
+        for mask in units.masks {
+            switch try mask.state() {
+            case .absent:
+                try steps.set(mask)
+                state.masked.append(mask)
+            case .masked(let byUs): if byUs { state.masked.append(mask) }
+            case .taken: state.unmasked.append(mask)
+            }
         }
     }
 
-    private func start(withControl: Bool) throws(CommandFailure) {
+    private func start(withControl: Bool) throws(CommandFailure) -> Listening {
         let names = [SecretServiceUnits.service] + (withControl ? [SecretServiceUnits.socket] : [])
+        var listening = withControl ? Listening.fromNow : .wasNotAskedFor
         var done = manager.does("daemon-reload", by: clock)
         for name in names { done = manager.does("enable", name, by: clock) && done }
-        if withControl { done = manager.does("start", SecretServiceUnits.socket, by: clock) && done }
+        if withControl, !isActive(SecretServiceUnits.socket) {
+            if isActive(SecretServiceUnits.service) {
+                listening = .fromNextLogin
+            } else {
+                done = manager.does("start", SecretServiceUnits.socket, by: clock) && done
+            }
+        }
         guard done else {
             throw CommandFailure(
-                .unavailable, "the units are written, and systemd does not take them",
-                "Look why: systemctl --user status \(names.joined(separator: " ")). `latchkey secret-service disable` takes them away."
-            )
+                .unavailable, "systemd does not take the units",
+                "Look why: journalctl --user \(names.map { "-u \($0)" }.joined(separator: " ")).")
         }
+        return listening
     }
 
-    // MARK: And back
+    private func isActive(_ unit: String) -> Bool { manager.does("is-active", "--quiet", unit, by: clock) }
 
-    struct Disabled: Sendable {
-        let file: String
-        /// Of the bus's file: whether it was ours; nil: nothing is there.
-        var wasOurs: Bool?
-        var removed: [String] = []
-        var restored: [String] = []
-    }
+    // MARK: Taken back
 
-    func disable() throws(CommandFailure) -> Disabled {
-        var state = Disabled(file: units.busFile)
-        state.wasOurs = try OwnFile.isOurs(units.busFile, marked: SecretServiceUnits.mark)
-        let own = try units.ownUnits()
-        if !own.isEmpty {
-            // Where no manager answers nothing runs by it either.
-            _ = manager.does("disable", "--now", SecretServiceUnits.socket, by: clock)
-            _ = manager.does("disable", SecretServiceUnits.service, by: clock)
+    /// What to say of an `enable` that failed; everything is then as before it.
+    private func failure(after failure: CommandFailure, _ steps: EnablingSteps) -> CommandFailure {
+        guard !steps.isEmpty else { return failure }
+        let new = [SecretServiceUnits.socket, SecretServiceUnits.service].filter(steps.hasMade)
+        disableUnits(new)
+        var tidying = Tidying()
+        removeLinks(of: new, &tidying)
+        steps.undo(&tidying)
+        if units.unitFolder != nil { _ = manager.does("daemon-reload", by: clock) }
+        SecretServiceName.reload()
+        guard let left = tidying.failure else {
+            return CommandFailure(
+                failure.status,
+                lines: failure.lines.dropLast() + ["Everything is as it was before."] + failure.lines.suffix(1))
         }
-        let gone = own + (state.wasOurs == true ? [units.busFile] : [])
-        do throws(SystemCallError) {
-            for path in gone where try FileRemoval.remove(FilePath(path)) { state.removed.append(path) }
-            if !own.isEmpty { try removeLinks() }
-            for path in [units.busFile] + (units.unitFolder.map(restorable) ?? []) {
-                if try restore(path) { state.restored.append(path) }
-            }
-        } catch {
-            throw CommandFailure(
-                .unavailable, "a file cannot be taken away (\(error))",
-                "Check the folders of \(gone.map(PrintableText.escaped).joined(separator: " ")) and try again.")
-        }
-        if !own.isEmpty { letOthersListen(hadSocket: own.contains { $0.hasSuffix(SecretServiceUnits.socket) }) }
-        if !state.removed.isEmpty || !state.restored.isEmpty { SecretServiceName.reload() }
-        return state
-    }
-
-    private func restorable(in folder: String) -> [String] {
-        [SecretServiceUnits.service, SecretServiceUnits.socket, SecretServiceUnits.alias].map { "\(folder)/\($0)" }
-    }
-
-    /// Of `enable`, where no manager took them away.
-    private func removeLinks() throws(SystemCallError) {
-        guard let folder = units.unitFolder else { return }
-        let listening = "\(folder)/sockets.target.wants"
-        _ = try FileRemoval.remove(FilePath("\(listening)/\(SecretServiceUnits.socket)"))
-        try FileRemoval.removeIfEmpty(FilePath(listening))
-        let provider: String?
-        do throws(CommandFailure) { provider = try units.provider(in: folder) } catch { return }
-        if let provider, SecretServiceUnits.isOurs(provider: provider) {
-            _ = try FileRemoval.remove(FilePath("\(folder)/\(SecretServiceUnits.alias)"))
-        }
-    }
-
-    /// What was at the place before; what stands there by now stays.
-    private func restore(_ path: String) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) { return try FileMove.move(path + Self.aside, to: path) } catch {
-            if error.isAlreadyThere { return false }
-            throw error
-        }
-    }
-
-    /// gnome-keyring's socket, which ours had systemd stop.
-    private func letOthersListen(hadSocket: Bool) {
-        _ = manager.does("daemon-reload", by: clock)
-        guard hadSocket, manager.does("is-enabled", "--quiet", SecretServiceUnits.gnomeSocket, by: clock) else {
-            return
-        }
-        _ = manager.does("start", SecretServiceUnits.gnomeSocket, by: clock)
+        return CommandFailure(
+            failure.status,
+            lines: failure.lines + left.lines + ["`latchkey secret-service disable` takes away what is left."])
     }
 }

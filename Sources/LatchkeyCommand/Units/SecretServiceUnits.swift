@@ -30,6 +30,9 @@ struct SecretServiceUnits: Sendable {
     let busFile: String
     /// Of systemd's user manager; nil for a user without a home.
     let unitFolder: String?
+    /// Where the person's folders are elsewhere than usual: systemd's manager need not have
+    /// it from their session.
+    private let variables: [(name: String, value: String)]
 
     init(_ surroundings: Surroundings) throws(CommandFailure) {
         // The folder of the data folder is XDG_DATA_HOME.
@@ -42,6 +45,9 @@ struct SecretServiceUnits: Sendable {
         }
         busFile = "\(locations.dataDirectory[..<end])/dbus-1/services/\(SecretServiceName.bus).service"
         unitFolder = surroundings.userManager.unitFolder
+        variables = ["XDG_DATA_HOME", "XDG_CONFIG_HOME"].compactMap { name in
+            ProcessEnvironment.variable(name).flatMap { $0.hasPrefix("/") ? (name, $0) : nil }
+        }
     }
 
     static func program(_ configuration: ClientConfiguration) throws(CommandFailure) -> String {
@@ -73,8 +79,15 @@ struct SecretServiceUnits: Sendable {
         return OwnFile(busFile, text, marked: Self.mark)
     }
 
-    func service(of program: String, in folder: String) -> OwnFile {
-        OwnFile("\(folder)/\(Self.service)", "\(Self.firstLine)\n\(Self.serviceText(program))", marked: Self.mark)
+    /// - Throws: for folders that a unit file cannot hold.
+    func service(of program: String, in folder: String) throws(CommandFailure) -> OwnFile {
+        for (name, value) in variables where !UnitText.canHold(value) {
+            throw CommandFailure(
+                .usage, "\(name) (\(PrintableText.escaped(value))) cannot be written in a unit file",
+                "Choose a folder without control characters in its name.")
+        }
+        let text = Self.serviceText(program, variables)
+        return OwnFile("\(folder)/\(Self.service)", "\(Self.firstLine)\n\(text)", marked: Self.mark)
     }
 
     func socket(in folder: String) -> OwnFile {
@@ -83,47 +96,54 @@ struct SecretServiceUnits: Sendable {
 
     /// Less is taken from it than from the daemon: it starts latchkey-prompt, and that a
     /// pinentry with the libraries of a display.
-    private static func serviceText(_ program: String) -> String {
-        """
-        [Unit]
-        Description=Latchkey as \(SecretServiceName.bus)
-        Documentation=man:latchkey(1)
+    static func serviceText(_ program: String, _ variables: [(name: String, value: String)]) -> String {
+        let environment = variables.map { name, value in
+            "Environment=\(UnitText.quoted(UnitText.literal("\(name)=\(value)")))\n"
+        }
+        return """
+            [Unit]
+            Description=Latchkey as \(SecretServiceName.bus)
+            Documentation=man:latchkey(1)
 
-        [Service]
-        Type=dbus
-        BusName=\(SecretServiceName.bus)
-        ExecStart="\(program)"
-        # What it starts, the daemon and its enclave, goes on without it.
-        KillMode=process
-        UMask=0077
-        LimitCORE=0
-        MemorySwapMax=0
-        NoNewPrivileges=yes
-        LockPersonality=yes
-        # A prompt's display may be another machine's.
-        RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
-        RestrictNamespaces=yes
-        RestrictRealtime=yes
-        RestrictSUIDSGID=yes
-        SystemCallArchitectures=native
-        SystemCallFilter=@system-service
-        # By these the daemon confines itself further; no group of systemd 252 has them.
-        SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret
-        SystemCallErrorNumber=EPERM
+            [Service]
+            Type=dbus
+            BusName=\(SecretServiceName.bus)
+            ExecStart="\(program)"
+            \(environment.joined())# Whoever asked the bus waits no longer than this.
+            TimeoutStartSec=15
+            # What it starts, the daemon and its enclave, goes on without it.
+            KillMode=process
+            UMask=0077
+            LimitCORE=0
+            MemorySwapMax=0
+            NoNewPrivileges=yes
+            LockPersonality=yes
+            # A prompt's display may be another machine's.
+            RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+            RestrictNamespaces=yes
+            RestrictRealtime=yes
+            RestrictSUIDSGID=yes
+            SystemCallArchitectures=native
+            SystemCallFilter=@system-service
+            # By these the daemon confines itself further; no group of systemd 252 has them.
+            SystemCallFilter=seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self memfd_secret
+            SystemCallErrorNumber=EPERM
 
-        [Install]
-        Alias=\(alias)
+            [Install]
+            Alias=\(alias)
 
-        """
+            """
     }
 
     /// Where pam_gnome_keyring looks. gnome-keyring's own unit listens there as well, and
-    /// whoever comes second would take the other's place: systemd has one of them listen.
+    /// whoever comes second would take the other's place: systemd has one of them listen, and
+    /// ``UnitMask`` has it be ours at a login.
     private static let socketText = """
         [Unit]
         Description=Login passwords for Latchkey, from pam_gnome_keyring
         Documentation=man:latchkey(1)
         Conflicts=\(gnomeSocket)
+        After=\(gnomeSocket)
 
         [Socket]
         ListenStream=%t/keyring/control
@@ -149,6 +169,45 @@ struct SecretServiceUnits: Sendable {
             if try OwnFile.isOurs(path, marked: Self.mark) == true { found.append(path) }
         }
         return found
+    }
+
+    /// What systemd starts by, where our units are enabled: the alias, and what has it listen.
+    static func links(in folder: String) -> (alias: String, listening: String) {
+        ("\(folder)/\(alias)", "\(folder)/sockets.target.wants/\(socket)")
+    }
+
+    /// Links to units of ours that are no more.
+    func danglingLinks() throws(CommandFailure) -> [String] {
+        guard let unitFolder else { return [] }
+        let links = Self.links(in: unitFolder)
+        do throws(SystemCallError) {
+            var found: [String] = []
+            for path in [links.alias, links.listening] where try leadsNowhere(FilePath(path)) { found.append(path) }
+            return found
+        } catch {
+            throw CommandFailure(
+                .unavailable, "the links in \(PrintableText.escaped(unitFolder)) cannot be read (\(error))",
+                "Check its mode and its folders.")
+        }
+    }
+
+    private func leadsNowhere(_ path: FilePath) throws(SystemCallError) -> Bool {
+        let own = [Self.service, Self.socket].map { Array($0.utf8) }
+        guard case .link(let target) = try FileLink.look(at: path), own.contains(Array(target.name)) else {
+            return false
+        }
+        do throws(SystemCallError) {
+            _ = try FileStatus(at: path, followingLink: true)
+            return false
+        } catch {
+            guard error.isNoSuchFile else { throw error }
+            return true
+        }
+    }
+
+    /// What keeps gnome-keyring's units from being started.
+    var masks: [UnitMask] {
+        unitFolder.map { folder in UnitMask.ofGnomeKeyring.map { UnitMask(name: $0, folder: folder) } } ?? []
     }
 
     /// What the alias leads to; nil where there is none.

@@ -6,10 +6,13 @@ struct HostFiles: Sendable {
     /// Before each path; empty: the machine itself.
     let root: String
 
-    /// nil where the file is not there or cannot be read.
+    /// nil where the file is not there or cannot be read, or is a pipe, say, that has nobody
+    /// at its other end.
     func text(_ path: String) -> String? {
         do throws(SystemCallError) {
-            return String(decoding: try PrivateFile.readAll(root + path, atMost: 1 << 20), as: UTF8.self)
+            let file = try Descriptor.look(at: FilePath(root + path), .reading)
+            guard try FileStatus(of: file).isRegularFile else { return nil }
+            return String(decoding: try readAll(file, atMost: 1 << 20), as: UTF8.self)
         } catch {
             return nil
         }
@@ -18,6 +21,12 @@ struct HostFiles: Sendable {
     /// Its first line.
     func line(_ path: String) -> String? {
         text(path)?.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)
+    }
+
+    func has(_ path: String) -> Bool {
+        do throws(SystemCallError) {
+            return try FileLink.look(at: FilePath(root + path)) != .nothing
+        } catch { return false }
     }
 
     func names(_ path: String) -> [String] { FolderContent.names(at: root + path) }

@@ -47,30 +47,45 @@ struct SecretServiceCheck {
         do throws(CommandFailure) {
             let units = try SecretServiceUnits(surroundings)
             let program = try SecretServiceUnits.program(surroundings.configuration)
-            let managed = units.activation(of: program, by: .systemd)
-            if try managed.state() == .same {
-                let provider =
-                    try units.unitFolder.map { folder throws(CommandFailure) in
-                        try units.provider(in: folder)
-                    } ?? nil
-                guard let provider, SecretServiceUnits.isOurs(provider: provider) else {
-                    return [
-                        MachineFinding(
-                            what: "\(units.busFile) has systemd start \(SecretServiceUnits.alias), which leads to "
-                                + (provider ?? "nothing"),
-                            command: "\(Self.enable) --replace", mend: .byHand)
-                    ]
-                }
-                return []
-            }
-            for control in [false, true]
-            where try units.activation(of: program, by: .bus(withControl: control)).state() == .same { return [] }
-            return [
-                MachineFinding(
-                    what: "\(units.busFile) is not what this version writes", command: "\(Self.enable) --replace",
-                    mend: .byHand)
-            ]
+            let again = "\(Self.enable)\(try listens(units) ? " --control" : "") --replace"
+            return try outdated(units, program).map { path in
+                MachineFinding(what: "\(path) is not what this version writes", command: again, mend: .byHand)
+            } + (try isOfSystemd(units, program) ? alias(units, again) : [])
         } catch { return [] }
+    }
+
+    /// Of our files those that say something else than they would if they were written now.
+    private func outdated(_ units: SecretServiceUnits, _ program: String) throws(CommandFailure) -> [String] {
+        var found: [String] = []
+        if let folder = units.unitFolder {
+            for file in [try units.service(of: program, in: folder), units.socket(in: folder)] {
+                guard case .different = try file.state(),
+                    try OwnFile.isOurs(file.path, marked: SecretServiceUnits.mark) == true
+                else { continue }
+                found.append(file.path)
+            }
+        }
+        let starters = [.systemd, .bus(withControl: true), .bus(withControl: false)] as [SecretServiceUnits.Starter]
+        for starter in starters where try units.activation(of: program, by: starter).state() == .same { return found }
+        return found + [units.busFile]
+    }
+
+    private func isOfSystemd(_ units: SecretServiceUnits, _ program: String) throws(CommandFailure) -> Bool {
+        try units.activation(of: program, by: .systemd).state() == .same
+    }
+
+    /// Where the alias that the bus's file names leads to nobody of ours.
+    private func alias(_ units: SecretServiceUnits, _ again: String) throws(CommandFailure) -> [MachineFinding] {
+        var provider: String?
+        if let folder = units.unitFolder { provider = try units.provider(in: folder) }
+        let dangling = try units.danglingLinks().contains { $0.hasSuffix("/\(SecretServiceUnits.alias)") }
+        if !dangling, let provider, SecretServiceUnits.isOurs(provider: provider) { return [] }
+        return [
+            MachineFinding(
+                what: "\(units.busFile) has systemd start \(SecretServiceUnits.alias), which leads to "
+                    + (provider.map { $0 + (dangling ? ", which is not there" : "") } ?? "nothing"),
+                command: again, mend: .byHand)
+        ]
     }
 
     // MARK: Other providers
@@ -79,7 +94,9 @@ struct SecretServiceCheck {
     private func others() -> [MachineFinding] {
         let files = HostFiles(root: surroundings.hostRoot)
         let shared = ProcessEnvironment.variable("XDG_DATA_DIRS").flatMap { $0.isEmpty ? nil : $0 }
-        let folders = (shared ?? "/usr/local/share:/usr/share").split(separator: ":").map { "\($0)/dbus-1/services" }
+        // Others are to be ignored (XDG Base Directory Specification 0.8).
+        let folders = (shared ?? "/usr/local/share:/usr/share").split(separator: ":").filter { $0.hasPrefix("/") }
+            .map { "\($0)/dbus-1/services" }
         var found: [String] = []
         for folder in folders {
             for name in files.names(folder).sorted() where name.hasSuffix(".service") {
@@ -102,7 +119,9 @@ struct SecretServiceCheck {
     }
 
     /// What starts gnome-keyring at a login, before any program asks the bus.
-    private func starters() -> [MachineFinding] {
+    private func starters() -> [MachineFinding] { desktopsStarter() + systemdsStarters() }
+
+    private func desktopsStarter() -> [MachineFinding] {
         let file = "/etc/xdg/autostart/gnome-keyring-secrets.desktop"
         guard let text = HostFiles(root: surroundings.hostRoot).text(file) else { return [] }
         let shownIn = text.split(separator: "\n").first { $0.hasPrefix("OnlyShowIn=") } ?? ""
@@ -117,10 +136,37 @@ struct SecretServiceCheck {
         ]
     }
 
-    private var listensForLogins: Bool {
+    /// Units of gnome-keyring's that nothing masks, where systemd starts ours.
+    private func systemdsStarters() -> [MachineFinding] {
         do throws(CommandFailure) {
-            return try SecretServiceUnits(surroundings).ownUnits().contains { $0.hasSuffix(SecretServiceUnits.socket) }
-        } catch { return false }
+            let units = try SecretServiceUnits(surroundings)
+            guard try !units.ownUnits().isEmpty else { return [] }
+            let files = HostFiles(root: surroundings.hostRoot)
+            var findings: [MachineFinding] = []
+            for mask in units.masks {
+                // A unit of the person's own was named by `enable`.
+                guard try mask.state() == .absent, files.has("/usr/lib/systemd/user/\(mask.name)"),
+                    !files.has("/etc/systemd/user/\(mask.name)")
+                else { continue }
+                findings.append(
+                    MachineFinding(
+                        what: "systemd starts \(mask.name) at the login, and gnome-keyring then has the name "
+                            + "and the control socket",
+                        command: "\(Self.enable)\(try listens(units) ? " --control" : "")", mend: .byHand))
+            }
+            return findings
+        } catch { return [] }
+    }
+
+    private var listensForLogins: Bool {
+        do throws(CommandFailure) { return try listens(try SecretServiceUnits(surroundings)) } catch { return false }
+    }
+
+    /// Whether what is enabled has logins find it.
+    private func listens(_ units: SecretServiceUnits) throws(CommandFailure) -> Bool {
+        if try units.ownUnits().contains(where: { $0.hasSuffix(SecretServiceUnits.socket) }) { return true }
+        let lines = try OwnFile.content(units.busFile)??.split(separator: "\n") ?? []
+        return lines.contains { $0.hasPrefix("Exec=") && $0.hasSuffix(" --control") }
     }
 
     // MARK: Who may what
