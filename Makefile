@@ -24,7 +24,6 @@ test-peers: ## what needs big packages: imports through KeePassXC's own tool and
 	@scripts/test-import-peers
 	@scripts/test-secret-service-differential
 	@scripts/test-secret-service-peers --service both
-	@scripts/test-user-manager
 	@LATCHKEY_TEST_DISPLAY=1 swift test --skip-build --no-parallel \
 		--filter '^PersonPromptTests\.(GraphicalPromptTests|GnomePromptTests|WaylandPromptTests)/' \
 		--filter '^LatchkeyCommandTests\.RealClipboardTests/'
