@@ -95,7 +95,7 @@ import Testing
     @Test func aNoteIsTypedUnseenUpToTheEndOfFile() throws {
         let terminal = try PseudoTerminal()
         let process = try terminal.start(programs, "note", "codes")
-        #expect(terminal.shows("Ctrl-D ends"))
+        #expect(terminal.shows("Ctrl-D ends") && terminal.shows("> "))
         terminal.type("hunter2\n")
         #expect(terminal.shows("> \r\n> "))
         terminal.type("second\n")

@@ -14,10 +14,12 @@ import Testing
         #expect(try programs.latchkey("set", "mail", input: Data("CANARY".utf8)).status == 0)
     }
 
-    /// Every file of keys, byte for byte.
+    /// Every file of keys, byte for byte; where the audit record ends is written a second later.
     private func keys() throws -> [String: Data] {
         let folder = programs.home + "/data/latchkey/enclave"
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "lock" }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+            !["lock", "audit"].contains($0)
+        }
         return try Dictionary(
             uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\($0)"))) })
     }

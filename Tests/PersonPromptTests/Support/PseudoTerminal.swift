@@ -18,8 +18,10 @@ final class PseudoTerminal: Sendable {
         for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         master = Descriptor(owning: ends.0)
         side = Descriptor(owning: ends.1)
-        guard let name = unsafe ttyname(ends.1) else { throw CocoaError(.fileNoSuchFile) }
-        path = unsafe String(cString: name)
+        // ttyname(3) would say which one another test has just made.
+        var name = [CChar](repeating: 0, count: 128)
+        guard unsafe ttyname_r(ends.1, &name, name.count) == 0 else { throw CocoaError(.fileNoSuchFile) }
+        path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Its number, as `/proc/PID/stat` has it.
