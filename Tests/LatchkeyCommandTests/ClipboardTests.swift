@@ -20,14 +20,12 @@ import Testing
     private func install(_ name: String, _ body: String) throws {
         let path = programs.home + "/bin/\(name)"
         let script = """
-            #!/bin/sh
             echo "\(name) $*" >> '\(programs.home)/calls'
             env >> '\(programs.home)/variables'
             clipboard='\(clipboard)'
             \(body)
             """
-        try script.write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        try Script.write(script, to: path)
     }
 
     private func installWayland() throws {

@@ -29,15 +29,8 @@ final class UnitHome {
         surroundings.userManager = UserManager(units: .named(folder.path("config/systemd/user")))
         surroundings.userManager.programs = [folder.path("systemctl")]
         guard let answers else { return }
-        let script = "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \(folder.path("calls"))\n\(answers)\n"
-        try Data(script.utf8).write(to: URL(fileURLWithPath: folder.path("systemctl.text")))
-        // The copy is never open for writing in this process: a program that another test starts
-        // at that moment would have it open as well, and nobody could run it (ETXTBSY).
-        let copy = TestProcess()
-        copy.executableURL = URL(fileURLWithPath: "/usr/bin/install")
-        copy.arguments = ["-m", "755", folder.path("systemctl.text"), folder.path("systemctl")]
-        try copy.run()
-        copy.waitUntilExit()
+        let script = "printf '%s\\n' \"$*\" >> \(folder.path("calls"))\n\(answers)"
+        try Script.write(script, to: folder.path("systemctl"))
     }
 
     /// For `init`: a manager that knows what runs, and refuses what systemd refuses (tried on
