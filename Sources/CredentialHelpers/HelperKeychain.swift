@@ -45,12 +45,15 @@ package struct HelperKeychain: Sendable {
     }
 
     /// What there is of each, by one call.
-    func items(ofEach wanted: [Wanted]) throws(KeychainError) -> [[HelperItem]] {
-        try transport.copyEach(wanted.map { certain(query($0)) }).map { $0.map { HelperItem($0) } }
+    ///
+    /// - Parameter isCertain: whether it fails where one of them finds nothing and what it looks
+    ///   for may lie among damaged items. Any damaged item of the keychain may be it: only whoever
+    ///   would say that there is nothing asks so.
+    func items(ofEach wanted: [Wanted], isCertain: Bool = false) throws(KeychainError) -> [[HelperItem]] {
+        let searches = wanted.map { QueryDictionary(query($0)) }
+        return try transport.copyEach(isCertain ? searches.map(\.certain) : searches)
+            .map { $0.map { HelperItem($0) } }
     }
-
-    /// What may lie among damaged items is not said to be missing.
-    private func certain(_ query: Pairs) -> QueryDictionary { QueryDictionary(query).certain }
 
     private func query(_ wanted: Wanted) -> Pairs {
         base(wanted.itemClass) + Self.named(wanted.attributes) + [
@@ -70,7 +73,7 @@ package struct HelperKeychain: Sendable {
     func value(
         of item: HelperItem, and beside: Wanted?
     ) throws(KeychainError) -> (value: SharedSecret, beside: [HelperItem])? {
-        let searches = [QueryDictionary(valueQuery(item))] + (beside.map { [certain(query($0))] } ?? [])
+        let searches = [QueryDictionary(valueQuery(item))] + (beside.map { [QueryDictionary(query($0))] } ?? [])
         let found = try transport.copyEach(searches)
         guard let row = found[0].first else { return nil }
         return (row.value ?? SharedSecret(SecretBytes(count: 0)), found.dropFirst().joined().map { HelperItem($0) })

@@ -66,6 +66,38 @@ import Testing
         #expect(try programs.latchkey("list").output.isEmpty)
     }
 
+    /// It may be any that a search did not find, and is none that one found.
+    @Test func aDamagedItemKeepsNobodyFromTheOthers() throws {
+        try helper("store", Self.place, "username=alice", "password=pw")
+        let docker = "\(BuiltPrograms.folder)/docker-credential-latchkey"
+        let login = Data(#"{"ServerURL":"r.example","Username":"alice","Secret":"login"}"#.utf8)
+        #expect(try programs.run(docker, ["store"], input: login).status == 0)
+        try programs.latchkey("set", "elsewhere", input: Data("lost".utf8))
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        let damage = """
+            import sqlite3, sys
+            store = sqlite3.connect(sys.argv[1])
+            store.execute("UPDATE genp SET metadata = randomblob(length(metadata))")
+            store.commit()
+            """
+        let damaged = try programs.run(
+            "/usr/bin/python3", ["-c", damage, programs.home + "/data/latchkey/keychain.db"])
+        #expect(damaged.status == 0, "\(damaged.errors)")
+        #expect(try programs.latchkey("get", "elsewhere").status != 0)
+        #expect(try get(Self.place) == "username=alice\npassword=pw\n")
+        #expect(try programs.run(docker, ["get"], input: Data("r.example".utf8)).text.contains("login"))
+        #expect(try programs.run(docker, ["list"]).text == #"{"r.example":"alice"}"# + "\n")
+        // What is found is kept and taken away as ever.
+        #expect(try helper("store", Self.place, "username=alice", "password=next").status == 0)
+        #expect(try get(Self.place) == "username=alice\npassword=next\n")
+        #expect(try helper("erase", Self.place, "username=alice", "password=next").status == 0)
+        // And of what is not, nobody is told that there is nothing.
+        let unknown = try helper("get", "protocol=https\nhost=b.example", "")
+        #expect(unknown.status == 69 && unknown.text.isEmpty, "\(unknown.status) \(unknown.text)")
+        let nothing = try programs.run(docker, ["get"], input: Data("b.example".utf8))
+        #expect(nothing.status != 0 && !nothing.text.contains("not found"), "\(nothing.text)")
+    }
+
     @Test func aStaleRejectTakesNoNewerPasswordAway() throws {
         try helper("store", Self.place, "username=alice", "password=new")
         #expect(try git("reject", Self.place, "username=alice", "password=old").status == 0)

@@ -88,8 +88,9 @@ import Testing
         #expect(home.text(Self.socket) == nil)
         #expect(home.run("secret-service", "enable", "--control") == .done)
         #expect(
-            home.calls() == Self.asked + [
-                "enable \(Self.service)", "enable \(Self.socket)", "is-active --quiet \(Self.socket)",
+            home.calls() == Self.asked.dropLast() + [
+                "is-active --quiet gnome-keyring-daemon.socket", "daemon-reload", "enable \(Self.service)",
+                "enable \(Self.socket)", "is-active --quiet \(Self.socket)",
                 "is-active --quiet \(Self.service)", "start \(Self.socket)",
             ])
         let socket = try #require(home.text(Self.socket))
@@ -139,6 +140,12 @@ import Testing
         #expect(home.notes.contains("Unmasked gnome-keyring-daemon.service"))
         #expect(FolderContent.names(at: home.folder.path("config/systemd/user")).isEmpty)
         #expect(home.calls().last == "start gnome-keyring-daemon.socket")
+        #expect(!home.notes.contains("from the next session on"))
+        // systemd has nobody listen for a service that runs.
+        #expect(home.run("secret-service", "enable") == .done)
+        try home.setActive("gnome-keyring-daemon.service")
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(home.notes.contains("gnome-keyring, which runs, listens for logins again from the next session on."))
     }
 
     /// As somebody unmasked it by systemctl, or had it masked before.
@@ -189,6 +196,11 @@ import Testing
         #expect(try tree(home) == before)
         #expect(home.notes.contains("Everything is as it was before."))
         #expect(home.console.notes.last?.contains("journalctl --user -u \(Self.service)") == true)
+        // Who listened does so again.
+        #expect(!home.calls().contains("start \(Self.masked[1])"))
+        try home.setActive(Self.masked[1])
+        #expect(home.run("secret-service", "enable", "--control", "--replace") == .unavailable)
+        #expect(try home.calls().last == "start \(Self.masked[1])" && tree(home) == before)
     }
 
     /// What an earlier version had written is there again.

@@ -101,7 +101,9 @@ package struct DockerCredentials {
             }
         }
         var accounts: [String: String] = [:]
-        for item in try keychain.items(ofEach: wanted).joined() where item.origin == .docker {
+        var found = try keychain.items(ofEach: wanted)
+        if found.allSatisfy(\.isEmpty) { found = try keychain.items(ofEach: wanted, isCertain: true) }
+        for item in found.joined() where item.origin == .docker {
             accounts[DockerServer.url(of: item)] = item.account
         }
         return accounts.sorted { $0.key < $1.key }.map { (url: $0.key, username: $0.value) }
@@ -121,7 +123,7 @@ package struct DockerCredentials {
         ])
         if let lookup { wanted.append(.init(.genericPassword, [(.lookup, .data(lookup.encoded))])) }
         var known: Set<[UInt8]> = []
-        return try keychain.items(ofEach: wanted).joined().filter { item in
+        let found = try keychain.items(ofEach: wanted).joined().filter { item in
             let isMeant =
                 item.origin == .docker
                 ? DockerServer.url(of: item).hasSameBytes(as: server.url) : server.isMeant(by: item)
@@ -130,5 +132,7 @@ package struct DockerCredentials {
             let isOwn = (one.origin == .docker, other.origin == .docker)
             return isOwn.0 == isOwn.1 ? one.modified > other.modified : isOwn.0
         }
+        if found.isEmpty { _ = try keychain.items(ofEach: wanted, isCertain: true) }
+        return found
     }
 }

@@ -165,7 +165,11 @@ package struct GitCredentials {
         // What a person named after the server may be for something else, where there is a
         // password for the server itself.
         found += found.isEmpty ? generic : generic.filter { $0.item.origin == .git }
-        return found.isEmpty ? try filedElsewhere(request) : found
+        if found.isEmpty { found = try filedElsewhere(request) }
+        // git, told that there is nothing, asks for the password, and stores it over what may
+        // come back.
+        if found.isEmpty { _ = try keychain.items(ofEach: wanted, isCertain: true) }
+        return found
     }
 
     /// What git-credential-libsecret stored where its place was taken, or had no host.
@@ -200,7 +204,7 @@ package struct GitCredentials {
 
     /// The item with the end and the token of a password.
     private func beside(_ item: HelperItem) throws(KeychainError) -> [HelperItem] {
-        try keychain.items(wantedBeside(item))
+        try keychain.items(ofEach: [wantedBeside(item)])[0]
     }
 
     private func wantedBeside(_ item: HelperItem) -> HelperKeychain.Wanted {

@@ -38,9 +38,8 @@ struct EnablingSteps {
     }
 
     mutating func set(_ mask: UnitMask) throws(CommandFailure) {
-        // Half of it is taken back as well.
-        masks.append(mask)
-        try mask.set()
+        // Another's is not ours to take back.
+        if try mask.set() { masks.append(mask) }
     }
 
     func undo(_ tidying: inout Tidying) {

@@ -46,7 +46,8 @@ struct SecretServiceEnableCommand: Verb {
 
             --control has it listen at $XDG_RUNTIME_DIR/keyring/control as well, from the login on where there is a \
             systemd manager: the stock pam_gnome_keyring then opens the keychain with the login password (`latchkey \
-            slot add login`), follows `passwd`, and starts no gnome-keyring. A service that runs already is named: \
+            slot add login`), follows `passwd`, and starts no gnome-keyring. The sessions of GNOME and MATE do so \
+            themselves without it, and gnome-keyring then has the name. A service that runs already is named: \
             it does not listen before it is started anew.
 
             A program that serves the name already keeps it until it ends: the command says which, and how it is \
@@ -93,6 +94,11 @@ struct SecretServiceEnableCommand: Verb {
             console.note("\(state.written.contains(path) ? "Wrote" : "Already there:") \(PrintableText.escaped(path))")
         }
         for line in notes(on: state, withControl: control, owner) { console.note(line) }
+        if !control, HostFiles(root: surroundings.hostRoot).text(SecretServiceCheck.autostart) != nil {
+            console.note(
+                "The sessions of GNOME and MATE start gnome-keyring themselves, which then has the name; with "
+                    + "--control it leaves that to us.")
+        }
         console.note("To undo this: latchkey secret-service disable. It keeps the keychain.")
         return .done
     }
@@ -177,6 +183,9 @@ struct SecretServiceDisableCommand: Verb {
         for path in state.removed { console.note("Removed \(PrintableText.escaped(path))") }
         for mask in state.unmasked { console.note("Unmasked \(mask.name)") }
         for path in state.restored { console.note("Brought back \(PrintableText.escaped(path))") }
+        if state.othersListenLater {
+            console.note("gnome-keyring, which runs, listens for logins again from the next session on.")
+        }
         if let owner = SecretServiceName.owner(), owner.isOurs {
             console.note("It serves this session until that ends, or: kill \(owner.process)")
         }

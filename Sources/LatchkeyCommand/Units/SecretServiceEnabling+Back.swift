@@ -9,9 +9,13 @@ extension SecretServiceEnabling {
         var restored: [String] = []
         /// Units of gnome-keyring's that systemd starts again.
         var unmasked: [UnitMask] = []
+        /// Whether gnome-keyring's socket is to be listened at, and systemd does not do it now:
+        /// its service runs.
+        var othersListenLater = false
     }
 
-    /// - Throws: where something did not go; everything else has gone then, and is back.
+    /// - Throws: where something did not go, and everything else has gone and is back; or where
+    ///   what is there cannot be read, and nothing was done.
     func disable() throws(CommandFailure) -> Disabled {
         var state = Disabled(file: units.busFile)
         state.wasOurs = try OwnFile.isOurs(units.busFile, marked: SecretServiceUnits.mark)
@@ -35,7 +39,7 @@ extension SecretServiceEnabling {
         for mask in units.masks {
             tidying.attempt { () throws(CommandFailure) in if try mask.remove() { state.unmasked.append(mask) } }
         }
-        letOthersListen(after: state)
+        letOthersListen(after: &state)
         if let failure = tidying.failure { throw failure }
         return state
     }
@@ -90,14 +94,14 @@ extension SecretServiceEnabling {
     }
 
     /// gnome-keyring's socket, which ours or a mask had systemd not listen at.
-    private func letOthersListen(after state: Disabled) {
+    private func letOthersListen(after state: inout Disabled) {
         let hasChangedUnits = state.removed.contains { $0 != state.file } || !state.unmasked.isEmpty
         if hasChangedUnits { _ = manager.does("daemon-reload", by: clock) }
         let hadSocket = state.removed.contains { $0.hasSuffix("/\(SecretServiceUnits.socket)") }
         if hadSocket || !state.unmasked.isEmpty,
             manager.does("is-enabled", "--quiet", SecretServiceUnits.gnomeSocket, by: clock)
         {
-            _ = manager.does("start", SecretServiceUnits.gnomeSocket, by: clock)
+            state.othersListenLater = !manager.does("start", SecretServiceUnits.gnomeSocket, by: clock)
         }
         if hasChangedUnits || !state.removed.isEmpty || !state.restored.isEmpty { SecretServiceName.reload() }
     }

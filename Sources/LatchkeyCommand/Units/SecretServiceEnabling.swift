@@ -72,21 +72,26 @@ struct SecretServiceEnabling {
         var state = Enabled(file: activation.path, units: files.map(\.path), isManaged: isManaged)
         let taken = try takenPlaces(files + [activation], ways, in: starter.folder, others)
         var steps = EnablingSteps()
+        var theirsListened = false
         do throws(CommandFailure) {
             for path in taken { try steps.putAside(path) }
-            // The bus's file last: whom it names is there then.
             for file in files where try file.state() != .same { try steps.write(file) }
+            if case .systemd = starter { try mask(&state, &steps) }
+            if try activation.state() != .same { try steps.write(activation) }
+            // Last: what listens by now stops for it.
             if case .systemd(_, let answers) = starter {
-                try mask(&state, &steps)
                 if answers {
+                    theirsListened = withControl && isActive(SecretServiceUnits.gnomeSocket)
                     state.listening = try start(withControl: withControl)
                 } else if withControl, files.count == 1 {
                     state.listening = .untold
                 }
             }
-            if try activation.state() != .same { try steps.write(activation) }
         } catch {
-            throw failure(after: error, steps)
+            let failure = failure(after: error, steps)
+            // Unmasked by now.
+            if theirsListened { _ = manager.does("start", SecretServiceUnits.gnomeSocket, by: clock) }
+            throw failure
         }
         state.written = steps.written.map(\.path)
         SecretServiceName.reload()

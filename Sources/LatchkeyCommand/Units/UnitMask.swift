@@ -46,9 +46,15 @@ struct UnitMask: Sendable, Hashable {
     }
 
     /// Where nothing is there. The record first: a link without one would be a person's.
-    func set() throws(CommandFailure) {
+    ///
+    /// - Returns: whether it was done now; another `enable` may have been quicker.
+    func set() throws(CommandFailure) -> Bool {
         try record.write()
-        do throws(SystemCallError) { try FileLink.make(path, to: "/dev/null") } catch {
+        do throws(SystemCallError) {
+            try FileLink.make(path, to: "/dev/null")
+            return true
+        } catch {
+            if error.isAlreadyThere, try state() == .masked(byUs: true) { return false }
             throw CommandFailure(
                 .unavailable, "\(PrintableText.escaped(path)) cannot be made (\(error))",
                 "Check the folder and try again.")

@@ -121,8 +121,11 @@ struct SecretServiceCheck {
     /// What starts gnome-keyring at a login, before any program asks the bus.
     private func starters() -> [MachineFinding] { desktopsStarter() + systemdsStarters() }
 
+    /// Of gnome-keyring's package (Desktop Application Autostart Specification).
+    static let autostart = "/etc/xdg/autostart/gnome-keyring-secrets.desktop"
+
     private func desktopsStarter() -> [MachineFinding] {
-        let file = "/etc/xdg/autostart/gnome-keyring-secrets.desktop"
+        let file = Self.autostart
         guard let text = HostFiles(root: surroundings.hostRoot).text(file) else { return [] }
         let shownIn = text.split(separator: "\n").first { $0.hasPrefix("OnlyShowIn=") } ?? ""
         let desktops = shownIn.dropFirst("OnlyShowIn=".count).split(separator: ";")

@@ -43,7 +43,10 @@ package final class TestProcess: @unchecked Sendable {
     // Under the condition's lock.
     private var state = Progress.planned
 
-    package init() {}
+    package init() { _ = Self.childrenAreReaped }
+
+    /// Where a shell had SIGCHLD ignored nobody would hear how a child ended.
+    private static let childrenAreReaped: Void = { _ = Foundation.signal(SIGCHLD, SIG_DFL) }()
 
     // MARK: Running
 
@@ -76,7 +79,9 @@ package final class TestProcess: @unchecked Sendable {
         while unsafe waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         progress.withLock {
             var status: Int32 = 0
-            while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
+            var reaped: pid_t = -1
+            repeat { reaped = unsafe waitpid(process, &status, 0) } while reaped == -1 && errno == EINTR
+            precondition(reaped == process, "waitpid: errno \(errno)")
             // wait(2): the lower seven bits are the signal, the next byte is the status.
             let signal = status & 0x7F
             state =
@@ -125,7 +130,7 @@ package final class TestProcess: @unchecked Sendable {
         let patience = Date(timeIntervalSinceNow: 600)
         progress.withLock {
             while case .running(let process) = state {
-                if !progress.wait(until: patience) { kill(process, SIGKILL) }
+                if !progress.wait(until: patience) { for whom in [-process, process] { kill(whom, SIGKILL) } }
             }
         }
     }
