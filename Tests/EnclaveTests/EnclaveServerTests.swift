@@ -166,7 +166,7 @@ import Testing
             _ = try connector.connect()
         }
         for name in EnclaveHome.keyFiles { try home.remove(name) }
-        let server = try RunningServer(home: home)
+        let server = try RunningServer.again(home: home)
         _ = try server.connect()
         #expect(throws: KeychainError(.notAvailable, reason: .storeMismatch)) { try connector.connect() }
     }

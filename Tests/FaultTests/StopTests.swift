@@ -39,7 +39,7 @@ struct StopTests {
         let clock = ManualClock()
         let client = home.client(autostart: false, clock: clock, patience: nil)
         _ = try client.perform(ledger.item("item 0").read)
-        kill(daemon, SIGSTOP)
+        try stop(daemon)
         defer { kill(daemon, SIGCONT) }
         ledger.count { $0.bursts += 1 }
 
@@ -81,7 +81,7 @@ struct StopTests {
         let processes = try home.serving()
         let clients = (0..<4).map { _ in home.client(autostart: false) }
         for client in clients { _ = try client.perform(ledger.item("item 0").read) }
-        kill(processes.enclave, SIGSTOP)
+        try stop(processes.enclave)
         defer { kill(processes.enclave, SIGCONT) }
         ledger.count { $0.bursts += 1 }
 
@@ -121,7 +121,7 @@ struct StopTests {
         let processes = try home.serving()
         let programs = try (0..<20).map { _ in try WaitingProgram(home) }
         for program in programs { try program.waitUntilReady() }
-        kill(processes.enclave, SIGSTOP)
+        try stop(processes.enclave)
         defer { kill(processes.enclave, SIGCONT) }
         ledger.count { $0.bursts += 1 }
 

@@ -358,7 +358,7 @@ struct SecretServiceEndToEndTests {
     @Test func aSilentDaemonKeepsManyWaitingNoLongerThanOne() throws {
         #expect(try scene.secretTool("store", "--label=L", "service", "mail", typed: "the value").status == 0)
         let daemon = try programs.daemonProcess()
-        kill(daemon, SIGSTOP)
+        try stop(daemon)
         let outcome = try scene.python(
             """
             import subprocess, time

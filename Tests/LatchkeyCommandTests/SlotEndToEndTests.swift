@@ -104,7 +104,8 @@ struct SlotEndToEndTests {
 
         // Both at once, so that neither takes the other's place.
         let both = [spare, try spawner(of: spare)]
-        for signal in [SIGSTOP, SIGKILL] { for process in both { kill(process, signal) } }
+        for process in both { try stop(process) }
+        for process in both { kill(process, SIGKILL) }
         #expect(try latchkey("get", "mail", "alice").text == "CANARY")
         #expect(try latchkey("lock").status == 0)
         let refused = try latchkey("unlock", typed: "words words")

@@ -45,7 +45,7 @@ final class ShippedDaemon: Victim {
     func newClient() -> DaemonConnectionPool { DaemonConnectionPool(Self.configuration(locations, autostart: false)) }
 
     func whileItLooksAway(_ body: () throws -> Void) throws {
-        try #require(kill(daemonProcess, SIGSTOP) == 0)
+        try stop(daemonProcess)
         defer { kill(daemonProcess, SIGCONT) }
         try body()
     }

@@ -84,7 +84,7 @@ struct Desktop {
     private static let path = ["PATH": "/usr/bin:/bin"]
 
     /// The display answers nobody until the closure is over.
-    func stopped<R>(_ body: () throws -> R) rethrows -> R {
+    func stopped<R>(_ body: () throws -> R) throws -> R {
         switch display {
         case .x(let x): try x.stopped(body)
         case .wayland(let wayland): try wayland.stopped(body)

@@ -79,8 +79,8 @@ package final class VirtualDisplay: Sendable {
     }
 
     /// The server answers nobody until the closure is over.
-    package func stopped<R>(_ body: () throws -> R) rethrows -> R {
-        kill(server.process, SIGSTOP)
+    package func stopped<R>(_ body: () throws -> R) throws -> R {
+        try stop(server.process)
         defer { kill(server.process, SIGCONT) }
         return try body()
     }

@@ -62,8 +62,8 @@ package final class WaylandDisplay: Sendable {
     package func hasNoPrompt() throws -> Bool { try Waiting.eventually { try window() == nil } }
 
     /// The compositor answers nobody until the closure is over.
-    package func stopped<R>(_ body: () throws -> R) rethrows -> R {
-        kill(compositor.process, SIGSTOP)
+    package func stopped<R>(_ body: () throws -> R) throws -> R {
+        try stop(compositor.process)
         defer { kill(compositor.process, SIGCONT) }
         return try body()
     }

@@ -4,11 +4,20 @@ internal import KeychainPlatform
 package enum Waiting {
     /// Whether something comes true; other processes tell nobody when they are ready.
     package static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
+        try comesTrue(asking: 20, condition)
+    }
+
+    /// As ``eventually(_:)``, of what takes a moment only: asked again each millisecond.
+    package static func soon(_ condition: () throws -> Bool) rethrows -> Bool {
+        try comesTrue(asking: 1, condition)
+    }
+
+    private static func comesTrue(asking milliseconds: Int32, _ condition: () throws -> Bool) rethrows -> Bool {
         let deadline = Deadline(after: .seconds(60), on: SystemClock())
         while !deadline.hasPassed {
             if try condition() { return true }
             var nothing = pollfd()
-            _ = unsafe poll(&nothing, 0, 20)
+            _ = unsafe poll(&nothing, 0, milliseconds)
         }
         return try condition()
     }
