@@ -6,7 +6,7 @@ package struct ServiceItem: Sendable {
     package let collection: String
     package let label: String
     /// In the order of the source.
-    package let attributes: [(name: String, value: String)]
+    package internal(set) var attributes: [(name: String, value: String)]
     /// What programs said that the value is; "text/plain" where nothing is known.
     package let contentType: String
     package let value: SecretText
@@ -17,6 +17,23 @@ package struct ServiceItem: Sendable {
     package static let plainText = "text/plain"
     /// The attribute that names the schema (libsecret, SecretSchema).
     static let schema = "xdg:schema"
+
+    static let notes = "Notes"
+    /// What KeePassXC adds to the fields of each entry that it gives out, all of them as
+    /// attributes (2.7, fdosecrets, Item::attributes).
+    private static let ofKeePassXC = ["Title", "Path", "Uuid"]
+
+    func attribute(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
+
+    /// The notes of an entry of KeePassXC, which are a secret and no name by which programs
+    /// find it; nil where there are none.
+    mutating func takeNotes() -> String? {
+        guard Self.ofKeePassXC.allSatisfy({ attribute($0) != nil }), let notes = attribute(Self.notes) else {
+            return nil
+        }
+        attributes.removeAll { $0.name == Self.notes }
+        return notes.isEmpty ? nil : notes
+    }
 }
 
 /// A collection of a Secret Service.
@@ -30,6 +47,15 @@ package struct ServiceCollection: Sendable, Hashable {
 
 extension ImportedDocument {
     mutating func add(_ item: ServiceItem) {
+        var item = item
+        if let notes = item.takeNotes() {
+            add(item.place) { builder in
+                builder.become(.note)
+                builder.take("Title", SecretText(item.attribute("Title") ?? item.label), as: .label)
+                builder.take("UserName", SecretText(item.attribute("UserName") ?? ""), as: .account)
+                builder.take(notes: ServiceItem.notes, SecretText(notes))
+            }
+        }
         serviceItems.append(item)
         ledger.note("secret", .value)
         if !item.label.isEmpty { ledger.note("label", .label) }

@@ -66,6 +66,29 @@ import Testing
         #expect(try programs.latchkey("list").output.isEmpty)
     }
 
+    /// A server that knows by a ticket who asks (git's own test of helpers, t0303: "can store
+    /// empty username"); a token may also stand where the name does.
+    @Test func anEmptyNameAndAnEmptyPasswordAreKept() throws {
+        let single = "protocol=https\nhost=sso.example"
+        for credential in [
+            single + "\nusername=\npassword=", "protocol=https\nhost=token.example\nusername=ghp_1\npassword=",
+        ] {
+            let approved = try git("approve", credential)
+            #expect(approved.status == 0 && approved.errors == "", "\(approved.errors)")
+            let place = credential.split(separator: "\n").prefix(2).joined(separator: "\n")
+            #expect(try git("fill", place).text == credential + "\n")
+        }
+        try git("reject", single)
+        #expect(try git("fill", single).status == 128)
+        // What a person stored without a name or a value is none of git's.
+        #expect(try programs.latchkey("set", "--internet", "person.example", "", input: Data("pw".utf8)).status == 0)
+        #expect(try get("protocol=https", "host=person.example") == "password=pw\n")
+        let entry = Data("name,url,username,password\nn,https://nothing.example,a,\n".utf8)
+        #expect(try programs.latchkey("import", "-", input: entry).status == 0)
+        #expect(try programs.latchkey("info", "--internet", "nothing.example", "a").status == 0)
+        #expect(try get("protocol=https", "host=nothing.example").isEmpty)
+    }
+
     /// It may be any that a search did not find, and is none that one found.
     @Test func aDamagedItemKeepsNobodyFromTheOthers() throws {
         try helper("store", Self.place, "username=alice", "password=pw")
@@ -270,7 +293,7 @@ import Testing
         #expect(try helper("frobnicate", "no line of git's").status == 0)
         for lines in [
             "protocol=https\nusername=a\npassword=p", "host=a\nusername=a\npassword=p", Self.place + "\npassword=p",
-            Self.place + "\nusername=a", Self.place + "\nusername=a\npassword=", "",
+            Self.place + "\nusername=a", "",
         ] {
             let outcome = try helper("store", lines)
             #expect(outcome.status == 0 && outcome.errors == "" && outcome.output.isEmpty, "\(lines)")

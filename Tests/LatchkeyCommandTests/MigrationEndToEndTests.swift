@@ -121,6 +121,30 @@ struct MigrationEndToEndTests {
         #expect(try ours.secretTool("lookup", "more", "1").text == "of a program")
     }
 
+    /// KeePassXC gives every field of an entry out as an attribute.
+    @Test func whatKeePassXCCallsNotesIsAValueAndNoAttribute() throws {
+        let fields = [
+            "Title": "Mail", "UserName": "alice", "URL": "https://mail.example", "Path": "/Mail",
+            "Uuid": "ff440702e7b911f1a4b602fc00000001", "service": "mail",
+        ]
+        try theirs.store("Mail", fields.merging(["Notes": "PIN 4711"]) { first, _ in first }, Array("pw".utf8))
+        // Another program's are its own names.
+        try theirs.store("Else", ["Notes": "an index", "Title": "Else"], Array("x".utf8))
+        for words in ["Has added 3.", "Has left 3 unchanged."] {
+            let outcome = try theirs.latchkey("import", "--from", "secret-service")
+            #expect(outcome.status == 0 && outcome.text.contains(words), "\(outcome.text)\(outcome.errors)")
+        }
+        #expect(try programs.latchkey("get", "Mail", "alice (note)").text == "PIN 4711")
+        #expect(try !programs.latchkey("list", "--all", "--json").text.contains("4711"))
+        ours.end()
+        try ours.startService()
+        #expect(try ours.secretTool("lookup", "service", "mail").text == "pw")
+        #expect(try ours.secretTool("lookup", "Notes", "an index").text == "x")
+        let search = try ours.secretTool("search", "--all", "Title", "Mail")
+        #expect(search.text.contains("attribute.Uuid") || search.errors.contains("attribute.Uuid"))
+        #expect(!(search.text + search.errors).contains("4711"), "\(search.text)\(search.errors)")
+    }
+
     @Test func aLockedCollectionIsNamedAndTheOthersAreTaken() throws {
         try fill()
         try theirs.lock("My_5fWork")

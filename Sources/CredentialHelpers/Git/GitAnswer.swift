@@ -3,7 +3,8 @@ internal import KeychainPlatform
 /// What a helper tells git: a username and what proves it, or of a password that has
 /// ended what may bring the next one.
 struct GitAnswer: Sendable {
-    let username: String
+    /// nil: it says nothing of it, and git asks.
+    let username: String?
     /// nil: it has ended.
     let secret: GitSecret?
     let extras: GitExtras
@@ -12,7 +13,7 @@ struct GitAnswer: Sendable {
     var text: SharedSecret {
         var head = ""
         if case .authorization(let type)? = secret?.kind { head += "capability[]=authtype\nauthtype=\(type)\n" }
-        if !username.isEmpty { head += "username=\(username)\n" }
+        if let username { head += "username=\(username)\n" }
         let key: String =
             switch secret?.kind {
             case .password?: "password="

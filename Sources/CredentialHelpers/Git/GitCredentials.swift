@@ -27,10 +27,10 @@ package struct GitCredentials {
                 continue
             }
             guard let expiry = held.extras.expiry, expiry <= now else {
-                return GitAnswer(username: match.account, secret: held.secret, extras: held.extras).text
+                return GitAnswer(username: match.username, secret: held.secret, extras: held.extras).text
             }
             // git itself, from 2.40 on, gives the rest to the helpers behind us.
-            ended = ended ?? GitAnswer(username: match.account, secret: nil, extras: held.extras)
+            ended = ended ?? GitAnswer(username: match.username, secret: nil, extras: held.extras)
         }
         return ended?.text
     }
@@ -38,7 +38,8 @@ package struct GitCredentials {
     // MARK: store
 
     package mutating func store(_ request: GitCredentialRequest) throws(KeychainError) {
-        guard let secret = request.secret, secret.value.bytes.count > 0, !request.isEphemeral else { return }
+        // An empty one is one: where a ticket proves who asks, git stores neither name nor password.
+        guard let secret = request.secret, !request.isEphemeral else { return }
         let account: String
         switch (request.username, secret.kind) {
         case (let name?, _): account = name
@@ -184,7 +185,9 @@ package struct GitCredentials {
     private mutating func held(_ match: GitMatch) throws(KeychainError) -> HeldCredential? {
         let item = match.item
         let wanted = item.origin == .git ? wantedBeside(item) : nil
-        guard let (value, beside) = try keychain.value(of: item, and: wanted), value.bytes.count > 0 else { return nil }
+        guard let (value, beside) = try keychain.value(of: item, and: wanted) else { return nil }
+        // What git stored empty is meant so; of a person it is no password.
+        guard item.origin == .git || value.bytes.count > 0 else { return nil }
         guard let held = HeldCredential(value, of: match) else {
             notes.append("an item of that server has several lines or a byte 0, which git cannot be told.")
             return nil

@@ -49,6 +49,9 @@ struct GitMatch: Sendable {
     /// Also where the item's own account is but a digest of its lookup attributes.
     var account: String { item.attributes.lookup?["user"] ?? item.account }
 
+    /// The name as git is told it; nil: it has none. An empty one of git's own password is one.
+    var username: String? { account.isEmpty && !(item.origin == .git && kind == .password) ? nil : account }
+
     var kind: GitSecret.Kind { GitSecret.Kind(attribute: item.authenticationType) }
 
     /// Whether what git stores for the request replaces what is here: its own alone. A
