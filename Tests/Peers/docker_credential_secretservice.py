@@ -16,7 +16,7 @@ from pathlib import Path
 
 from session import ROOT, Session
 
-HELPER = "/usr/bin/docker-credential-secretservice"
+HELPER = Path("/usr/bin/docker-credential-secretservice")
 URL = "https://registry.example.com/v1/"
 MISSING = "credentials not found in native keychain"
 UNPACKED = ROOT / ".build/peers/docker"
@@ -34,70 +34,87 @@ def docker() -> Path:
     return program
 
 
-def helper(session: Session, verb: str, typed: str = "") -> tuple[int, str]:
-    done = session.run(HELPER, verb, typed=typed)
-    return done.returncode, done.stdout.strip()
+class Helper:
+    """One of docker's credential helpers, in a session."""
 
+    def __init__(self, session: Session, program: Path):
+        self.session, self.program = session, program
 
-def store(session: Session, url: str, user: str, secret: str) -> tuple[int, str]:
-    return helper(session, "store", json.dumps({"ServerURL": url, "Username": user, "Secret": secret}))
+    @property
+    def name(self) -> str:
+        """As docker's settings call it."""
+        return self.program.name.removeprefix("docker-credential-")
 
+    def __call__(self, verb: str, typed: str = "") -> tuple[int, str]:
+        done = self.session.run(self.program, verb, typed=typed)
+        return done.returncode, done.stdout.strip()
 
-def get(session: Session, url: str):
-    status, said = helper(session, "get", url)
-    return (status, json.loads(said)) if status == 0 else (status, said)
+    def store(self, url: str, user: str, secret: str) -> tuple[int, str]:
+        return self("store", json.dumps({"ServerURL": url, "Username": user, "Secret": secret}))
+
+    def get(self, url: str):
+        status, said = self("get", url)
+        return (status, json.loads(said)) if status == 0 else (status, said)
+
+    def listed(self):
+        status, said = self("list")
+        return json.loads(said) if status == 0 else (status, said)
 
 
 def found(url: str, user: str, secret: str):
     return 0, {"ServerURL": url, "Username": user, "Secret": secret}
 
 
-def listed(session: Session):
-    status, said = helper(session, "list")
-    return json.loads(said) if status == 0 else (status, said)
-
-
 def run(session: Session) -> None:
-    protocol(session)
-    if session.ours:
-        command_line(session)
-    logins(session)
-    locked(session)
+    helper = Helper(session, HELPER)
+    claims(helper)
+    # Debian's crashes then (status 2), as it does with gnome-keyring.
+    locked(helper, "", {1, 2})
 
 
-def protocol(session: Session) -> None:
-    session.claim("version is told", helper(session, "version")[0], 0)
-    session.claim("nothing is listed of an empty keychain", listed(session), {})
-    session.claim("and nothing is found", get(session, URL), (1, MISSING))
-    session.claim("store says nothing", store(session, URL, "alice", "pass é wörd"), (0, ""))
-    session.claim("get has it", get(session, URL), found(URL, "alice", "pass é wörd"))
+def claims(helper: Helper) -> None:
+    """What holds of each helper."""
+    protocol(helper)
+    if helper.session.ours:
+        command_line(helper)
+    logins(helper)
+
+
+def protocol(helper: Helper) -> None:
+    session = helper.session
+    session.claim("version is told", helper("version")[0], 0)
+    session.claim("nothing is listed of an empty keychain", helper.listed(), {})
+    session.claim("and nothing is found", helper.get(URL), (1, MISSING))
+    session.claim("store says nothing", helper.store(URL, "alice", "pass é wörd"), (0, ""))
+    session.claim("get has it", helper.get(URL), found(URL, "alice", "pass é wörd"))
     session.same_in_latchkey("latchkey get has it too", "pass é wörd", "--internet", "registry.example.com", "alice")
-    session.claim("list has it", listed(session), {URL: "alice"})
-    store(session, URL, "alice", "another")
-    session.claim("a second one replaces it", (get(session, URL), len(session.items())),
+    session.claim("list has it", helper.listed(), {URL: "alice"})
+    helper.store(URL, "alice", "another")
+    session.claim("a second one replaces it", (helper.get(URL), len(session.items())),
                   (found(URL, "alice", "another"), 1))
     others = {"https://index.docker.io/v1/": "bob", "127.0.0.1:5000": "<token>", "https://ghcr.io": "carol"}
     for url, user in others.items():
-        store(session, url, user, f"of {user}")
-    session.claim("list has all of them", listed(session), {URL: "alice", **others})
-    session.claim("servers are told apart", [get(session, url) for url in others],
+        helper.store(url, user, f"of {user}")
+    session.claim("list has all of them", helper.listed(), {URL: "alice", **others})
+    session.claim("servers are told apart", [helper.get(url) for url in others],
                   [found(url, user, f"of {user}") for url, user in others.items()])
     session.claim("a long token is kept", (
-        store(session, "long.example.com", "<token>", "t" * 5000), get(session, "long.example.com")),
+        helper.store("long.example.com", "<token>", "t" * 5000), helper.get("long.example.com")),
         ((0, ""), found("long.example.com", "<token>", "t" * 5000)))
-    helper(session, "erase", "long.example.com")
+    helper("erase", "long.example.com")
     for url in others:
-        session.claim(f"erase of {url} succeeds", helper(session, "erase", url), (0, ""))
-    session.claim("and leaves the rest", listed(session), {URL: "alice"})
-    session.claim("what was erased is not found", get(session, "https://ghcr.io"), (1, MISSING))
+        session.claim(f"erase of {url} succeeds", helper("erase", url), (0, ""))
+    session.claim("and leaves the rest", helper.listed(), {URL: "alice"})
+    session.claim("what was erased is not found", helper.get("https://ghcr.io"), (1, MISSING))
 
 
-def command_line(session: Session) -> None:
+def command_line(helper: Helper) -> None:
+    session = helper.session
     session.latchkey("set", "--internet", "hub.example.net", "dave", typed="by hand")
-    session.claim("what latchkey set stored is found", get(session, "hub.example.net"),
+    session.claim("what latchkey set stored is found", helper.get("hub.example.net"),
                   found("hub.example.net", "dave", "by hand"))
     url = "https://hub.example.net/v1/"
-    session.claim("and by its address", get(session, url), found(url, "dave", "by hand"))
+    session.claim("and by its address", helper.get(url), found(url, "dave", "by hand"))
     session.latchkey("rm", "--internet", "hub.example.net", "dave")
 
 
@@ -147,23 +164,25 @@ class Registry:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def logins(session: Session) -> None:
+def logins(helper: Helper) -> None:
+    session = helper.session
     registry, config = Registry("erin", "registry password", session.work), session.work / "docker"
     config.mkdir()
-    (config / "config.json").write_text(json.dumps({"credsStore": "secretservice"}))
+    (config / "config.json").write_text(json.dumps({"credsStore": helper.name}))
     program = docker()
 
     def call(*arguments, typed=""):
         # There is no daemon: a login is then the client's own.
         return session.run(
             program, "--config", config, *arguments, typed=typed, DOCKER_HOST="unix:///nonexistent/socket",
-            SSL_CERT_FILE=str(registry.certificate)).returncode
+            SSL_CERT_FILE=str(registry.certificate),
+            PATH=f"{helper.program.parent}:{session.environment['PATH']}").returncode
 
     wrong = call("login", "-u", "erin", "--password-stdin", registry.host, typed="wrong")
     session.claim("docker login with a wrong password fails", (wrong, registry.let_in), (1, 0))
-    session.claim("and stores nothing", listed(session), {URL: "alice"})
+    session.claim("and stores nothing", helper.listed(), {URL: "alice"})
     right = call("login", "-u", "erin", "--password-stdin", registry.host, typed="registry password")
-    session.claim("docker login stores what was right", (right, listed(session)), (0, {
+    session.claim("docker login stores what was right", (right, helper.listed()), (0, {
         URL: "alice", registry.host: "erin"}))
     let_in = registry.let_in
     image = f"{registry.host}/image:latest"
@@ -172,15 +191,15 @@ def logins(session: Session) -> None:
     kept = (config / "config.json").read_text()
     session.claim("docker's file has no secret", "registry password" in kept or base64.b64encode(
         b"erin:registry password").decode() in kept, False)
-    session.claim("docker logout forgets it", (call("logout", registry.host), listed(session)), (0, {URL: "alice"}))
+    session.claim("docker logout forgets it", (call("logout", registry.host), helper.listed()), (0, {URL: "alice"}))
     session.claim("and then it does not get in", call("manifest", "inspect", image), 1)
 
 
-def locked(session: Session) -> None:
+def locked(helper: Helper, says: str, statuses: set[int]) -> None:
+    session = helper.session
     session.lock()
-    status, said = helper(session, "get", URL)
-    # Debian's helper crashes then (status 2), as it does with gnome-keyring.
-    session.claim("of a locked keychain nothing is found, at once", (status in (1, 2), said), (True, ""))
-    session.claim("and nothing is stored", store(session, "new.example.com", "a", "b")[0], 1)
+    status, said = helper("get", URL)
+    session.claim("of a locked keychain nothing is found, at once", (status in statuses, said), (True, says))
+    session.claim("and nothing is stored", helper.store("new.example.com", "a", "b")[0] in statuses)
     session.unlock()
-    session.claim("once it is open everything is there", listed(session), {URL: "alice"})
+    session.claim("once it is open everything is there", helper.listed(), {URL: "alice"})
