@@ -50,7 +50,15 @@ struct SecretItem: Sendable {
     var isClosed: Bool { row.attributes.isEmpty }
     /// Empty where it has none, or is locked.
     var value: SharedSecret { row.value ?? SharedSecret(SecretBytes(count: 0)) }
-    var label: String { row.attributes[.label]?.string ?? "" }
+
+    /// What it is called in lists. A person's own item, which has no label unless somebody gave
+    /// it one, is called by its service or server: a list of nameless items helps nobody.
+    var label: String {
+        let own = row.attributes[.label]?.string ?? ""
+        guard own.isEmpty, row.attributes.lookup == nil else { return own }
+        return row.attributes[row.itemClass == .internetPassword ? .server : .service]?.string ?? ""
+    }
+
     var created: UInt64 { row.attributes.seconds(.creationDate) }
     var modified: UInt64 { row.attributes.seconds(.modificationDate) }
 

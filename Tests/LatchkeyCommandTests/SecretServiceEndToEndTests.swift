@@ -94,6 +94,9 @@ struct SecretServiceEndToEndTests {
         #expect(try programs.latchkey("get", "wiki", "carol").text == "carol's")
         let all = try scene.secretTool("search", "--all", "--unlock", "service", "wiki")
         #expect(all.text.components(separatedBy: "secret = ").count == 4, "\(all.text)")
+        // In a list (Seahorse's, say) what has no label of its own is called by its service.
+        let labels = all.text.split(separator: "\n").filter { $0.hasPrefix("label = ") }.sorted()
+        #expect(labels == ["label = L", "label = wiki", "label = wiki"])
         // And of what it stores in its place there is one.
         let replaced = try scene.client(
             "/usr/bin/secret-tool", ["store", "--label=Git"] + git + ["user", "eve"], typed: "from git")
@@ -254,7 +257,7 @@ struct SecretServiceEndToEndTests {
         ]
         #expect(
             try scene.client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
-        #expect(try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "password=of a key\n")
+        #expect(try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "username=\npassword=of a key\n")
 
         for (url, other) in [("https://index.docker.io/v1/", "registry.example:5000"), ("made-up://a", "a.example/v1")]
         {
