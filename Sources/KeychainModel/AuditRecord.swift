@@ -97,7 +97,7 @@ package struct AuditRecord: Sendable, Hashable {
     package var protection: ProtectionClass?
     /// Cut: a program may name any.
     package var group: String? {
-        didSet { group = group.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.longestGroup))) } }
+        didSet { group = group?.cut(toScalars: Self.longestGroup) }
     }
     /// Unicode scalars of a group that are kept.
     package static let longestGroup = 128

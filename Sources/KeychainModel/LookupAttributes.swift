@@ -40,37 +40,31 @@ package struct LookupAttributes: Sendable, Equatable {
 
     /// nil for bytes that are not the one encoding of some attributes.
     package init?(encoded bytes: [UInt8]) {
-        var rest = bytes[...]
+        var reader = EncodedPairs(bytes)
         var pairs: [Pair] = []
-        while !rest.isEmpty {
-            guard let name = Self.text(&rest), let value = Self.text(&rest), pairs.count < Self.most else { return nil }
+        while let (name, value) = reader.next() {
+            guard pairs.count < Self.most, let name = String(validUTF8: name), let value = String(validUTF8: value)
+            else { return nil }
             pairs.append(Pair(name: name, value: value))
         }
-        self.init(pairs)
-        guard encoded == bytes else { return nil }
+        guard reader.isWhole else { return nil }
+        self.pairs = pairs
     }
 
     package var encoded: [UInt8] {
         var out: [UInt8] = []
+        out.reserveCapacity(pairs.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count })
         for pair in pairs {
-            for text in [pair.name, pair.value] {
-                let length = UInt32(text.utf8.count)
-                out += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) }
-                out += text.utf8
-            }
+            Self.append(pair.name, to: &out)
+            Self.append(pair.value, to: &out)
         }
         return out
     }
 
-    private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
-        guard rest.count >= 4 else { return nil }
-        let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        rest = rest.dropFirst(4)
-        guard length <= rest.count, let text = String(validating: rest.prefix(length), as: UTF8.self) else {
-            return nil
-        }
-        rest = rest.dropFirst(length)
-        return text
+    private static func append(_ text: String, to out: inout [UInt8]) {
+        let length = UInt32(text.utf8.count)
+        for shift: UInt32 in [24, 16, 8, 0] { out.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        out.append(contentsOf: text.utf8)
     }
 
     package subscript(name: String) -> String? {
@@ -86,7 +80,67 @@ package struct LookupAttributes: Sendable, Equatable {
     }
 }
 
+/// Goes through encoded lookup attributes where they lie: every search compares some with
+/// those of each row that it finds.
+struct EncodedPairs {
+    private let bytes: [UInt8]
+    private var at = 0
+    private var lastName: Range<Int>?
+    /// Whether everything so far is the one encoding of something (but for UTF-8), to the end.
+    private(set) var isWhole = true
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// In the order of the names' bytes; nil at the end, and at what no version of ours wrote.
+    mutating func next() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+        guard isWhole, at < bytes.count else { return nil }
+        guard let name = part(), let value = part(), lastName.map({ precedes($0, name) }) ?? true else {
+            isWhole = false
+            return nil
+        }
+        lastName = name
+        return (bytes[name], bytes[value])
+    }
+
+    private mutating func part() -> Range<Int>? {
+        guard bytes.count - at >= 4 else { return nil }
+        let length =
+            Int(bytes[at]) << 24 | Int(bytes[at + 1]) << 16 | Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
+        let start = at + 4
+        guard length <= bytes.count - start else { return nil }
+        at = start + length
+        return start..<at
+    }
+
+    private func precedes(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+        bytes[one].lexicographicallyPrecedes(bytes[other])
+    }
+}
+
+extension LookupAttributes {
+    /// As ``include(_:)``, of two encodings; false where either is none.
+    package static func encoded(_ bytes: [UInt8], includes others: [UInt8]) -> Bool {
+        var (own, wanted) = (EncodedPairs(bytes), EncodedPairs(others))
+        while let (name, value) = wanted.next() {
+            repeat {
+                guard let held = own.next() else { return false }
+                if held.name.elementsEqual(name) {
+                    guard held.value.elementsEqual(value) else { return false }
+                    break
+                }
+            } while true
+        }
+        return wanted.isWhole
+    }
+}
+
 extension AttributeMap {
+    /// Whether it is an item of the Secret Service, whatever it is found by there.
+    package var hasLookup: Bool { self[.lookup] != nil }
+
+    /// As they are stored; nothing where there are none.
+    package var encodedLookup: [UInt8] { if case .data(let bytes)? = self[.lookup] { bytes } else { [] } }
+
     /// nil where there are none, or bytes that no version of ours wrote.
     package var lookup: LookupAttributes? {
         guard case .data(let bytes) = self[.lookup] else { return nil }

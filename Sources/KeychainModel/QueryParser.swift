@@ -13,6 +13,8 @@ package struct QueryParser {
     static let mostKeys = 128
 
     private static func checkCount(_ dictionary: QueryDictionary, _ schema: Schema) throws(KeychainError) {
+        // Where even all of them would do nobody has to be told apart.
+        guard schema.attributes.count + dictionary.entries.count > mostKeys else { return }
         let others = dictionary.entries.count { entry in
             guard case .text(let key) = entry.key, let code = AttributeCode(key) else { return true }
             return schema[code] == nil

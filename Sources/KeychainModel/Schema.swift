@@ -60,17 +60,19 @@ package struct SchemaAttribute: Sendable {
 package struct Schema: Sendable {
     package let itemClass: ItemClass
     package let attributes: [SchemaAttribute]
-    private let byCode: [AttributeCode: Int]
+    /// Theirs; a few dozen at the most, so a walk is quicker than hashing.
+    private let codes: [AttributeCode]
+    package let primaryKey: [SchemaAttribute]
 
     init(_ itemClass: ItemClass, _ attributes: [SchemaAttribute]) {
         self.itemClass = itemClass
         self.attributes = attributes
-        byCode = Dictionary(uniqueKeysWithValues: attributes.enumerated().map { ($1.code, $0) })
+        codes = attributes.map(\.code)
+        primaryKey = attributes.filter(\.isPrimaryKey)
+        precondition(Set(codes).count == codes.count, "a class has an attribute twice")
     }
 
-    package subscript(code: AttributeCode) -> SchemaAttribute? { byCode[code].map { attributes[$0] } }
-
-    package var primaryKey: [SchemaAttribute] { attributes.filter(\.isPrimaryKey) }
+    package subscript(code: AttributeCode) -> SchemaAttribute? { codes.firstIndex(of: code).map { attributes[$0] } }
 
     package static func of(_ itemClass: ItemClass) -> Schema {
         switch itemClass {

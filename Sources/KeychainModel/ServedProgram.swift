@@ -11,7 +11,7 @@ package struct ServedProgram: Sendable, Hashable {
 
     /// - Parameter path: cut where it is longer.
     package init(path: String, process: Int32) {
-        self.path = String(String.UnicodeScalarView(path.unicodeScalars.prefix(Self.longestPath)))
+        self.path = path.cut(toScalars: Self.longestPath)
         self.process = process
     }
 }

@@ -10,6 +10,19 @@ extension String {
         }
     }
 
+    /// nil for bytes that are not UTF-8. (`String(validating:as:)` is not specialized: it looks
+    /// types up each time.)
+    package init?(validUTF8 bytes: ArraySlice<UInt8>) {
+        do { self.init(copying: try UTF8Span(validating: bytes.span)) } catch { return nil }
+    }
+
+    /// No more than so many Unicode scalars of it.
+    package func cut(toScalars most: Int) -> String {
+        // No text has more scalars than bytes: hardly any has to be counted.
+        guard utf8.count > most else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(most)))
+    }
+
     /// - Precondition: of one length.
     private static func areEqual(_ one: UnsafeBufferPointer<UInt8>, _ two: UnsafeBufferPointer<UInt8>) -> Bool {
         for index in 0..<one.count where unsafe one[index] != two[index] { return false }

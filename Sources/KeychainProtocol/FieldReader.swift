@@ -59,9 +59,7 @@ package struct FieldReader {
     }
 
     package mutating func text() -> String? {
-        guard let slice = bytes() else { return nil }
-        // `String(validating:as:)` is not specialized: it looks types up each time.
-        do { return String(copying: try UTF8Span(validating: slice.span)) } catch { return nil }
+        bytes().flatMap { String(validUTF8: $0) }
     }
 
     @inlinable

@@ -27,6 +27,16 @@ package struct FieldWriter {
         if !value.isEmpty { presentBytes(field, value) }
     }
 
+    /// Zigzag: the lowest bit is the sign.
+    package mutating func signed(_ field: UInt64, _ value: Int64) {
+        if value != 0 { presentSigned(field, value) }
+    }
+
+    package mutating func double(_ field: UInt64, _ value: Double) {
+        // Minus zero is written: it is not the default.
+        if value.bitPattern != 0 { presentDouble(field, value) }
+    }
+
     // MARK: Fields with presence: what is written is there.
 
     package mutating func presentNumber(_ field: UInt64, _ value: UInt64) {

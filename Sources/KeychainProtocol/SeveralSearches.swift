@@ -62,7 +62,7 @@ extension QueryDictionary {
     /// come to (`kSecUseAuthenticationUIFail`).
     package var asOneOfSeveral: QueryDictionary {
         var search = self
-        search.entries.removeAll { $0.key == .text(Self.certainty) }
+        if self[Self.certainty] != nil { search.entries.removeAll { $0.key == .text(Self.certainty) } }
         if self[Self.interaction] == nil { search.append(.text(Self.interaction), .string("u_AuthUIF")) }
         return search
     }

@@ -6,9 +6,9 @@ internal import KeychainPlatform
 extension AuditRecord {
     /// What the daemon has sealed together.
     package static func encode(_ records: [AuditRecord]) -> [UInt8] {
-        var message = Latchkey_AuditRecords()
-        message.records = records.map { Latchkey_AuditRecord($0) }
-        return message.wireBytes
+        var writer = FieldWriter(capacity: records.count * 192)
+        for record in records { writer.message(1) { $0.auditRecord(record) } }
+        return writer.bytes
     }
 
     /// nil for bytes that no daemon of ours gave.
@@ -17,6 +17,36 @@ extension AuditRecord {
             let message: Latchkey_AuditRecords = try decodeMessage(bytes)
             return message.records.map { AuditRecord($0) }
         } catch { return nil }
+    }
+}
+
+extension FieldWriter {
+    /// Of each value that is read there is one.
+    fileprivate mutating func auditRecord(_ record: AuditRecord) {
+        number(1, UInt64(record.event.number))
+        double(2, record.first)
+        if record.last != record.first { double(3, record.last) }
+        if record.count != 1 { number(4, record.count) }
+        text(5, record.program)
+        signed(6, Int64(record.process))
+        number(7, UInt64(record.strength.rawValue))
+        number(8, record.isContained ? 1 : 0)
+        number(9, record.inPersonsName ? 1 : 0)
+        text(10, record.itemClass?.rawValue ?? "")
+        text(11, record.protection?.rawValue ?? "")
+        text(12, record.group ?? "")
+        bytes(13, record.item)
+        bytes(14, record.name)
+        if let refusal = record.refusal {
+            signed(15, Int64(refusal.status.rawValue))
+            let (code, arguments) = refusal.reason.wireForm
+            number(16, UInt64(code))
+            for argument in arguments { presentText(17, argument) }
+        }
+        if let served = record.served {
+            text(18, served.path)
+            signed(19, Int64(served.process))
+        }
     }
 }
 

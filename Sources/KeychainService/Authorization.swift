@@ -67,9 +67,19 @@ package struct Authorization: Sendable {
     }
 
     private static func checkForbidden(_ dictionary: QueryDictionary) throws(KeychainError) {
-        if dictionary["clip"] != nil { throw .parameter(.notAllowedHere(key: "clip")) }
-        let isOfAllUsers = dictionary["ggrp"] != nil || dictionary["u_SystemKeychainAlways"] == .bool(true)
-        if isOfAllUsers, isTrue(dictionary["sync"]) {
+        var (isOfAllUsers, synchronizable) = (false, RawValue?.none)
+        for entry in dictionary.entries {
+            guard case .text(let key) = entry.key else { continue }
+            switch AttributeCode(key) {
+            case .appClipItem?: throw .parameter(.notAllowedHere(key: "clip"))
+            case .sharingGroup?: isOfAllUsers = true
+            case .synchronizable?: synchronizable = synchronizable ?? entry.value
+            case .some: continue
+            case nil:
+                if key == "u_SystemKeychainAlways", entry.value == .bool(true) { isOfAllUsers = true }
+            }
+        }
+        if isOfAllUsers, isTrue(synchronizable) {
             throw .parameter(.notAllowedHere(key: "kSecAttrSynchronizable"))
         }
     }

@@ -36,9 +36,9 @@ package struct AuthorizedQuery: Sendable {
         let schema = query.schema
         for (code, wanted) in query.attributes.entries where code != .uuid {
             if code == .lookup {
-                guard let wanted = query.attributes.lookup, (attributes.lookup ?? .none).include(wanted) else {
-                    return false
-                }
+                guard case .data(let wanted) = wanted,
+                    LookupAttributes.encoded(attributes.encodedLookup, includes: wanted)
+                else { return false }
                 continue
             }
             guard let attribute = schema[code], let held = attributes[code] ?? Self.implied(attribute),

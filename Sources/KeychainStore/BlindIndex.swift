@@ -45,7 +45,7 @@ package final class BlindIndex: Sendable {
     }
 
     /// A length of 8 bytes, big-endian, and the bytes.
-    private static func append(_ bytes: [UInt8], to message: inout [UInt8]) {
+    private static func append(_ bytes: some Collection<UInt8>, to message: inout [UInt8]) {
         unsafe withUnsafeBytes(of: UInt64(bytes.count).bigEndian) { unsafe message.append(contentsOf: $0) }
         message.append(contentsOf: bytes)
     }
@@ -55,8 +55,8 @@ package final class BlindIndex: Sendable {
         guard let prefix = prefixes[itemClass]?[.lookup] else { return [] }
         return attributes.pairs.map { pair in
             var message = prefix
-            Self.append(Array(pair.name.utf8), to: &message)
-            Self.append(Array(pair.value.utf8), to: &message)
+            Self.append(pair.name.utf8, to: &message)
+            Self.append(pair.value.utf8, to: &message)
             return key.digest(message)
         }
     }
@@ -80,8 +80,8 @@ package final class BlindIndex: Sendable {
     /// - Parameter account: nil: of whatever account.
     package func auditDigest(_ itemClass: ItemClass, name: String, account: String?) -> [UInt8] {
         var message = Array("audit:\(itemClass.rawValue)\0".utf8)
-        Self.append(Array(name.utf8), to: &message)
-        if let account { Self.append(Array(account.utf8), to: &message) }
+        Self.append(name.utf8, to: &message)
+        if let account { Self.append(account.utf8, to: &message) }
         return key.digest(message)
     }
 

@@ -17,15 +17,18 @@ package struct Selection: Sendable {
 
     /// - Parameter rowid: rows up to that one are left out; nil: none.
     package init(_ authorized: AuthorizedQuery, blind: BlindIndex, withSecrets: Bool, after rowid: Int64? = nil) {
-        var builder = ConditionBuilder(authorized.itemClass, blind, withSecrets: withSecrets)
         let query = authorized.query
+        let lookup = query.attributes.lookup ?? .none
+        var builder = ConditionBuilder(
+            authorized.itemClass, blind, withSecrets: withSecrets, byLookup: !lookup.isEmpty)
         builder.add(reference: query.reference)
         builder.add(reach: authorized.reach)
         builder.add(attributes: query.attributes)
+        builder.add(lookups: lookup)
         builder.add(synchronizable: query.synchronizable, byReference: query.reference != nil)
         if query.attributes[.tombstone] == nil { builder.condition("tomb = 0") }
         if let rowid { builder.add(after: rowid) }
-        builder.sql += " ORDER BY rowid"
+        builder.sql += " ORDER BY " + builder.number
         sql = builder.sql
         arguments = builder.arguments
         lookups = builder.lookups
@@ -53,12 +56,18 @@ private struct ConditionBuilder {
     var isImpossible = false
     private var isFirst = true
     private var isPaired = false
+    /// What the number of a row is called in this statement.
+    let number: String
 
-    init(_ itemClass: ItemClass, _ blind: BlindIndex, withSecrets: Bool) {
+    init(_ itemClass: ItemClass, _ blind: BlindIndex, withSecrets: Bool, byLookup: Bool) {
         schema = Schema.of(itemClass)
         self.blind = blind
         let text = StatementText.of(itemClass)
-        sql = withSecrets ? text.selectWithSecrets : text.select
+        number = byLookup ? "first.item" : "rowid"
+        sql =
+            byLookup
+            ? withSecrets ? text.selectByLookupWithSecrets : text.selectByLookup
+            : withSecrets ? text.selectWithSecrets : text.select
         sql.reserveCapacity(512)
         arguments.reserveCapacity(8)
     }
@@ -73,7 +82,7 @@ private struct ConditionBuilder {
     mutating func add(reference: PersistentReference?) {
         switch reference?.target {
         case .identifier(let identifier): add("persistref = ?", .blob(identifier))
-        case .row(let row): add("rowid = ?", .number(row))
+        case .row(let row): add(number + " = ?", .number(row))
         case nil: break
         }
     }
@@ -83,7 +92,7 @@ private struct ConditionBuilder {
         arguments.append(argument)
     }
 
-    mutating func add(after rowid: Int64) { add("rowid > ?", .number(rowid)) }
+    mutating func add(after rowid: Int64) { add(number + " > ?", .number(rowid)) }
 
     mutating func add(reach: AuthorizedQuery.Reach) {
         guard case .only(let groups) = reach else { return }
@@ -103,21 +112,17 @@ private struct ConditionBuilder {
             // The pair's own columns say nothing more, and the opened attributes
             // are compared in any case.
             if isPaired, let pair, code == pair.0 || code == pair.1 { continue }
-            if code == .lookup { add(lookups: attributes.lookup ?? .none) } else { add(code, value) }
+            if code != .lookup { add(code, value) }
         }
     }
 
     /// No subset of the attributes has an index of its own; rows of one are looked at for
     /// the others.
-    private mutating func add(lookups wanted: LookupAttributes) {
+    mutating func add(lookups wanted: LookupAttributes) {
         let values = blind.lookups(wanted, in: schema.itemClass)
         guard !values.isEmpty else { return }
-        let table = StoreSchema.lookupTable(of: schema.itemClass)
-        condition("rowid IN (SELECT item FROM \(table) AS first WHERE pair = ?")
-        for _ in values.dropFirst() {
-            sql += " AND EXISTS (SELECT 1 FROM \(table) WHERE pair = ? AND item = first.item)"
-        }
-        sql += ")"
+        condition("first.pair = ?")
+        for _ in values.dropFirst() { condition(StatementText.of(schema.itemClass).hasLookup) }
         lookups = arguments.count..<arguments.count + values.count
         arguments += values.map { .blob($0) }
     }

@@ -2,9 +2,14 @@ internal import KeychainModel
 
 /// The text of the statements that every call needs, put together once: making
 /// it anew costs as much as running it.
-struct StatementText: Sendable {
+final class StatementText: Sendable {
     let select: String
     let selectWithSecrets: String
+    /// The same by the lookup attribute that is called `first`: its rows in their order, with
+    /// no list of them put together before. (CROSS JOIN: SQLite keeps the order of the two;
+    /// sqlite.org/optoverview.html, "Manual Control Of Query Plans Using CROSS JOIN".)
+    let selectByLookup: String
+    let selectByLookupWithSecrets: String
     let insert: String
     let insertIfFree: String
     let replace: String
@@ -16,6 +21,8 @@ struct StatementText: Sendable {
     let addLookup: String
     let removeLookups: String
     let lookups: String
+    /// Another one beside `first`.
+    let hasLookup: String
     /// Whether that many items or more have one.
     let isCommonLookup: String
 
@@ -27,6 +34,12 @@ struct StatementText: Sendable {
         let name = itemClass.rawValue
         select = "SELECT \(StoreSchema.rowColumns) FROM \(name)"
         selectWithSecrets = "SELECT \(StoreSchema.rowColumns), \(StoreSchema.secretColumns) FROM \(name)"
+        let (ofItem, joined) = (
+            "SELECT \(name).\(StoreSchema.rowColumns)",
+            " FROM \(StoreSchema.lookupTable(of: itemClass)) AS first CROSS JOIN \(name) ON \(name).rowid = first.item"
+        )
+        selectByLookup = ofItem + joined
+        selectByLookupWithSecrets = "\(ofItem), \(StoreSchema.secretColumns)\(joined)"
         insert = "INSERT INTO \(name) (\(list)) VALUES (\(places))"
         insertIfFree = insert + " ON CONFLICT (pkey) DO NOTHING"
         replace = "UPDATE \(name) SET \(settings) WHERE rowid = ?"
@@ -37,6 +50,7 @@ struct StatementText: Sendable {
         addLookup = "INSERT INTO \(lookups) (pair, item) VALUES (?, ?)"
         removeLookups = "DELETE FROM \(lookups) WHERE item = ?"
         self.lookups = "SELECT pair FROM \(lookups) WHERE item = ?"
+        hasLookup = "EXISTS (SELECT 1 FROM \(lookups) WHERE pair = ? AND item = first.item)"
         isCommonLookup = "SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT 1 OFFSET ?"
         standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
     }

@@ -103,16 +103,24 @@ package struct ObjectPath: Hashable, Sendable, CustomStringConvertible {
     package static let none = ObjectPath(unchecked: "/")
 
     package init?(_ text: String) {
-        guard text.hasPrefix("/"), text == "/" || Self.areElements(text.dropFirst()) else { return nil }
+        guard Self.isPath(text.utf8) else { return nil }
         self.text = text
     }
 
     private init(unchecked text: String) { self.text = text }
 
-    private static func areElements(_ text: Substring) -> Bool {
-        text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { element in
-            !element.isEmpty && element.utf8.allSatisfy { isElementByte($0) }
+    /// "/" alone, or elements that are not empty, each behind one
+    /// (D-Bus Specification 0.43, "Valid Object Paths").
+    private static func isPath(_ text: String.UTF8View) -> Bool {
+        let slash = UInt8(ascii: "/")
+        var last: UInt8?
+        for byte in text {
+            guard last == nil ? byte == slash : isElementByte(byte) || byte == slash && last != slash else {
+                return false
+            }
+            last = byte
         }
+        return last != nil && (last != slash || text.count == 1)
     }
 
     fileprivate static func isElementByte(_ byte: UInt8) -> Bool {
@@ -134,9 +142,13 @@ package struct ObjectPath: Hashable, Sendable, CustomStringConvertible {
 
     /// The elements below another path; nil: it is not below it.
     package func elements(below parent: ObjectPath) -> [String]? {
-        let start = parent.text == "/" ? "/" : parent.text + "/"
-        guard text.hasPrefix(start), text != start else { return nil }
-        return text.dropFirst(start.count).split(separator: "/").map(String.init)
+        let slash = UInt8(ascii: "/")
+        let above = parent.text == "/" ? 0 : parent.text.utf8.count
+        let rest = text.utf8.dropFirst(above)
+        // Of a path every byte is a character, and nothing else is told apart here.
+        guard rest.count > 1, rest.first == slash, text.utf8.prefix(above).elementsEqual(parent.text.utf8.prefix(above))
+        else { return nil }
+        return rest.dropFirst().split(separator: slash).map { String(Substring($0)) }
     }
 
     package var description: String { text }

@@ -24,7 +24,7 @@ struct BusReach {
     }
 
     /// Of a closed item nothing is known, and nothing can be read: that it is there is told.
-    func has(_ item: SecretItem) -> Bool { item.isClosed || has(item.attributes) }
+    func has(_ item: SecretItem) -> Bool { !isNarrowed || item.isClosed || has(item.attributes) }
 
     /// Whether what items are has to be looked at before they are told of.
     var isOfSchemas: Bool { policy.limitsSchemas(of: program) }

@@ -34,15 +34,9 @@ struct SecretItem: Sendable {
     /// nil for what is no item's name.
     static func reference(ofElement element: String) -> PersistentReference? {
         guard element.utf8.count == 33, let first = element.first,
-            let itemClass = letters.first(where: { $0.value == first })?.key
+            let itemClass = letters.first(where: { $0.value == first })?.key,
+            let identifier = HexText.bytes(of: element.utf8.dropFirst())
         else { return nil }
-        var identifier: [UInt8] = []
-        var rest = element.dropFirst()
-        while !rest.isEmpty {
-            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
-            identifier.append(byte)
-            rest = rest.dropFirst(2)
-        }
         return PersistentReference(itemClass, .identifier(identifier))
     }
 
@@ -55,7 +49,7 @@ struct SecretItem: Sendable {
     /// it one, is called by its service or server: a list of nameless items helps nobody.
     var label: String {
         let own = row.attributes[.label]?.string ?? ""
-        guard own.isEmpty, row.attributes.lookup == nil else { return own }
+        guard own.isEmpty, !row.attributes.hasLookup else { return own }
         return row.attributes[row.itemClass == .internetPassword ? .server : .service]?.string ?? ""
     }
 
@@ -70,7 +64,7 @@ struct SecretItem: Sendable {
     /// What it was stored as; "text/plain" where nothing else was said. A description that a
     /// person gave is none.
     var contentType: String {
-        guard row.attributes.lookup != nil, let type = row.attributes["desc"]?.string, type.contains("/") else {
+        guard row.attributes.hasLookup, let type = row.attributes["desc"]?.string, type.contains("/") else {
             return Self.plainText
         }
         return type
@@ -172,7 +166,7 @@ struct SecretItems {
             ) { row in
                 // Which of the closed ones answer shows once they are open.
                 row.attributes.isEmpty
-                    || row.attributes.lookup == nil && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
+                    || !row.attributes.hasLookup && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
             }
         }
     }
@@ -296,7 +290,7 @@ struct SecretItems {
         let place = ItemPlace.candidates(for: attributes, label: label, serial: { "" })[0]
         guard collection == SecretCollection.login, place.isOfPerson else { return nil }
         let there = try rows(query(place.itemClass, in: collection, place.names + Self.everyRow)).filter { row in
-            !row.attributes.isEmpty && row.attributes.lookup == nil && place.isPlace(of: row.attributes)
+            !row.attributes.isEmpty && !row.attributes.hasLookup && place.isPlace(of: row.attributes)
         }
         return there.count == 1 ? SecretItem(collection: collection, row: there[0]) : nil
     }

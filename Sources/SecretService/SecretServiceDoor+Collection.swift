@@ -80,7 +80,7 @@ extension SecretServiceDoor {
             let value = try session(at: secret.session, for: call).value(secret)
             let item = try item(at: place, or: .noObject(place.path))
             guard !item.isClosed else { throw .isLocked }
-            let isOther = item.row.attributes.lookup != nil && item.contentType != secret.contentType
+            let isOther = item.row.attributes.hasLookup && item.contentType != secret.contentType
             try change(place, to: SecretItems.Content(value: value, contentType: isOther ? secret.contentType : nil))
             return []
         case ("Delete", 0):

@@ -209,11 +209,7 @@ package final class SecretServiceDoor: BusObjects {
         if path == SecretServiceNames.portalRoot { return .portal }
         if let session = sessions[path] { return .session(session) }
         if prompts.isThere(path) { return .prompt(path) }
-        let branches = [
-            SecretServiceNames.collections, SecretServiceNames.aliases, SecretServiceNames.sessions, .none,
-            ObjectPath("/org") ?? .none, ObjectPath("/org/freedesktop") ?? .none,
-        ]
-        if branches.contains(path) { return .branch(path) }
+        if SecretServiceNames.branches.contains(path) { return .branch(path) }
         guard let (collection, rest) = try collection(at: path) else { return nil }
         switch rest.count {
         case 0: return .collection(collection)

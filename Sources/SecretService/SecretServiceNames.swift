@@ -20,6 +20,11 @@ package enum SecretServiceNames {
     static let aliases = root.appending("aliases")
     static let sessions = root.appending("session")
     static let prompts = root.appending("prompt")
+
+    /// Folders of objects.
+    static let branches: Set<ObjectPath> = [
+        collections, aliases, sessions, .none, ObjectPath("/org") ?? .none, ObjectPath("/org/freedesktop") ?? .none,
+    ]
 }
 
 extension BusError {

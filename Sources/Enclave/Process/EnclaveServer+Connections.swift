@@ -125,7 +125,7 @@ extension EnclaveServer {
     private func answer(
         _ header: [UInt8], _ tail: borrowing SecretBytes, on connection: EnclaveServerConnection
     ) throws -> EnclaveAnswer.Next {
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         let answer = try connection.session.answer(header, tail: tail, by: keeper)
         connection.firstMessageDue = nil
         if case .awaitReader = answer.next {
@@ -146,8 +146,8 @@ extension EnclaveServer {
         // Whoever is told that we go finds no socket any more, but starts another.
         if case .leave = answer.next { try socket.remove() }
         try connection.channel.send(
-            MessageCoding.encode(answer.reply), answer.tail, until: Deadline(after: .zero, on: clock))
-        if before != keeper.device?.number { tellOfState() }
+            answer.encodedHeader, answer.tail, until: Deadline(after: .zero, on: clock))
+        if before != keeper.stateNumber { tellOfState() }
         return answer.next
     }
 

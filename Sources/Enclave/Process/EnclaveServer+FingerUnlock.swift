@@ -67,11 +67,11 @@ extension EnclaveServer {
 
     /// One that is known.
     func unlockByFinger() {
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         do throws(KeychainError) {
             try withCore { core throws(KeychainError) in try core.unlockByFinger(at: keeper.moment) }
         } catch { return endFingerWaits(.failure(error)) }
-        let mustLetGo = isDaemonListening && before != keeper.device?.number
+        let mustLetGo = isDaemonListening && before != keeper.stateNumber
         tellOfState()
         endFingerWaits(.success(.done), holding: mustLetGo)
     }

@@ -163,12 +163,12 @@ extension EnclaveServer {
     }
 
     private func missFinger(_ turn: FingerTurn) {
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         let counts = perform(orElse: false) { core in
             core.missFinger(at: keeper.moment)
             return core.trust.isGiven(at: keeper.moment)
         }
-        if before != keeper.device?.number { tellOfState() }
+        if before != keeper.stateNumber { tellOfState() }
         guard !counts else { return tell(.notRecognized, of: turn) }
         finger = nil
         giveFingerUp(turn, KeychainError(.authFailed, reason: .biometryLockedOut))

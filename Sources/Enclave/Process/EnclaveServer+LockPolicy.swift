@@ -27,11 +27,11 @@ extension EnclaveServer {
 
     func closeByItself() {
         defer { beginAtDesk() }
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         do throws(SessionError) {
             try keeper.withCore { core throws(SessionError) in core.lockByItself(at: keeper.moment) }
         } catch { return }
-        if before != keeper.device?.number { tellOfState() }
+        if before != keeper.stateNumber { tellOfState() }
         endFingerWaitsUnopened()
     }
 }

@@ -256,7 +256,7 @@ extension EnclaveServer {
     private func asksDevices(_ done: PersonDesk.Done) -> Bool {
         guard case .success(let derived) = done.derived, case .change(let request) = done.work.request
         else { return false }
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         do throws(KeychainError) {
             let devices = try withCore { core throws(KeychainError) -> DeviceWork? in
                 guard !done.areDevicesAsked else { return try core.devices(for: request, after: derived) }
@@ -269,14 +269,14 @@ extension EnclaveServer {
                 throw KeychainError(.notAvailable, reason: .busy, underlying: "\(error)")
             }
         } catch {
-            tell(.failure(error), to: done.work, hasChanged: before != keeper.device?.number)
+            tell(.failure(error), to: done.work, hasChanged: before != keeper.stateNumber)
             beginAtDesk()
         }
         return true
     }
 
     private func finish(_ done: PersonDesk.Done) {
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         let outcome: Result<PersonOutcome, KeychainError>
         do throws(KeychainError) {
             let derived = try done.derived.get()
@@ -294,7 +294,7 @@ extension EnclaveServer {
             for (number, person) in persons { person.hasPendingCode = number == done.work.connection }
             if persons[done.work.connection] == nil { forgetPendingCode() }
         }
-        let hasChanged = before != keeper.device?.number
+        let hasChanged = before != keeper.stateNumber
         if !destroysFirst(done, PersonDesk.Sweep(outcome: outcome, hasChanged: hasChanged)) {
             tell(outcome, to: done.work, hasChanged: hasChanged)
         }
@@ -319,7 +319,7 @@ extension EnclaveServer {
     }
 
     private func finish(_ work: PersonDesk.Work, _ sweep: PersonDesk.Sweep) {
-        let before = keeper.device?.number
+        let before = keeper.stateNumber
         var left: DeviceWork?
         do throws(KeychainError) {
             left = try withCore { core throws(KeychainError) in
@@ -329,7 +329,7 @@ extension EnclaveServer {
         } catch {
             // No keybag is open any more: the next opening looks for them.
         }
-        let hasChanged = sweep.hasChanged || before != keeper.device?.number
+        let hasChanged = sweep.hasChanged || before != keeper.stateNumber
         if let left {
             do throws(SystemCallError) {
                 let next = PersonDesk.Sweep(outcome: sweep.outcome, hasChanged: hasChanged)
@@ -390,7 +390,7 @@ extension EnclaveServer {
     /// That it is done, once the daemon has heard of the state as it is now.
     func hold(answerTo request: UInt64, of connection: UInt64) {
         // Where no keybag is open any more there is nothing to let go of.
-        guard let state = keeper.device?.number else {
+        guard let state = keeper.stateNumber else {
             return send(PersonAnswer(to: request, .success(.done)), to: connection)
         }
         held.append(

@@ -20,14 +20,45 @@ struct EnclaveAnswer: ~Copyable {
         case leave
     }
 
-    let reply: Latchkey_EnclaveReply
+    private enum Header {
+        case message(Latchkey_EnclaveReply)
+        case opened(UnwrapFields.Answer)
+    }
+
+    private let header: Header
     let tail: SecretBytes
     let next: Next
 
     init(_ reply: Latchkey_EnclaveReply, tail: consuming SecretBytes = SecretBytes(count: 0), next: Next) {
-        self.reply = reply
+        header = .message(reply)
         self.tail = tail
         self.next = next
+    }
+
+    private init(_ opened: UnwrapFields.Answer, tail: consuming SecretBytes) {
+        header = .opened(opened)
+        self.tail = tail
+        next = .keepConnection
+    }
+
+    /// The header as a message, for whoever looks at it.
+    var reply: Latchkey_EnclaveReply {
+        switch header {
+        case .message(let reply): return reply
+        case .opened(let opened):
+            var reply = Latchkey_EnclaveReply()
+            reply.number = opened.number
+            reply.outcomes = Data(opened.outcomes)
+            return reply
+        }
+    }
+
+    /// The header as it is sent.
+    var encodedHeader: [UInt8] {
+        switch header {
+        case .message(let reply): MessageCoding.encode(reply)
+        case .opened(let opened): opened.encoded
+        }
     }
 
     /// A refusal; the connection ends with it.
@@ -56,11 +87,10 @@ struct EnclaveAnswer: ~Copyable {
 extension EnclaveAnswer {
     /// One byte for each row that was to be opened; the tail has 32 bytes for each key.
     static func opened(_ outcomes: [KeyOutcome], to number: UInt64) -> EnclaveAnswer {
-        var reply = Latchkey_EnclaveReply()
-        reply.number = number
-        reply.outcomes = Data(outcomes.map { UInt8($0.wireOutcome.rawValue) })
         let keys = outcomes.compactMap { if case .key(let secret, _) = $0 { secret } else { nil } }
-        return EnclaveAnswer(reply, tail: SecretBytes(joining: keys), next: .keepConnection)
+        return EnclaveAnswer(
+            UnwrapFields.Answer(number: number, outcomes: outcomes.map { UInt8($0.wireOutcome.rawValue) }),
+            tail: SecretBytes(joining: keys))
     }
 }
 

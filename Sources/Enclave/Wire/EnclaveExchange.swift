@@ -15,6 +15,12 @@ final class EnclaveExchange: Sendable {
         let tail: SecretBytes
     }
 
+    /// What became of keys that were to be opened.
+    struct OpenedKeys: ~Copyable {
+        let outcomes: [UInt8]
+        let tail: SecretBytes
+    }
+
     private struct State {
         var number: UInt64 = 0
         var isBroken = false
@@ -60,6 +66,37 @@ final class EnclaveExchange: Sendable {
             throw KeychainError(enclaveFailure: reply.header.failure)
         }
         return reply
+    }
+
+    /// Has keys opened, which is on the way of every read (``UnwrapFields``).
+    ///
+    /// - Returns: an outcome for each row, and the keys.
+    /// - Throws: as ``ask(_:tail:endsOnRefusal:patience:)``; an answer of another form ends
+    ///   the connection.
+    func unwrap(_ packed: [UInt8], in session: [UInt8]) throws(KeychainError) -> OpenedKeys {
+        let number = try nextNumber()
+        let header: [UInt8]
+        let tail: SecretBytes
+        do throws(FrameError) {
+            let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
+            try channel.send(
+                UnwrapFields.Request(number: number, packed: packed, session: session).encoded, until: deadline)
+            guard let frame = try channel.receive(until: deadline) else { throw FrameError.truncated }
+            header = frame.header
+            tail = frame.takeTail()
+        } catch {
+            if error == .timedOut { throw endInSilence(after: EnclaveProtocol.exchangeLimit) }
+            throw fault("\(error)")
+        }
+        if let answer = UnwrapFields.Answer(plain: header) {
+            guard answer.number == number else { throw fault("\(FrameError.malformed)") }
+            return OpenedKeys(outcomes: answer.outcomes, tail: tail)
+        }
+        guard let reply = MessageCoding.decode(Latchkey_EnclaveReply.self, header), reply.number == number,
+            reply.hasFailure
+        else { throw fault("an answer of the wrong form") }
+        state.withLock { $0.isBroken = true }
+        throw KeychainError(enclaveFailure: reply.failure)
     }
 
     /// Sends a request whose answer may take for ever; nil where `cancelled` was

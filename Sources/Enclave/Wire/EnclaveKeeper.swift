@@ -101,7 +101,21 @@ final class EnclaveKeeper {
     }
 
     /// Whether the person chose that something which logind tells locks the keychain.
-    var wantsLogins: Bool { device.map { $0.hasPasscode && $0.lockPolicy.followsLogins } ?? false }
+    var wantsLogins: Bool {
+        switch state {
+        case .closed: false
+        case .open(let core): core.keybag.body.hasPasscode && core.keybag.body.lockPolicy.followsLogins
+        }
+    }
+
+    /// The number of what is told of the device (``DeviceState/number``), which is looked at
+    /// with each message; nil while the keybag is closed.
+    var stateNumber: UInt64? {
+        switch state {
+        case .closed: nil
+        case .open(let core): core.stateNumber
+        }
+    }
 
     /// What is told of the device; nil while the keybag is closed.
     var device: DeviceState? {

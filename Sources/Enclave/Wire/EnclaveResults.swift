@@ -32,7 +32,7 @@ enum EnclaveResults {
     /// The outcomes of keys that were to be opened: one for each row, of a known
     /// kind, and exactly as many keys as they announce.
     static func parse(
-        outcomes: Data, _ tail: borrowing SecretBytes, of rows: ArraySlice<(binding: RowBinding, wrapped: WrappedKey)>
+        outcomes: [UInt8], _ tail: borrowing SecretBytes, of rows: ArraySlice<(binding: RowBinding, wrapped: WrappedKey)>
     ) -> [KeyOutcome]? {
         let size = EnclaveProtocol.keyByteCount
         var results: [KeyOutcome] = []

@@ -22,6 +22,13 @@ struct EnclaveSession {
     mutating func answer(
         _ header: [UInt8], tail: borrowing SecretBytes, by keeper: EnclaveKeeper
     ) throws(SessionError) -> EnclaveAnswer {
+        if let unwrap = UnwrapFields.Request(plain: header) {
+            guard isOpen else { throw .outOfTurn }
+            guard tail.count == 0 else { throw .malformed }
+            return try keeper.withCore { core throws(SessionError) in
+                try Self.open(unwrap.packed, in: unwrap.session, unwrap.number, &core, at: keeper.moment)
+            }
+        }
         guard let message = MessageCoding.decode(Latchkey_EnclaveRequest.self, header), let request = message.request
         else { throw .malformed }
         if case .applicationKey(let application) = request {
@@ -111,9 +118,7 @@ extension EnclaveSession {
             let session = try session(batch.session)
             return .results(core.makeRowKeys(for: rows, in: session, at: moment), includingWrapped: true, to: number)
         case .unwrap(let batch):
-            guard let rows = PackedRows.decode(Array(batch.packed)) else { throw .malformed }
-            let session = try session(batch.session)
-            return .opened(core.openRowKeys(rows, in: session, at: moment), to: number)
+            return try open(Array(batch.packed)[...], in: Array(batch.session)[...], number, &core, at: moment)
         case .wrapMetadataKey(let wrap):
             let outcome = core.makeMetadataKey(for: try named(wrap.classNumber))
             return .results([outcome], includingWrapped: true, to: number)
@@ -132,6 +137,14 @@ extension EnclaveSession {
         case .describe, .open, .leave, .awaitState, .applicationKey, .sealAudit, .confirmAudit, .auditHead, .openAudit:
             throw .outOfTurn
         }
+    }
+
+    private static func open(
+        _ packed: ArraySlice<UInt8>, in session: ArraySlice<UInt8>, _ number: UInt64, _ core: inout EnclaveCore,
+        at moment: Duration
+    ) throws(SessionError) -> EnclaveAnswer {
+        guard let rows = PackedRows.decode(packed) else { throw .malformed }
+        return .opened(core.openRowKeys(rows, in: try self.session(session), at: moment), to: number)
     }
 
     private static func answerQuestion(
@@ -179,7 +192,9 @@ extension EnclaveSession {
     }
 
     /// None, or 16 bytes.
-    private static func session(_ bytes: Data) throws(SessionError) -> AuthenticationSessionID? {
+    private static func session(
+        _ bytes: some Collection<UInt8>
+    ) throws(SessionError) -> AuthenticationSessionID? {
         if bytes.isEmpty { return nil }
         guard let session = AuthenticationSessionID(Array(bytes)) else { throw .malformed }
         return session

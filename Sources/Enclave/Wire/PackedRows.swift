@@ -36,11 +36,13 @@ enum PackedRows {
 
     /// nil for bytes that are not exactly rows, for a class that this program does
     /// not know, and for more rows than a batch has.
-    static func decode(_ bytes: [UInt8]) -> [(binding: RowBinding, wrapped: WrappedKey)]? {
+    static func decode(_ bytes: [UInt8]) -> [(binding: RowBinding, wrapped: WrappedKey)]? { decode(bytes[...]) }
+
+    static func decode(_ bytes: ArraySlice<UInt8>) -> [(binding: RowBinding, wrapped: WrappedKey)]? {
         var rows: [(binding: RowBinding, wrapped: WrappedKey)] = []
         rows.reserveCapacity(min(EnclaveProtocol.batch, bytes.count / head))
-        var at = 0
-        while at < bytes.count {
+        var at = bytes.startIndex
+        while at < bytes.endIndex {
             guard rows.count < EnclaveProtocol.batch, let row = row(in: bytes, at: &at) else { return nil }
             rows.append(row)
         }
@@ -48,23 +50,23 @@ enum PackedRows {
     }
 
     private static func row(
-        in bytes: [UInt8], at place: inout Int
+        in bytes: ArraySlice<UInt8>, at place: inout Int
     ) -> (binding: RowBinding, wrapped: WrappedKey)? {
-        guard bytes.count - place >= head, let named = ProtectionClass(number: bytes[place]),
+        guard bytes.endIndex - place >= head, let named = ProtectionClass(number: bytes[place]),
             bytes[place + 1] <= 1
         else { return nil }
         let isShown = bytes[place + 1] == 1
         let generation = number(in: bytes, at: place + 2)
-        let counts = (0..<parts).map { Int(number(in: bytes, at: place + 6 + 4 * $0)) }
+        func count(_ part: Int) -> Int { Int(number(in: bytes, at: place + 6 + 4 * part)) }
+        let counts = (count(0), count(1), count(2), count(3), count(4))
         place += head
-        guard bytes.count - place >= counts.reduce(0, +) else { return nil }
-        func next(_ count: Int) -> [UInt8] {
+        guard bytes.endIndex - place >= counts.0 + counts.1 + counts.2 + counts.3 + counts.4 else { return nil }
+        func next(_ count: Int) -> ArraySlice<UInt8> {
             defer { place += count }
-            return Array(bytes[place..<place + count])
+            return bytes[place..<place + count]
         }
-        let (uuid, accessControl, box) = (next(counts[0]), next(counts[1]), next(counts[2]))
-        guard let label = String(validating: next(counts[3]), as: UTF8.self),
-            let group = String(validating: next(counts[4]), as: UTF8.self),
+        let (uuid, accessControl, box) = (Array(next(counts.0)), Array(next(counts.1)), Array(next(counts.2)))
+        guard let label = text(next(counts.3)), let group = text(next(counts.4)),
             isShown || label.isEmpty && group.isEmpty
         else { return nil }
         return (
@@ -75,11 +77,17 @@ enum PackedRows {
         )
     }
 
+    /// Hardly any row has one.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        bytes.isEmpty ? "" : String(validating: bytes, as: UTF8.self)
+    }
+
     private static func append(_ number: UInt32, to out: inout [UInt8]) {
         unsafe withUnsafeBytes(of: number.bigEndian) { unsafe out.append(contentsOf: $0) }
     }
 
-    private static func number(in bytes: [UInt8], at place: Int) -> UInt32 {
-        bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    private static func number(in bytes: ArraySlice<UInt8>, at place: Int) -> UInt32 {
+        UInt32(bytes[place]) << 24 | UInt32(bytes[place + 1]) << 16 | UInt32(bytes[place + 2]) << 8
+            | UInt32(bytes[place + 3])
     }
 }

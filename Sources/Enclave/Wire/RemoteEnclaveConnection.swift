@@ -43,12 +43,8 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID?
     ) throws(KeychainError) -> [KeyOutcome] {
         try inParts(rows) { part throws(KeychainError) in
-            var request = Latchkey_EnclaveRequest.UnwrapKeys()
-            request.packed = Data(PackedRows.encode(part))
-            request.session = Data(session?.bytes ?? [])
-            let reply = try exchange.ask(.unwrap(request))
-            guard reply.header.results.isEmpty,
-                let outcomes = EnclaveResults.parse(outcomes: reply.header.outcomes, reply.tail, of: part)
+            let opened = try exchange.unwrap(PackedRows.encode(part), in: session?.bytes ?? [])
+            guard let outcomes = EnclaveResults.parse(outcomes: opened.outcomes, opened.tail, of: part)
             else { throw exchange.fault("an answer of the wrong form") }
             return outcomes
         }

@@ -76,7 +76,7 @@
                 wrapped: WrappedKey(generation: 1, box: Array(repeating: 1, count: 60))
             )
             let rows = Array(repeating: row, count: count)[...]
-            guard let outcomes = EnclaveResults.parse(outcomes: reply.outcomes, SecretBytes(copying: tail), of: rows)
+            guard let outcomes = EnclaveResults.parse(outcomes: Array(reply.outcomes), SecretBytes(copying: tail), of: rows)
             else { return }
             try claim(outcomes.count == count, "\(outcomes.count) outcomes for \(count) rows")
             var keys: [UInt8] = []
