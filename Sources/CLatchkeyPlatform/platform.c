@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -221,6 +222,36 @@ int64_t lk_receive(int32_t fd, void *buffer, size_t capacity, int32_t how, struc
     return r;
 }
 
+int lk_is_readable_soon(int32_t fd, int64_t nanoseconds) {
+    int64_t end = lk_monotonic_nanoseconds() + nanoseconds;
+    do {
+        char byte;
+        if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN) return 1;
+        for (int i = 0; i < 20; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+            __builtin_ia32_pause();
+#elif defined(__aarch64__)
+            __asm__ volatile("isb");
+#endif
+        }
+    } while (lk_monotonic_nanoseconds() < end);
+    return 0;
+}
+
+int lk_file_identity(int32_t fd, uint64_t *device, uint64_t *file) {
+    struct stat about;
+    if (fstat(fd, &about) < 0) return err();
+    *device = about.st_dev;
+    *file = about.st_ino;
+    return 0;
+}
+
+int lk_processor_count(void) {
+    cpu_set_t set;
+    // More processors than a set of fixed size has room for are more than one.
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 2;
+}
+
 int lk_unread(int32_t fd) {
     int bytes = 0;
     return ioctl(fd, SIOCOUTQ, &bytes) < 0 ? err() : bytes;
@@ -362,6 +393,11 @@ int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait) {
     RETRY(r, fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock));
     if (r < 0) return errno == EACCES ? -EAGAIN : err();
     return 0;
+}
+
+int lk_ofd_is_locked(int32_t fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? err() : lock.l_type != F_UNLCK;
 }
 
 int lk_open(const char *path, int32_t flags, uint32_t mode) { return lk_openat(AT_FDCWD, path, flags, mode); }

@@ -8,6 +8,7 @@ package final class DaemonConnection: @unchecked Sendable {
     // @unchecked: `nextNumber` is touched only by the one thread that took the
     // connection out of the pool (``DaemonConnectionPool``'s lock).
     private let channel: MessageChannel
+    private let identity: SocketIdentity
     private let clock: any KeychainClock
     private let patience: Duration
     package let session: SessionInformation
@@ -25,10 +26,34 @@ package final class DaemonConnection: @unchecked Sendable {
         do throws(ServerRefusal) { try trust.check(socket) } catch {
             throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "\(error)")
         }
-        do throws(SystemCallError) { channel = try MessageChannel(socket, asking: patience, on: clock) } catch {
+        do throws(SystemCallError) { 
+            channel = try MessageChannel(socket, asking: patience, on: clock, looksBefore: true)
+        } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
+        guard let identity = SocketIdentity(socket) else {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "its socket was closed")
+        }
+        self.identity = identity
         session = try Self.hello(channel, Deadline(after: patience, on: clock), version)
+    }
+
+    deinit { loseWhereAnothers() }
+
+    /// Whether its descriptor is still what was connected. What another part of the program
+    /// opened under its number is neither written to nor closed: a secret would go there.
+    private var isStillOurs: Bool { SocketIdentity(channel.socket) == identity }
+
+    private func loseWhereAnothers() { if !isStillOurs { channel.socket.descriptor.giveUp() } }
+
+    private func checkOurs() throws(Interruption) {
+        guard isStillOurs else {
+            channel.socket.descriptor.giveUp()
+            throw Interruption(
+                error: KeychainError(
+                    .notAvailable, reason: .daemonUnreachable, underlying: "the program closed the keychain's socket"),
+                requestWasSent: false)
+        }
     }
 
     private static func hello(
@@ -91,11 +116,12 @@ package final class DaemonConnection: @unchecked Sendable {
     }
 
     /// Ends it, whatever is waited for on another thread.
-    func shutDown() { channel.socket.shutDown() }
+    func shutDown() { if isStillOurs { channel.socket.shutDown() } }
 
     /// Sends a request and reads its whole answer; the deadline starts anew with
     /// every message that comes.
     package func perform(_ request: KeychainRequest) throws(Interruption) -> Result<KeychainAnswer, KeychainError> {
+        try checkOurs()
         let number = nextNumber
         nextNumber += 1
         do throws(FrameError) {
@@ -125,6 +151,7 @@ package final class DaemonConnection: @unchecked Sendable {
     package func wait(
         for request: KeychainRequest, orUntil cancelled: EventSignal
     ) throws(Interruption) -> Result<KeychainAnswer?, KeychainError> {
+        try checkOurs()
         let number = nextNumber
         nextNumber += 1
         var decoder = AnswerDecoder(number: number)

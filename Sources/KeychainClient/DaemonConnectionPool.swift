@@ -4,33 +4,44 @@ package import KeychainProtocol
 internal import Synchronization
 
 /// A keychain behind a daemon: connections are made when needed, kept, and lent
-/// to one thread at a time.
+/// to one thread at a time. Threads beyond ``mostLent`` wait for their turn, so that
+/// a program with hundreds of them does not run into the daemon's limit of
+/// connections.
 package final class DaemonConnectionPool: KeychainTransport {
-    private struct State {
-        var idle: [DaemonConnection] = []
-        var process = ProcessEnvironment.processID
+    private let finder: DaemonFinder
+    private let lending: ConnectionLending
+
+    package init(_ configuration: ClientConfiguration) {
+        finder = DaemonFinder(configuration)
+        lending = ConnectionLending(mostLent: Self.mostLent, mostIdle: Self.mostIdle, clock: configuration.clock)
     }
 
-    /// Kept open at the most; more threads than that make their own each time.
+    /// Calls of one program that are made at the same time: half of the connections that
+    /// the daemon gives a process, the rest of which are for its observers and contexts.
+    private static let mostLent = 32
+    /// Kept open at the most while nobody calls.
     private static let mostIdle = 8
 
-    private let finder: DaemonFinder
-    private let state = Mutex(State())
-
-    package init(_ configuration: ClientConfiguration) { finder = DaemonFinder(configuration) }
-
     package func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
-        let first = try takeIdleOrConnect()
+        var kept: DaemonConnection?
+        var turn = try lending.takeTurn()
+        defer { lending.end(turn, keeping: kept) }
+        let first = try connection(of: &turn)
         switch attempt(request, on: first) {
-        case .success(let result): return try result.get()
+        case .success(let result):
+            kept = first
+            return try result.get()
         case .failure(let interruption):
             // A read can be asked again, a write only while it had not left.
             guard interruption.isWorthRetrying, !request.isWrite || !interruption.requestWasSent else {
                 throw interruption.error
             }
         }
-        switch attempt(request, on: try finder.connect()) {
-        case .success(let result): return try result.get()
+        let second = try finder.connect()
+        switch attempt(request, on: second) {
+        case .success(let result):
+            kept = second
+            return try result.get()
         case .failure(let interruption): throw interruption.error
         }
     }
@@ -38,12 +49,20 @@ package final class DaemonConnectionPool: KeychainTransport {
     private func attempt(
         _ request: KeychainRequest, on connection: DaemonConnection
     ) -> Result<Result<KeychainAnswer, KeychainError>, DaemonConnection.Interruption> {
-        do throws(DaemonConnection.Interruption) {
-            let result = try connection.perform(request)
-            giveBack(connection)
-            return .success(result)
-        } catch {
+        do throws(DaemonConnection.Interruption) { return .success(try connection.perform(request)) } catch {
             return .failure(error)
+        }
+    }
+
+    /// The idle one that the turn brought, or a new one. Where the daemon has none left for
+    /// this program (its contexts and observers have them), that of another call is waited
+    /// for: nothing was asked yet.
+    private func connection(of turn: inout ConnectionLending.Turn) throws(KeychainError) -> DaemonConnection {
+        while true {
+            if let idle = turn.connection { return idle }
+            do throws(KeychainError) { return try finder.connect() } catch {
+                guard error.reason == .busy, try lending.waitForConnection(&turn) else { throw error }
+            }
         }
     }
 
@@ -71,13 +90,15 @@ package final class DaemonConnectionPool: KeychainTransport {
         for request: KeychainRequest, reusing: Bool, orUntil cancelled: EventSignal
     ) -> Result<Result<KeychainAnswer?, KeychainError>, DaemonConnection.Interruption> {
         let connection: DaemonConnection
-        do throws(KeychainError) { connection = reusing ? try takeIdleOrConnect() : try finder.connect() } catch {
+        do throws(KeychainError) {
+            if reusing, let idle = lending.takeIdle() { connection = idle } else { connection = try finder.connect() }
+        } catch {
             return .failure(DaemonConnection.Interruption(error: error, requestWasSent: false))
         }
         do throws(DaemonConnection.Interruption) {
             let result = try connection.wait(for: request, orUntil: cancelled)
             if case .success(nil) = result { return .success(result) }
-            giveBack(connection)
+            lending.keep(connection)
             // Of a daemon that is busy now another answer may come later.
             if case .failure(let error) = result, error.reason.mayPass {
                 return .failure(DaemonConnection.Interruption(error: error, requestWasSent: false))
@@ -93,31 +114,11 @@ package final class DaemonConnectionPool: KeychainTransport {
     package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder) }
 
     package func session() throws(KeychainError) -> SessionInformation {
-        let connection = try takeIdleOrConnect()
-        defer { giveBack(connection) }
+        var turn = try lending.takeTurn()
+        var kept: DaemonConnection?
+        defer { lending.end(turn, keeping: kept) }
+        let connection = try connection(of: &turn)
+        kept = connection
         return connection.session
-    }
-
-    private func takeIdleOrConnect() throws(KeychainError) -> DaemonConnection {
-        if let idle = takeIdle() { return idle }
-        return try finder.connect()
-    }
-
-    private func takeIdle() -> DaemonConnection? {
-        state.withLock { state in
-            // A forked child must not speak on its parent's connections.
-            if state.process != ProcessEnvironment.processID {
-                state.idle = []
-                state.process = ProcessEnvironment.processID
-            }
-            // One whose daemon has gone fails to send, and the call is made anew.
-            return state.idle.popLast()
-        }
-    }
-
-    private func giveBack(_ connection: DaemonConnection) {
-        state.withLock { state in
-            if state.idle.count < Self.mostIdle { state.idle.append(connection) }
-        }
     }
 }

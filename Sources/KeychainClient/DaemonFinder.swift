@@ -73,7 +73,7 @@ package struct DaemonFinder: Sendable {
     /// The socket that the lock file names, or nil where nothing listens there.
     private static func listening(for locations: KeychainLocations) throws(KeychainError) -> PacketSocket? {
         do throws(DirectoryRefusal) {
-            guard let rendezvous = try rendezvous(of: locations) else { return nil }
+            guard let rendezvous = try rendezvous(of: locations, by: Rendezvous.present) else { return nil }
             let run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
             return try connect(in: run, to: rendezvous.processID)
         } catch {
@@ -82,9 +82,11 @@ package struct DaemonFinder: Sendable {
         }
     }
 
-    private static func rendezvous(of locations: KeychainLocations) throws(DirectoryRefusal) -> Rendezvous? {
+    private static func rendezvous(
+        of locations: KeychainLocations, by read: (PrivateDirectory) throws(SystemCallError) -> Rendezvous?
+    ) throws(DirectoryRefusal) -> Rendezvous? {
         let data = try PrivateDirectory(locations.dataDirectory, creating: false)
-        do throws(SystemCallError) { return try Rendezvous.read(in: data) } catch {
+        do throws(SystemCallError) { return try read(data) } catch {
             throw DirectoryRefusal.system(path: locations.dataDirectory, error)
         }
     }
@@ -115,7 +117,7 @@ package struct DaemonFinder: Sendable {
     private static func places(of locations: KeychainLocations) -> [String] {
         var places = [locations.runDirectory]
         do throws(DirectoryRefusal) {
-            if let last = try rendezvous(of: locations), last.runDirectory != locations.runDirectory {
+            if let last = try rendezvous(of: locations, by: Rendezvous.read), last.runDirectory != locations.runDirectory {
                 places.insert(last.runDirectory, at: 0)
             }
         } catch {

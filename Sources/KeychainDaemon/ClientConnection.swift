@@ -18,6 +18,8 @@ final class ClientConnection: @unchecked Sendable {
     /// By when the hello must be over.
     let greetingDeadline: Deadline
     var stage: Stage
+    /// Looks for the next request before the connection is given back to the epoll.
+    let lingering = BriefWait()
     /// What a person agreed to on this connection, which stands for an LAContext.
     let context = CallContext()
 

@@ -229,7 +229,9 @@ package final class Daemon: Sendable {
             lookAtNext(of: process)
         }
         do throws(Ending) {
-            switch try serveOne(connection) {
+            var next = try serveOne(connection)
+            while case .nextRequest = next, comesSoon(on: connection) { next = try serveOne(connection) }
+            switch next {
             case .nextRequest: try rearm(connection)
             case .observing(let observer): try observe(observer)
             case .observingDevice(let observer): try observe(observer)
@@ -238,6 +240,13 @@ package final class Daemon: Sendable {
         } catch {
             end(connection, error)
         }
+    }
+
+    /// Whether the next request is there at once, as where a program makes one after the
+    /// other; only one worker looks for that, and only while nobody needs it.
+    private func comesSoon(on connection: ClientConnection) -> Bool {
+        configuration.clock.moved == nil && busyWorkers.load(ordering: .relaxed) == 1
+            && !isStopping.load(ordering: .acquiring) && connection.lingering.isReadable(connection.channel.socket)
     }
 
     private func rearm(_ connection: ClientConnection) throws(Ending) {
@@ -459,8 +468,19 @@ package final class Daemon: Sendable {
             // It listens: nothing to be put back into the epoll.
             isDeaf.store(false, ordering: .releasing)
             logger.notice("the socket was removed and is made anew")
+            lookAfterEnclave()
         } catch {
             logger.error("the socket cannot be made anew", metadata: ["cause": "\(error)"])
+        }
+    }
+}
+
+extension Daemon {
+    /// The folder that went may have been the enclave's as well: asked how it is, it looks
+    /// whether a person still finds it.
+    private func lookAfterEnclave() {
+        do throws(KeychainError) { _ = try engine.deviceState() } catch {
+            logger.warning("the enclave does not say how it is", metadata: ["cause": "\(error)"])
         }
     }
 }

@@ -31,6 +31,7 @@ package struct DaemonProcess {
     /// Blocks until the daemon leaves.
     package func run() -> Outcome {
         do throws(KeychainError) {
+            try Self.check(configuration.locations)
             let data = try privateDirectory(configuration.locations.dataDirectory)
             let patience = Deadline(after: startPatience, on: SystemClock())
             var turn: FileLock? = try takeTurn(data, until: patience)
@@ -98,9 +99,16 @@ package struct DaemonProcess {
         }
     }
 
+    /// Lock files say paths in lines.
+    private static func check(_ locations: KeychainLocations) throws(KeychainError) {
+        guard ![locations.dataDirectory, locations.runDirectory].contains(where: { $0.utf8.contains(0x0A) }) else {
+            throw KeychainError(.notAvailable, reason: .startRefused(why: "the path of a folder has a line end"))
+        }
+    }
+
     private func privateDirectory(_ path: String) throws(KeychainError) -> PrivateDirectory {
         do throws(DirectoryRefusal) { return try PrivateDirectory(path, creating: true) } catch {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
         }
     }
 

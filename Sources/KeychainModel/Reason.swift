@@ -151,6 +151,9 @@ public enum Reason: Hashable, Sendable {
     /// The counter of a TPM does not say of the keychain's folder that it is the newest copy
     /// (`errSecNotAvailable`).
     case folderRefused(why: String)
+    /// A folder or file of the keychain cannot be made, or its owner or mode is not
+    /// what it has to be; nothing is damaged (`errSecNotAvailable`).
+    case folderUnusable(why: String)
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -233,6 +236,7 @@ extension Reason {
         case .protectorRefused(let why): "the protectors stay as they are: \(why)"
         case .deviceFailed(let why): "the device failed: \(why)"
         case .folderRefused(let why): "the keychain's folder is not opened: \(why)"
+        case .folderUnusable(let why): "the keychain's folder cannot be used: \(why)"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -301,6 +305,7 @@ extension Reason {
         case .protectorRefused(let why): (57, [why])
         case .deviceFailed(let why): (58, [why])
         case .folderRefused(let why): (110, [why])
+        case .folderUnusable(let why): (111, [why])
         case .unknown(let code): (code, [])
         }
     }
@@ -342,6 +347,7 @@ extension Reason {
         case 57: self = .protectorRefused(why: text(0))
         case 58: self = .deviceFailed(why: text(0))
         case 110: self = .folderRefused(why: text(0))
+        case 111: self = .folderUnusable(why: text(0))
         default: self = plain[code] ?? .unknown(code: code)
         }
     }

@@ -11,7 +11,7 @@ package enum DirectoryRefusal: Error, Hashable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .notADirectory(let path): "\(path) is not a folder (or is a symbolic link); remove it"
-        case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid), not to you; remove it or name another"
+        case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid), not to you; name another"
         case .open(let path, let mode):
             "\(path) has mode \(String(mode, radix: 8)); only 0700 is safe: chmod 700 \(path)"
         case .system(let path, let error): "\(path): \(error)"
@@ -58,10 +58,30 @@ package final class PrivateDirectory: Sendable {
 
     /// The whole file, or nil where there is none; refuses more than `limit` bytes.
     package func read(_ name: String, atMost limit: Int) throws(SystemCallError) -> [UInt8]? {
-        let raw = unsafe name.withCString { unsafe lk_openat(descriptor.raw, $0, O_RDONLY | O_NOFOLLOW, 0) }
+        guard let file = try openToRead(name) else { return nil }
+        return try readAll(file, atMost: limit)
+    }
+
+    /// The whole file where somebody has a lock on it (``FileLock``); nil where nobody has, or
+    /// there is none. What a lock file says is true as long as it is locked: a copy of it,
+    /// in a copy of its folder, says the same, and is locked by nobody.
+    package func readLocked(_ name: String, atMost limit: Int) throws(SystemCallError) -> [UInt8]? {
+        guard let file = try openToRead(name) else { return nil }
+        guard try checked("fcntl F_OFD_GETLK", lk_ofd_is_locked(file.raw)) == 1 else { return nil }
+        return try readAll(file, atMost: limit)
+    }
+
+    /// - Throws: EISDIR, EINVAL for what is no file: a pipe in its place would be waited for
+    ///   for ever.
+    private func openToRead(_ name: String) throws(SystemCallError) -> Descriptor? {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        let raw = unsafe name.withCString { unsafe lk_openat(descriptor.raw, $0, flags, 0) }
         if raw == -ENOENT { return nil }
         let file = Descriptor(owning: try checked("open \(name)", raw))
-        return try readAll(file, atMost: limit)
+        var status = stat()
+        guard unsafe fstat(file.raw, &status) == 0 else { throw SystemCallError("fstat \(name)", errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemCallError("open \(name): no file", errno: EINVAL) }
+        return file
     }
 
     /// Replaces a file so that after a crash either the old or the new one is

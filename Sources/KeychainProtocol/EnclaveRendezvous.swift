@@ -36,12 +36,12 @@ package struct EnclaveRendezvous: Hashable, Sendable {
         guard encoded == bytes, !bytes.contains(0) else { return nil }
     }
 
-    /// What the last enclave of a data folder wrote; nil where there was none, or
+    /// What the enclave that has a data folder wrote; nil where none has it, or
     /// where its folder cannot be looked at (then it is started, and says why not).
     package static func last(inData path: String) -> EnclaveRendezvous? {
         do {
             let folder = try PrivateDirectory("\(path)/\(folderName)", creating: false)
-            return try folder.read(lockName, atMost: sizeLimit).flatMap { Self(encoded: $0) }
+            return try folder.readLocked(lockName, atMost: sizeLimit).flatMap { Self(encoded: $0) }
         } catch {
             return nil
         }

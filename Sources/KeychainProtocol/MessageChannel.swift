@@ -10,20 +10,28 @@ package final class MessageChannel: Sendable {
     /// How long the kernel waits within a receive, which spares a call for each
     /// answer; nil where it does not. Only where time passes by itself.
     private let waitInReceive: Duration?
+    /// Looks for an answer before it is slept; nil where it does not.
+    private let brief: BriefWait?
 
     package init(_ socket: PacketSocket) throws(SystemCallError) {
         self.socket = socket
         waitInReceive = nil
+        brief = nil
         try socket.setNonBlocking(true)
     }
 
     /// For whoever asks and waits for each answer.
     ///
-    /// - Parameter patience: the longest that any deadline gives an answer.
-    package init(_ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock) throws(SystemCallError)
-    {
+    /// - Parameters:
+    ///   - patience: the longest that any deadline gives an answer.
+    ///   - looksBefore: whether an answer is looked for before it is slept: for whoever has
+    ///     the processor to themselves meanwhile. (The daemon leaves its own to the enclave.)
+    package init(
+        _ socket: PacketSocket, asking patience: Duration, on clock: any KeychainClock, looksBefore: Bool = false
+    ) throws(SystemCallError) {
         self.socket = socket
         waitInReceive = clock.moved == nil ? patience : nil
+        brief = looksBefore && clock.moved == nil ? BriefWait() : nil
         if waitInReceive != nil { try socket.waitInReceive(atMost: patience) } else { try socket.setNonBlocking(true) }
     }
 
@@ -114,6 +122,7 @@ package final class MessageChannel: Sendable {
     ///
     /// Waits first: an answer is hardly ever there when its request has just left.
     package func receive(until deadline: Deadline) throws(FrameError) -> Frame? {
+        if let brief, brief.isReadable(socket), let outcome = try receiveNow() { return try Self.whole(outcome) }
         // The kernel's wait is of one length: for a deadline that has just begun. One
         // that a signal ended, and what is left of an older deadline, are waited for
         // by the clock.

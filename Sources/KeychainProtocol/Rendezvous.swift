@@ -72,7 +72,13 @@ package struct Rendezvous: Sendable, Hashable {
         return String(validating: bytes[line.dropFirst(word.utf8.count)], as: UTF8.self)
     }
 
-    /// What the lock file of a data directory says, or nil.
+    /// What the lock file of a data directory says of whoever has the store now; nil where
+    /// nobody has it.
+    package static func present(in data: PrivateDirectory) throws(SystemCallError) -> Rendezvous? {
+        try data.readLocked(lockFile, atMost: 8192).flatMap { Rendezvous(encoded: $0) }
+    }
+
+    /// What the lock file of a data directory says, or nil; of whoever had the store last.
     package static func read(in data: PrivateDirectory) throws(SystemCallError) -> Rendezvous? {
         try data.read(lockFile, atMost: 8192).flatMap { Rendezvous(encoded: $0) }
     }

@@ -11,6 +11,7 @@ package final class CallContext: Sendable {
         var session: AuthenticationSessionID?
         var needed: NeededAgreement?
         var hasEnded = false
+        var hasApplicationPassword = false
     }
 
     private let state = Mutex(State())
@@ -22,6 +23,10 @@ package final class CallContext: Sendable {
     /// Whether a call ended with ``KeychainEngine/personNeeded``, and nobody was asked yet.
     package var needsPerson: Bool { state.withLock { $0.needed != nil } }
 
+    /// Whether the program brought one for it, right or wrong.
+    var hasApplicationPassword: Bool { state.withLock { $0.hasApplicationPassword } }
+
+    func noteApplicationPassword(_ isThere: Bool) { state.withLock { $0.hasApplicationPassword = isThere } }
     func keep(_ session: AuthenticationSessionID) { state.withLock { $0.session = session } }
     func need(_ agreement: NeededAgreement) { state.withLock { $0.needed = agreement } }
 
@@ -213,5 +218,6 @@ extension KeychainEngine {
         let session = try session(of: context)
         let key = try password.map { password throws(KeychainError) in try applicationKey(password) }
         try enclave.use { enclave throws(KeychainError) in try enclave.setApplicationKey(key, in: session) }
+        context.noteApplicationPassword(key != nil)
     }
 }

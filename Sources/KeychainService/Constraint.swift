@@ -23,6 +23,18 @@ struct ConstraintTerms: Sendable {
         context.need(agreement)
         throw KeychainEngine.personNeeded
     }
+
+    /// An item's application password is not there, or it is another one.
+    ///
+    /// - Throws: -25308 where none was brought and nobody may be asked, as for every other
+    ///   constraint (spec section 8); else -25293: nothing of ours makes a password up for
+    ///   a program (COMPATIBILITY 7c).
+    func needApplicationPassword() throws(KeychainError) -> Never {
+        guard interaction == .allowed || context.hasApplicationPassword else {
+            throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
+        }
+        throw KeychainEngine.wrongApplicationPassword
+    }
 }
 
 extension ItemMetadata {
@@ -62,7 +74,7 @@ extension KeychainEngine {
         switch try open(row, terms.context) {
         case .key, .damaged, .effaced: return
         case .locked, .noClassKey: throw MetadataKeys.lockedError(row.binding.protectionClass)
-        case .wrongApplicationPassword: throw Self.wrongApplicationPassword
+        case .wrongApplicationPassword: try terms.needApplicationPassword()
         case .needsAuthentication: try terms.need(Self.agreement(to: "od", on: [candidate], [row]))
         }
     }

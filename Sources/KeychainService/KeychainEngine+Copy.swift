@@ -313,7 +313,7 @@ struct Search {
             report(candidate.row, .rowKey)
             matched -= 1
         case .wrongApplicationPassword:
-            guard query.interaction == .skipped else { throw KeychainEngine.wrongApplicationPassword }
+            guard query.interaction == .skipped else { try terms.needApplicationPassword() }
             matched -= 1
         case .needsAuthentication:
             if query.interaction == .skipped {
@@ -356,7 +356,7 @@ struct Search {
             // It was met a moment ago: a lock in between took it away.
             case .needsAuthentication:
                 throw KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
-            case .wrongApplicationPassword: throw KeychainEngine.wrongApplicationPassword
+            case .wrongApplicationPassword: try terms.needApplicationPassword()
             case .effaced: matched -= 1
             case .damaged(let cause):
                 report(candidate.row, cause)

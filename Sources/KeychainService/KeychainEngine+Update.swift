@@ -183,7 +183,7 @@ struct Revision: Sendable {
         case .needsAuthentication:
             let row = (binding: KeychainEngine.binding((whole, candidate.metadata)), wrapped: KeychainEngine.wrapped(whole))
             try terms.need(KeychainEngine.agreement(to: "od", on: [candidate], [row]))
-        case .wrongApplicationPassword: throw KeychainEngine.wrongApplicationPassword
+        case .wrongApplicationPassword: try terms.needApplicationPassword()
         case .effaced: return .gone
         case .damaged(let cause): return .damaged(cause)
         }

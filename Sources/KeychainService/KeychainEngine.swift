@@ -66,7 +66,7 @@ package final class KeychainEngine: Sendable {
         _ path: String, _ body: (String) throws(DirectoryRefusal) -> R
     ) throws(KeychainError) -> R {
         do throws(DirectoryRefusal) { return try body(path) } catch {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
         }
     }
 
@@ -77,7 +77,7 @@ package final class KeychainEngine: Sendable {
             return lock
         } catch {
             throw KeychainError(
-                .notAvailable, reason: error.errno == 0 ? .storeInUse : .storeUnreadable, underlying: "\(error.call)")
+                .notAvailable, reason: error.errno == 0 ? .storeInUse : .folderUnusable(why: "\(error)"))
         }
     }
 

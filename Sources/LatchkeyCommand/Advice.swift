@@ -27,6 +27,9 @@ enum Advice {
         case .deviceFailed:
             "Nothing was changed. `latchkey protector test` tries every protector; `latchkey unlock --recovery` takes "
                 + "the recovery code instead."
+        case .folderUnusable:
+            "Nothing is damaged. Mend what it says of that path (owner, mode, a disk that is read-only), or name another "
+                + "with --data-dir or XDG_DATA_HOME."
         case .folderRefused:
             "Where the TPM gave no answer, try again first. `latchkey protector counter accept` opens it with the "
                 + "recovery code that belongs to this copy; look first where the copy comes from."

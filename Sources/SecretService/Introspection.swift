@@ -26,7 +26,10 @@ extension SecretServiceDoor {
         case SecretServiceNames.collections: return try collections().map(\.name)
         case SecretServiceNames.aliases: return ["default", "login", "session"]
         case SecretServiceNames.sessions: return sessions.keys.compactMap { $0.elements(below: path)?.first }
-        default: return SecretServiceNames.root.elements(below: path)?.prefix(1).map { $0 } ?? []
+        default:
+            // Each once, in the order of the objects.
+            return [SecretServiceNames.root, SecretServiceNames.portalRoot].compactMap { $0.elements(below: path)?.first }
+                .reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
         }
     }
 

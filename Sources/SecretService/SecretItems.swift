@@ -149,9 +149,12 @@ struct SecretItems {
     }
 
     /// The persistent references of everything in a collection, open or not.
-    func references(in collection: String) throws(KeychainError) -> [[UInt8]] {
+    ///
+    /// - Parameter most: of each class; nil: all.
+    func references(in collection: String, atMost most: Int? = nil) throws(KeychainError) -> [[UInt8]] {
         if collection == SecretCollection.session { return memory.search(.none).map(\.persistentReference) }
-        let wanted = Self.everyRow.filter { $0.0 != "r_Attributes" }
+        let limit = most.map { RawValue.integer(Int64($0)) } ?? .string("m_LimitAll")
+        let wanted = Self.everyRow.filter { $0.0 != "r_Attributes" && $0.0 != "m_Limit" } + [("m_Limit", limit)]
         return try keychain.copyEach(
             Self.classes.map { QueryDictionary(query($0, in: collection, wanted)) }
         ).flatMap { $0.map(\.persistentReference) }
@@ -247,6 +250,9 @@ struct SecretItems {
             }
             return (item, true)
         }
+        // What is replaced keeps the label that it has; what is new has one, of no letters at least.
+        var content = content
+        content.label = content.label ?? ""
         var refusal: KeychainError?
         let serial = { Random.bytes(8).map { String($0, radix: 16) }.joined() }
         for place in ItemPlace.candidates(for: attributes, label: content.label ?? "", serial: serial) {

@@ -35,7 +35,7 @@ extension SecretServiceDoor {
         else { throw .arguments(of: call.member, "a{sv}\(TransferredSecret.signature)b") }
         let session = try session(at: secret.session, for: call)
         var content = SecretItems.Content(
-            label: "", attributes: LookupAttributes.none, value: try session.value(secret),
+            label: nil, attributes: LookupAttributes.none, value: try session.value(secret),
             contentType: secret.contentType == SecretItem.plainText ? nil : secret.contentType)
         for (name, value) in properties {
             switch name {
@@ -62,8 +62,24 @@ extension SecretServiceDoor {
 
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
-        // No PropertiesChanged of Items: to tell all paths would cost what the collection is long,
-        // and that they are others alone has libsecret 0.20.5 read a list that is not there.
+        if what != "ItemChanged" { tellList(of: collection) }
+        if what == "ItemDeleted" { told.forget(item) }
+    }
+
+    /// Items of a collection that are told again with each that comes or goes: the list of a
+    /// long one would cost each store what the collection is long. That it is another alone
+    /// cannot be said: it has libsecret 0.20.5 read a list that is not there.
+    private static let mostListed = 128
+
+    /// Clients that keep the list of a collection (Seahorse) take it from this alone.
+    private func tellList(of collection: SecretCollection) {
+        guard !reach.isNarrowed else { return }
+        do throws(KeychainError) {
+            let all = try items.references(in: collection.name, atMost: Self.mostListed + 1)
+            guard all.count <= Self.mostListed else { return }
+            let paths = all.map { SecretItem.path(of: $0, in: collection.name) }
+            tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths))])
+        } catch { return }
     }
 
     // MARK: Items

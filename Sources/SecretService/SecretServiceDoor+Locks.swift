@@ -3,6 +3,7 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
 internal import PersonPrompt
+internal import SecretServiceReach
 
 /// What opens and locks: Unlock, Lock, prompts, and the signals that tell of it.
 ///
@@ -60,6 +61,8 @@ extension SecretServiceDoor {
                 return false
             }
             try person().lock()
+            // Before the answer, as clients know it of gnome-keyring; the follower hears it too.
+            lockChanged(toOpen: false)
             return true
         }
     }
@@ -107,5 +110,39 @@ extension SecretServiceDoor {
                 "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,
                 [.path(collection.path)])
         }
+        tellItems(toOpen: isOpen)
+    }
+
+    /// As gnome-keyring does it for each item: clients that have read some hear that those are
+    /// locked, or what they are now that they are open.
+    private func tellItems(toOpen isOpen: Bool) {
+        let paths = told.turn(toClosed: !isOpen)
+        var places: [ItemObject] = []
+        do throws(KeychainError) {
+            for path in paths {
+                if case .item(let place)? = try target(of: path), place.collection.name != SecretCollection.session {
+                    places.append(place)
+                }
+            }
+            var content: [PersistentReference: SecretItem] = [:]
+            // A policy keeps what items are called from somebody: a signal is everybody's.
+            if isOpen, try isEverybodys() {
+                let found = try items.items(places.map { ($0.reference, $0.collection.name) }, withValues: false)
+                content = Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
+            }
+            for place in places {
+                let properties = content[place.reference].map { Self.properties(of: $0) }
+                tellChange(
+                    of: SecretServiceNames.item, at: place.path, properties ?? [("Locked", .boolean(!isOpen))])
+                emit("ItemChanged", of: SecretServiceNames.collection, at: place.collection.path, [.path(place.path)])
+            }
+        } catch {
+            // Whoever reads them anew hears it.
+            return
+        }
+    }
+
+    private func isEverybodys() throws(KeychainError) -> Bool {
+        do throws(BusError) { return try currentPolicy() == .everybody } catch { return false }
     }
 }

@@ -44,11 +44,13 @@ extension SecretServiceDoor {
         return try session(at: secret.session, for: call).value(secret)
     }
 
-    /// Looks at the password also where everything is open, as gnome-keyring does. Where there
-    /// is no passcode there is nothing to open.
+    /// Looks at the password also where everything is open: whoever asks hears whether it is
+    /// the right one. (gnome-keyring 42 then answers without looking.) Where there is no
+    /// passcode there is nothing to open.
     private func unlock(with password: SharedSecret) throws(BusError) {
         guard try device().hasPasscode else { return }
         try translatingPassword { () throws(KeychainError) in try person().unlock(with: .passcode(password)) }
+        lockChanged(toOpen: true)
     }
 
     /// A collection has no password of its own: one that is asked for has to be the keychain's.

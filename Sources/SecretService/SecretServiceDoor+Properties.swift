@@ -62,7 +62,12 @@ extension SecretServiceDoor {
 
     private func all(of place: ItemObject) throws(BusError) -> [(String, BusValue)] {
         let item = try item(at: place, or: .noObject(place.path))
-        return [
+        told.note(place.path, isClosed: item.isClosed)
+        return Self.properties(of: item)
+    }
+
+    static func properties(of item: SecretItem) -> [(String, BusValue)] {
+        [
             ("Locked", .boolean(item.isClosed)),
             ("Attributes", .texts(item.isClosed ? [] : item.attributes.pairs.map { ($0.name, $0.value) })),
             ("Label", .string(item.label)), ("Created", .uint64(item.created)), ("Modified", .uint64(item.modified)),
@@ -73,7 +78,7 @@ extension SecretServiceDoor {
         _ name: String, of target: Target, _ interface: String, to value: BusValue
     ) throws(BusError) {
         switch target {
-        case .collection(let collection) where name == "Label":
+        case .collection(let collection) where name == "Label" && isMeant(interface, SecretServiceNames.collection):
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
             try refuseWhileLocked()
             try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
@@ -81,11 +86,11 @@ extension SecretServiceDoor {
             emit(
                 "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,
                 [.path(collection.path)])
-        case .item(let place) where name == "Label":
+        case .item(let place) where name == "Label" && isMeant(interface, SecretServiceNames.item):
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
             try change(place, to: SecretItems.Content(label: label))
             tellContent(of: SecretServiceNames.item, at: place.path, [("Label", value)])
-        case .item(let place) where name == "Attributes":
+        case .item(let place) where name == "Attributes" && isMeant(interface, SecretServiceNames.item):
             let attributes = try withSchema(try lookup(value))
             try refuseBeyondReach(attributes)
             try change(place, to: SecretItems.Content(attributes: attributes))

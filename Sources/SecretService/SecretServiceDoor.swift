@@ -34,7 +34,9 @@ package final class SecretServiceDoor: BusObjects {
     private var directConnections = 0
     /// What nobody is accepted from until somebody has gone.
     private var pausedListener: StreamListener?
+    /// Goes up with each session, and each use of one.
     private var sessionNumber: UInt64 = 0
+    var told = ToldItems()
     private var callers = BusCallers()
     private let policy: PolicyFile?
     /// Of the program whose call is answered now.
@@ -135,7 +137,7 @@ package final class SecretServiceDoor: BusObjects {
 
     private static let closing: Set = ["Lock", "LockService", "Close", "Dismiss"]
 
-    private func currentPolicy() throws(BusError) -> SecretServicePolicy {
+    func currentPolicy() throws(BusError) -> SecretServicePolicy {
         do throws(PolicyFile.Fault) { return try policy?.policy() ?? .everybody } catch {
             throw BusError(.accessDenied, "\(error); until that is mended nobody is given anything")
         }
@@ -349,24 +351,34 @@ package final class SecretServiceDoor: BusObjects {
         }
     }
 
-    /// As many as one connection may have, the oldest makes room: python's keyring opens
-    /// one for each item that it looks at, and closes none.
-    private static let mostSessions = 256
+    /// As many as one connection may have; the one that was longest not used makes room.
+    /// Python's secretstorage opens one for each item that it finds, keeps it, and closes none.
+    static let mostSessions = 4096
+    /// Of all connections together.
+    private static let mostOfAll = 32_768
 
     private func session(_ kind: TransferSession.Kind, of owner: String) -> ObjectPath {
         sessionNumber += 1
         let path = SecretServiceNames.sessions.appending("s\(sessionNumber)")
-        let theirs = sessions.values.filter { $0.owner == owner }
-        if theirs.count >= Self.mostSessions, let oldest = theirs.map(\.number).min() {
-            sessions[SecretServiceNames.sessions.appending("s\(oldest)")] = nil
-        }
-        sessions[path] = TransferSession(path: path, number: sessionNumber, owner: owner, kind: kind)
+        makeRoom(for: owner)
+        sessions[path] = TransferSession(path: path, owner: owner, kind: kind, lastUse: sessionNumber)
         return path
+    }
+
+    private func makeRoom(for owner: String) {
+        guard sessions.count >= Self.mostSessions else { return }
+        let theirs = sessions.values.filter { $0.owner == owner }
+        guard theirs.count >= Self.mostSessions || sessions.count >= Self.mostOfAll else { return }
+        let candidates = theirs.isEmpty ? Array(sessions.values) : theirs
+        if let unused = candidates.min(by: { $0.lastUse < $1.lastUse }) { sessions[unused.path] = nil }
     }
 
     /// Only the connection that opened it may use it.
     func session(at path: ObjectPath, for call: BusCall) throws(BusError) -> TransferSession {
-        guard let session = sessions[path], session.owner == call.sender else { throw .noSession }
+        guard var session = sessions[path], session.owner == call.sender else { throw .noSession }
+        sessionNumber += 1
+        session.lastUse = sessionNumber
+        sessions[path] = session
         return session
     }
 }

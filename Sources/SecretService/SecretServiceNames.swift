@@ -24,6 +24,7 @@ package enum SecretServiceNames {
     /// Folders of objects.
     static let branches: Set<ObjectPath> = [
         collections, aliases, sessions, .none, ObjectPath("/org") ?? .none, ObjectPath("/org/freedesktop") ?? .none,
+        ObjectPath("/org/freedesktop/portal") ?? .none,
     ]
 }
 

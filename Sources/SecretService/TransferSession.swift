@@ -11,11 +11,11 @@ struct TransferSession: Sendable {
     }
 
     let path: ObjectPath
-    /// Goes up with each.
-    let number: UInt64
     /// Whose it is: the name of a connection.
     let owner: String
     let kind: Kind
+    /// Higher than that of any that was used before.
+    var lastUse: UInt64
 
     /// A value as it came with CreateItem or SetSecret.
     func value(_ secret: TransferredSecret) throws(BusError) -> SharedSecret {

@@ -30,6 +30,29 @@ struct ClientFaultTests {
         FaultReport.print("fork in a client", counts)
     }
 
+    /// A secret would go to whoever has the other end, and the call would wait for ever.
+    @Test func aConnectionWhoseNumberIsAnothersIsNotUsed() throws {
+        let home = try FaultHome("client")
+        _ = try home.serving()
+        let outcome = try run("foreign", home)
+        #expect(outcome.status == 0 && outcome.text == "begun\nok\n", "\(outcome.text)")
+        var counts = FaultCounts()
+        counts.bursts = 1
+        counts.acknowledged = 1
+        FaultReport.print("a client that closed the keychain's socket", counts)
+    }
+
+    @Test func moreThreadsThanConnectionsAllGetTheirTurn() throws {
+        let home = try FaultHome("client")
+        _ = try home.serving()
+        let outcome = try run("threads", home)
+        #expect(outcome.status == 0 && outcome.text == "begun\nok\n", "\(outcome.text)")
+        var counts = FaultCounts()
+        counts.bursts = 1
+        counts.acknowledged = 300
+        FaultReport.print("three hundred threads of one client", counts)
+    }
+
     @Test func aClientWithoutDescriptorsSaysSoAndRecovers() throws {
         let home = try FaultHome("client")
         _ = try home.serving()

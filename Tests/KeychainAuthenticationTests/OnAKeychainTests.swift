@@ -127,6 +127,32 @@ import Testing
         }
     }
 
+    /// As for every other constraint: whoever only looks whether an item is there counts
+    /// -25308 as "yes".
+    @Test func withoutAnApplicationPasswordAndWithoutAskingAnItemNeedsInteraction() throws {
+        let keychain = try keychain()
+        keychain.withScope {
+            let right = LAContext()
+            #expect(right.setCredential(Data("open sesame".utf8), type: .applicationPassword))
+            #expect(Self.add("a", .applicationPassword, in: right) == errSecSuccess)
+            let forbidden = Self.item("a")
+            forbidden[kSecUseAuthenticationUI] = kSecUseAuthenticationUIFail
+            forbidden[kSecReturnData] = true
+            #expect(SecItemCopyMatching(forbidden, nil) == errSecInteractionNotAllowed)
+            forbidden[kSecReturnData] = nil
+            #expect(SecItemUpdate(forbidden, [kSecAttrLabel: "l"] as NSDictionary) == errSecInteractionNotAllowed)
+            let silent = LAContext()
+            silent.interactionNotAllowed = true
+            #expect(Self.read("a", in: silent).0 == errSecInteractionNotAllowed)
+            // A wrong one is an answer, whoever may be asked.
+            #expect(silent.setCredential(Data("open barley".utf8), type: .applicationPassword))
+            #expect(Self.read("a", in: silent).0 == errSecAuthFailed)
+            #expect(silent.setCredential(nil, type: .applicationPassword))
+            #expect(Self.read("a", in: silent).0 == errSecInteractionNotAllowed)
+            #expect(Self.read("a").0 == errSecAuthFailed)
+        }
+    }
+
     @Test func anApplicationPasswordBesideAPersonNeedsBoth() throws {
         let keychain = try keychain()
         keychain.withScope {

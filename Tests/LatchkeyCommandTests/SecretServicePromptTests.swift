@@ -288,6 +288,67 @@ struct SecretServicePromptTests {
         #expect(try scene.isLocked)
     }
 
+    /// Clients that keep what they read of items (Seahorse) hear of a lock, and what an item is
+    /// that they met while it was closed.
+    @Test func whoHasReadAnItemHearsWhatBecomesOfIt() throws {
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let read = try scene.python(
+            SecretServiceScene.objects + """
+                [item] = service.SearchItems({'service': 'mail'})[1]
+                read = at(item, 'org.freedesktop.DBus.Properties').GetAll(S + 'Item')
+                assert read['Locked'] and not read['Attributes'] and not read['Label'], read
+                print(item)
+                """)
+        let item = read.text.trimmingCharacters(in: .newlines)
+        #expect(read.status == 0, "\(read.errors)")
+        try scene.unlock(Self.passcode)
+        #expect(monitor.hears("path=\(item); interface=org.freedesktop.DBus.Properties; member=PropertiesChanged"))
+        #expect(monitor.hears("string \"L\"") && monitor.hears("string \"mail\"") && monitor.hears("member=ItemChanged"))
+        try scene.lock()
+        #expect(
+            monitor.hears(
+                "path=\(item); interface=org.freedesktop.DBus.Properties; member=PropertiesChanged", times: 2))
+    }
+
+    /// And the list of a collection that is not long.
+    @Test func whoKeepsTheListOfACollectionHearsOfAnotherItem() throws {
+        try scene.unlock(Self.passcode)
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                mine = session()
+                login = at(LOGIN, S + 'Collection')
+                attributes = dbus.Dictionary({'a': 'b'}, signature='ss')
+                made, _ = login.CreateItem(props(S + 'Item.Label', 'L', S + 'Item.Attributes', attributes), secret(mine, b'v'), False)
+                # Replaced without a label it keeps the one that it has.
+                again, _ = login.CreateItem(props(S + 'Item.Attributes', attributes), secret(mine, b'w'), True)
+                assert again == made
+                assert at(made, 'org.freedesktop.DBus.Properties').Get(S + 'Item', 'Label') == 'L'
+                refused('org.freedesktop.DBus.Error.PropertyReadOnly',
+                        at(LOGIN, 'org.freedesktop.DBus.Properties').Set, S + 'Item', 'Label', dbus.String('x', variant_level=1))
+                print(made)
+                """)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(monitor.hears("\"Items\""))
+        #expect(monitor.hears("object path \"\(outcome.text.trimmingCharacters(in: .newlines))\""))
+    }
+
+    /// Python's secretstorage keeps a session for each item that it found.
+    @Test func aProgramThatHoldsManySessionsKeepsThem() throws {
+        try scene.unlock(Self.passcode)
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                [item] = service.SearchItems({'service': 'mail'})[0]
+                held = [session() for _ in range(600)]
+                for _ in range(2):
+                    for one in held: assert bytes(at(item, S + 'Item').GetSecret(one)[2]) == b'the value'
+                print('done')
+                """)
+        #expect(outcome.text == "done\n", "\(outcome.errors)")
+    }
+
     @Test func whereThereIsNoPasscodeNothingIsLocked() throws {
         try scene.unlock(Self.passcode)
         #expect(try programs.latchkey("passcode", "remove", "--yes", input: Data(Self.passcode.utf8)).status == 0)

@@ -588,15 +588,15 @@ def departures(honest, random):
 def sessions(honest):
     opening = message("OpenSession", "sv", ["plain", ("s", "")])
     with Client() as client:
-        for number in range(1, 301):
+        for number in range(1, 4141):
             client.send(opening)
             assert client.until(7)[0] is None
-        # The oldest made room.
-        assert len(honest.sessions() - honest.paths) == 256
+        # Those that were longest not used made room.
+        assert len(honest.sessions() - honest.paths) == 4096
         with Client() as other:
             other.send(opening)
             assert other.until(7)[0] is None
-            assert len(honest.sessions() - honest.paths) == 257
+            assert len(honest.sessions() - honest.paths) == 4097
     honest.is_served()
     clients = [Client() for _ in range(40)]
     for client in clients:

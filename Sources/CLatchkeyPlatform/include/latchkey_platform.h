@@ -37,6 +37,13 @@ int lk_listen(int32_t fd, int32_t backlog);
 int lk_pass_credentials(int32_t fd);
 // Bytes that the other end has not received yet, as the kernel counts them.
 int lk_unread(int32_t fd);
+// Looks again and again, without giving the processor up, for as long at the most: 1 where
+// there is something to receive, or an end or error to be told of.
+int lk_is_readable_soon(int32_t fd, int64_t nanoseconds);
+// Which file an open descriptor stands for.
+int lk_file_identity(int32_t fd, uint64_t *device, uint64_t *file);
+// How many processors this thread may run on.
+int lk_processor_count(void);
 // Sets the room for them and says what it was.
 int lk_set_send_room(int32_t fd, int32_t bytes);
 int64_t lk_send(int32_t fd, const void *a, size_t alen, const void *b, size_t blen, const void *c, size_t clen,
@@ -71,6 +78,8 @@ int lk_ofd_lock(int32_t fd, int32_t exclusive, int32_t wait);   // 0, or -EAGAIN
 // Waits for the lock in a thread of its own and makes the eventfd readable then.
 int lk_ofd_lock_in_thread(int32_t fd, int32_t event);
 int lk_ofd_unlock(int32_t fd);
+// 1 where another open file has a lock on it, 0 where none has, or -errno.
+int lk_ofd_is_locked(int32_t fd);
 int lk_open(const char *path, int32_t flags, uint32_t mode);
 int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode);
 int64_t lk_filesystem_magic(int32_t fd);

@@ -69,16 +69,14 @@ extension KeybagError {
         case .mismatch: .init(.notAvailable, reason: .storeMismatch)
         case .inUse: .init(.notAvailable, reason: .storeInUse)
         case .directory(let refusal):
-            .init(.notAvailable, reason: .keybagUnreadable, underlying: refusal.description)
+            .init(.notAvailable, reason: .folderUnusable(why: refusal.description))
+        case .system(let error) where error.isPermissionDenied:
+            // A file that we may not read is no fault of the disk, and nothing is damaged.
+            .init(.notAvailable, reason: .folderUnusable(why: "the enclave's files: \(error)"))
         case .system(let error):
-            .init(.notAvailable, reason: Self.reason(of: error), underlying: error.description)
+            .init(
+                .notAvailable, reason: error.isDiskFull ? .diskFull : .inputOutput, underlying: error.description)
         }
-    }
-
-    /// A file that we may not read is no fault of the disk.
-    private static func reason(of error: SystemCallError) -> Reason {
-        if error.isDiskFull { return .diskFull }
-        return error.isPermissionDenied ? .keybagUnreadable : .inputOutput
     }
 
     /// Whether what is missing is something that opens the root key.

@@ -50,17 +50,18 @@ package struct EnclaveProcess {
             try Self.harden(features)
             let hands = try hands()
             let directory = try EnclaveDirectory(inData: dataDirectory)
-            let socket = try EnclaveSocket(inRun: runDirectory)
+            let spare = dataDirectory + "/run"
+            let socket = try EnclaveSocket(inRun: runDirectory, spare: spare == runDirectory ? nil : spare)
             let process = ProcessEnvironment.processID
             try directory.announce(EnclaveRendezvous(processID: process, runDirectory: runDirectory))
             let keeper = EnclaveKeeper(
                 directory, clock: clock, cost: cost, hardware: hands.hardware,
                 reader: ReaderView(isThere: hands.bus != nil))
             let server = try server(socket, keeper, hands)
-            keeper.confined = Confinement.ofEnclave([directory.reach, socket.reach]).enter(features)
+            keeper.confined = Confinement.ofEnclave([directory.reach] + socket.reach).enter(features)
             ready?.say(.listening(process: process))
             _ = try server.serve()
-            try socket.remove()
+            try server.socket.remove()
         } catch {
             ready?.say(.failed(error.asKeychainError))
             throw error.asKeychainError

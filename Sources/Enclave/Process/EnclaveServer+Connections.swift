@@ -27,11 +27,12 @@ final class EnclaveServerConnection {
 
 extension EnclaveServer {
     /// Everybody who waits to be let in.
-    func acceptAll() {
+    func acceptAll(at door: EnclaveDoor?) {
+        guard let door else { return }
         while true {
             let accepted: PacketSocket?
             do throws(SystemCallError) {
-                accepted = try socket.listener.accept()
+                accepted = try door.listener.accept()
             } catch {
                 if error.isBrokenConnection || error.isAbortedConnection { continue }
                 return pauseListening()
@@ -148,6 +149,7 @@ extension EnclaveServer {
         try connection.channel.send(
             answer.encodedHeader, answer.tail, until: Deadline(after: .zero, on: clock))
         if before != keeper.stateNumber { tellOfState() }
+        if answer.describes { moveWhereGone() }
         return answer.next
     }
 
@@ -163,15 +165,43 @@ extension EnclaveServer {
 
     /// The system has no descriptor for another connection: look again in a second.
     func pauseListening() {
-        epoll.remove(socket.listener.descriptor)
-        epoll.remove(socket.personListener.descriptor)
+        for door in [firstDoor, spareDoor].compactMap({ $0 }) {
+            epoll.remove(door.listener.descriptor)
+            epoll.remove(door.personListener.descriptor)
+        }
         pausedUntil = clock.monotonic + .seconds(1)
     }
 
     func resumeListening() throws(SystemCallError) {
         guard let due = pausedUntil, clock.monotonic >= due else { return }
         pausedUntil = nil
-        try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
-        try epoll.add(socket.personListener.descriptor, as: Watched.personListener, oneShot: false)
+        try watchDoors()
+    }
+
+    // MARK: Doors
+
+    func watchDoors() throws(SystemCallError) {
+        if let firstDoor {
+            try epoll.add(firstDoor.listener.descriptor, as: Watched.listener, oneShot: false)
+            try epoll.add(firstDoor.personListener.descriptor, as: Watched.personListener, oneShot: false)
+        }
+        if let spareDoor {
+            try epoll.add(spareDoor.listener.descriptor, as: Watched.spareListener, oneShot: false)
+            try epoll.add(spareDoor.personListener.descriptor, as: Watched.sparePersonListener, oneShot: false)
+        }
+    }
+
+    /// Where nobody finds us any more we are found in the second place, if there is one: the
+    /// lock file says so from then on.
+    func moveWhereGone() {
+        guard !socket.isThere, let gone = firstDoor, socket.spare?.isThere == true else { return }
+        do throws(KeybagError) {
+            guard let door = socket.spare else { return }
+            try keeper.announce(inRun: door.path)
+        } catch { return }
+        guard socket.moveToSpare() != nil else { return }
+        epoll.remove(gone.listener.descriptor)
+        epoll.remove(gone.personListener.descriptor)
+        firstDoor = nil
     }
 }

@@ -31,9 +31,10 @@ extension EnclaveServer {
     // MARK: Coming and going
 
     /// One a turn: who has come is heard before many more come.
-    func acceptPerson() {
+    func acceptPerson(at door: EnclaveDoor?) {
+        guard let door else { return }
         do throws(SystemCallError) {
-            guard let accepted = try socket.personListener.accept() else { return }
+            guard let accepted = try door.personListener.accept() else { return }
             try welcome(accepted)
         } catch {
             // Gone already, or no descriptor for it: asked again at once it would be

@@ -58,6 +58,7 @@ extension EnclaveServer {
     var endingWithoutConnections: Ending? {
         guard connections.isEmpty else { return nil }
         if clock.monotonic >= idleSince + limits.idle, !isWantedWithoutDaemon { return .idle }
+        moveWhereGone()
         return socket.isThere ? nil : .socketGone
     }
 }

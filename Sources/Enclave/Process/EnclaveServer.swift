@@ -55,7 +55,10 @@ package final class EnclaveServer {
         case stopped
     }
 
-    let socket: EnclaveSocket
+    var socket: EnclaveSocket
+    /// As they were at the start; nil: it has gone, or there was none.
+    var firstDoor: EnclaveDoor?
+    let spareDoor: EnclaveDoor?
     let keeper: EnclaveKeeper
     let clock: any KeychainClock
     let limits: Limits
@@ -112,6 +115,8 @@ package final class EnclaveServer {
         static let bus: UInt64 = 5
         static let disk: UInt64 = 6
         static let spawner: UInt64 = 7
+        static let spareListener: UInt64 = 8
+        static let sparePersonListener: UInt64 = 9
         static let firstConnection: UInt64 = 16
     }
 
@@ -133,6 +138,8 @@ package final class EnclaveServer {
         self.spawnerEnd = spawnerEnd
         began = clock.monotonic
         self.socket = socket
+        firstDoor = socket.door
+        spareDoor = socket.spare
         self.keeper = keeper
         self.clock = clock
         self.limits = limits
@@ -143,13 +150,12 @@ package final class EnclaveServer {
         self.bus = try BusDesk(bus, clock: clock)
         admission = Admission(userID: userID, limit: limits.connections)
         idleSince = clock.monotonic
-        try epoll.add(socket.listener.descriptor, as: Watched.listener, oneShot: false)
         try epoll.add(stop.descriptor, as: Watched.stop, oneShot: false)
-        try epoll.add(socket.personListener.descriptor, as: Watched.personListener, oneShot: false)
         try epoll.add(desk.signal.descriptor, as: Watched.desk, oneShot: false)
         try epoll.add(self.bus.signal.descriptor, as: Watched.bus, oneShot: false)
         if let spawnerEnd { try epoll.add(spawnerEnd, as: Watched.spawner, oneShot: false) }
         try watchClock()
+        try watchDoors()
     }
 
     /// Serves until nobody needs it any more; nothing is being written when this returns.
@@ -171,10 +177,12 @@ package final class EnclaveServer {
             // It may have slept in between: what comes now is too late to be a use.
             lockWhereUnused()
             switch number {
-            case Watched.listener: acceptAll()
+            case Watched.listener: acceptAll(at: firstDoor)
+            case Watched.spareListener: acceptAll(at: spareDoor)
             case Watched.clock: try watchClock()
             case Watched.stop: return .stopped
-            case Watched.personListener: acceptPerson()
+            case Watched.personListener: acceptPerson(at: firstDoor)
+            case Watched.sparePersonListener: acceptPerson(at: spareDoor)
             case Watched.desk: finishAtDesk()
             case Watched.bus: hearBus()
             case Watched.disk: finishConfirming()

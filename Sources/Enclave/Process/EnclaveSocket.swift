@@ -1,47 +1,38 @@
 internal import KeychainPlatform
 internal import KeychainProtocol
 
-/// `enclave.sock` in the run folder, listened on by the one process that holds
-/// `enclave.lock` beside it: a socket that is there without that lock is dead.
+/// Where an enclave is found: in the run folder, and behind that in a second place of its
+/// data folder. A run folder goes with the login session (/run/user/UID at the last logout);
+/// whoever is confined cannot listen anew, so both are there from the start, and a
+/// person can lock the keychain whatever becomes of the first.
 struct EnclaveSocket {
-    let listener: PacketSocket
-    /// `person.sock`: where a person is heard, whom the daemon has no part in.
-    let personListener: PacketSocket
-    private let folder: PrivateDirectory
-    private let lock: FileLock
+    private(set) var door: EnclaveDoor
+    private(set) var spare: EnclaveDoor?
 
-    init(inRun path: String) throws(KeybagError) {
-        do throws(DirectoryRefusal) {
-            folder = try PrivateDirectory(path, creating: true)
-        } catch {
-            throw .directory(error)
-        }
-        lock = try FileLock.take(EnclaveProtocol.socketLockName, in: folder)
-        do throws(SystemCallError) {
-            // What a start that was cut short left behind; the socket itself is replaced.
-            try folder.remove("\(EnclaveProtocol.socketName).new")
-            listener = try PacketSocket.listen(at: EnclaveProtocol.socketName, in: folder.descriptor)
-            try listener.setNonBlocking(true)
-            try folder.remove("\(PersonProtocol.socketName).new")
-            personListener = try PacketSocket.listen(at: PersonProtocol.socketName, in: folder.descriptor)
-            try personListener.setNonBlocking(true)
-        } catch {
-            throw .system(error)
+    /// - Parameter spare: absolute path of the second place; nil: there is none.
+    init(inRun path: String, spare: String? = nil) throws(KeybagError) {
+        door = try EnclaveDoor(in: path)
+        // A file system that has no sockets, say: then there is the first alone.
+        do throws(KeybagError) { self.spare = try spare.map { path throws(KeybagError) in try EnclaveDoor(in: path) } } catch {
+            self.spare = nil
         }
     }
 
-    /// What is left of the run folder: to give the sockets up.
-    var reach: Confinement.Folder { Confinement.Folder(folder, for: .removal) }
+    var doors: [EnclaveDoor] { [door] + (spare.map { [$0] } ?? []) }
+    var reach: [Confinement.Folder] { doors.map(\.reach) }
 
     /// Whether somebody could still find us.
-    var isThere: Bool { folder.holdsSocket(EnclaveProtocol.socketName) }
+    var isThere: Bool { door.isThere }
 
-    func remove() throws(KeybagError) {
-        do throws(SystemCallError) {
-            try folder.remove(EnclaveProtocol.socketName)
-            try folder.remove(PersonProtocol.socketName)
-        } catch { throw .system(error) }
+    /// The second place becomes the first; nil where there is none, or it has gone too.
+    mutating func moveToSpare() -> EnclaveDoor? {
+        guard let next = spare, next.isThere else { return nil }
+        spare = nil
+        door = next
+        return next
     }
+
+    func remove() throws(KeybagError) { for door in doors { try door.remove() } }
 }
 
 extension FileLock {

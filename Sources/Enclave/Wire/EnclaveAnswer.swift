@@ -53,6 +53,12 @@ struct EnclaveAnswer: ~Copyable {
         }
     }
 
+    /// Whether it says how the enclave is, as the daemon asks where something about its own
+    /// place has changed.
+    var describes: Bool {
+        if case .message(let reply) = header { reply.hasDescription_p } else { false }
+    }
+
     /// The header as it is sent.
     var encodedHeader: [UInt8] {
         switch header {

@@ -59,6 +59,11 @@ final class EnclaveKeeper {
         } catch { throw opener.refusal(by: error) }
     }
 
+    /// Says in the lock file where this enclave listens.
+    func announce(inRun path: String) throws(KeybagError) {
+        try directory.announce(EnclaveRendezvous(processID: ProcessEnvironment.processID, runDirectory: path))
+    }
+
     private var store: StoreID? {
         switch state {
         case .closed: nil

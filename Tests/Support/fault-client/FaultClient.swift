@@ -3,6 +3,7 @@ import KeychainClient
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
+import Synchronization
 
 /// A client process for FaultTests: one thread, so that it may fork.
 ///
@@ -22,6 +23,10 @@ import KeychainProtocol
 ///
 ///     fault-client stopped DATA RUN      on a line of input: three calls that need a key,
 ///                                        with the reason and the milliseconds of each
+///
+///     fault-client foreign DATA RUN      its connection's number is another socket's by now
+///
+///     fault-client threads DATA RUN      three hundred threads, with two calls each
 ///
 /// The daemon has to run. Says "ok", or what was wrong.
 ///
@@ -59,6 +64,8 @@ struct FaultClient {
             case "agree": try program.useWithPerson()
             case "abandon": try program.abandon()
             case "deputy": try program.readInPersonsName()
+            case "foreign": try program.callBesideForeignSocket()
+            case "threads": try program.callFromManyThreads()
             default: exit(2)
             }
             print("ok")
@@ -111,6 +118,56 @@ struct FaultClient {
         _ = unsafe sigwait(&signals, &signal)
         session.end()
         while true { pause() }
+    }
+
+    private func add(_ account: String) throws(KeychainError) {
+        let item = QueryDictionary(Self.selection(account) + [("v_Data", .secret)])
+        _ = try client.perform(
+            KeychainRequest(.add, query: item, value: SharedSecret(SecretBytes(copying: Array("CANARY".utf8)))))
+    }
+
+    /// As a program does that closes all it has when it becomes a service, and goes on.
+    private func callBesideForeignSocket() throws(KeychainError) {
+        func wrong(_ what: String) -> KeychainError { KeychainError(.internal, reason: .internalFault(what: what)) }
+        for number in Int32(3)..<64 { close(number) }
+        var pairs: [(Int32, Int32)] = []
+        while pairs.count < 16 {
+            var pair: (Int32, Int32) = (-1, -1)
+            let made = unsafe withUnsafeMutableBytes(of: &pair) { raw in
+                unsafe socketpair(
+                    AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, raw.baseAddress!.assumingMemoryBound(to: Int32.self))
+            }
+            guard made == 0 else { throw wrong("no socket") }
+            pairs.append(pair)
+        }
+        try add("beside a foreign socket")
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        for number in pairs.flatMap({ [$0.0, $0.1] }) {
+            guard unsafe recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT)) < 0, errno == EAGAIN else {
+                throw wrong("something was written into the program's own socket, or it was closed")
+            }
+        }
+        guard try client.perform(Self.everything).rows.count == 1 else { throw wrong("it is not stored") }
+    }
+
+    private func callFromManyThreads() throws(KeychainError) {
+        let group = DispatchGroup()
+        let failures = Mutex<[String]>([])
+        for number in 0..<300 {
+            group.enter()
+            Thread.detachNewThread {
+                do throws(KeychainError) {
+                    try add("thread \(number)")
+                    _ = try client.perform(KeychainRequest(.status))
+                } catch { failures.withLock { $0.append("\(error)") } }
+                group.leave()
+            }
+        }
+        group.wait()
+        let all = failures.withLock { $0 }
+        guard all.isEmpty, try client.perform(Self.everything).rows.count == 300 else {
+            throw KeychainError(.internal, reason: .internalFault(what: "\(all.count) failed, \(all.first ?? "")"))
+        }
     }
 
     private func readInPersonsName() throws(KeychainError) {

@@ -1,0 +1,61 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// A folder that cannot be used is said to be that: nothing is damaged, and nobody is told to
+/// restore a backup.
+@Suite struct RefusedFolderTests {
+    let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms(runtime: true) }
+
+    private var data: String { programs.home + "/data/latchkey" }
+
+    private func expectRefusal(_ outcome: BuiltPrograms.Outcome, naming path: String) {
+        #expect(outcome.status == 69, "\(outcome.errors)")
+        #expect(outcome.errors.contains(path) && outcome.errors.contains("Nothing is damaged"), "\(outcome.errors)")
+        #expect(!outcome.errors.contains("backup"), "\(outcome.errors)")
+    }
+
+    private func endAll() throws {
+        for process in programs.processes("latchkeyd") + programs.processes("latchkey-enclave") {
+            kill(process, SIGKILL)
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            try #require(try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready)
+        }
+    }
+
+    @Test func aFolderOfTheEnclaveThatIsOpenToOthers() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        let enclave = data + "/enclave"
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: enclave)
+        expectRefusal(try programs.latchkey("get", "a"), naming: "chmod 700 \(enclave)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: enclave)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    @Test func aPlaceWhereNoFolderCanBeMade() throws {
+        let nowhere = "/proc/latchkey-test"
+        expectRefusal(try programs.latchkey("--data-dir", nowhere, "set", "a", input: Data("1".utf8)), naming: nowhere)
+    }
+
+    /// A pipe in a file's place would be waited for for ever.
+    @Test func aPipeInTheLockFilesPlaceIsAnError() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        let file = data + "/latchkeyd.lock"
+        try FileManager.default.removeItem(atPath: file)
+        #expect(try programs.shell("mkfifo -m 600 \(file)").status == 0)
+        #expect(try programs.shell("timeout 30 \(BuiltPrograms.latchkey) get a").status == 69)
+        try FileManager.default.removeItem(atPath: file)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    @Test func aPathWithALineEndIsRefused() throws {
+        let outcome = try programs.latchkey(
+            "--data-dir", programs.home + "/a\nb", "set", "a", input: Data("1".utf8))
+        #expect(outcome.status == 69 && outcome.errors.contains("line end"), "\(outcome.errors)")
+        #expect(programs.processes("latchkey-enclave").isEmpty)
+    }
+}
