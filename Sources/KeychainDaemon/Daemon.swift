@@ -428,7 +428,9 @@ package final class Daemon: Sendable {
     private func nextDeadline(_ now: Duration, _ report: Deadline?) -> Deadline {
         let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : now
         let next = isDeaf.load(ordering: .acquiring) ? now : idleSince + configuration.limits.idleLife
-        let ordinary = Deadline(at: max(next, now + .seconds(1)), on: configuration.clock)
+        let isTold = doorway.withLock { $0.watch.isTelling }
+        let look = isTold ? max(next, now + .seconds(1)) : now + .seconds(1)
+        let ordinary = Deadline(at: look, on: configuration.clock)
         return [table.overdue().next, report].compactMap { $0 }
             .reduce(ordinary) { $1.moment < $0.moment ? $1 : $0 }
     }

@@ -34,6 +34,8 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     /// A socket of another type listens there (connect(2)).
     package var isOtherSocketType: Bool { errno == EPROTOTYPE }
     package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
+    /// The kernel, or a filter, does not have the call.
+    package var isMissingCall: Bool { errno == ENOSYS }
     package var isPermissionDenied: Bool { errno == EACCES || errno == EPERM }
     package var isAlreadyThere: Bool { errno == EEXIST }
     package var isDiskFull: Bool { errno == ENOSPC || errno == EDQUOT || errno == EFBIG }

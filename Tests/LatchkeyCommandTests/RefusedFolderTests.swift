@@ -35,6 +35,32 @@ import Testing
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 
+    /// What failed to open the keys does not stand in the way of whoever mends them.
+    @Test func keysThatComeBackAreOpenedAtOnce() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        for file in ["keybag.0", "keybag.1"] {
+            try FileManager.default.moveItem(atPath: "\(data)/enclave/\(file)", toPath: "\(programs.home)/\(file)")
+        }
+        #expect(try programs.latchkey("get", "a").status == 5)
+        #expect(BuiltPrograms.eventually { programs.processes("latchkey-enclave").isEmpty })
+        for file in ["keybag.0", "keybag.1"] {
+            try FileManager.default.moveItem(atPath: "\(programs.home)/\(file)", toPath: "\(data)/enclave/\(file)")
+        }
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    /// Editors and containers use the instances of inotify up that a user has.
+    @Test func withoutInotifyTheDaemonServesAndIsFoundAgain() throws {
+        try programs.startDaemon(without: "inotify_init1")
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        let daemon = try programs.daemonProcess()
+        try FileManager.default.removeItem(atPath: data + "/run/keychain.sock")
+        #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: data + "/run/keychain.sock") })
+        #expect(try programs.latchkey("get", "a").text == "1")
+        #expect(try programs.daemonProcess() == daemon)
+    }
+
     @Test func aPlaceWhereNoFolderCanBeMade() throws {
         let nowhere = "/proc/latchkey-test"
         expectRefusal(try programs.latchkey("--data-dir", nowhere, "set", "a", input: Data("1".utf8)), naming: nowhere)

@@ -56,8 +56,16 @@ final class EnclaveKeeper {
                     try directory.open(
                         for: opener, at: moment, cost: cost, hardware: hardware, biometry: reader))
             }
-        } catch { throw opener.refusal(by: error) }
+            isUnreadable = false
+        } catch {
+            isUnreadable = error.isOfFiles
+            throw opener.refusal(by: error)
+        }
     }
+
+    /// Whether the last attempt to open the keybag failed by its files: who mends them needs
+    /// the folder, which this process would keep.
+    private(set) var isUnreadable = false
 
     /// Says in the lock file where this enclave listens.
     func announce(inRun path: String) throws(KeybagError) {

@@ -76,11 +76,14 @@ final class BuiltPrograms: Sendable {
     }
 
     /// A daemon for which, and for whose enclave, the kernel has no memfd_secret(2).
-    func startDaemonWithoutHiddenMemory() throws {
+    func startDaemonWithoutHiddenMemory() throws { try startDaemon(without: "memfd_secret") }
+
+    /// A daemon for which, and for whose enclave, the kernel has no such call.
+    func startDaemon(without call: String) throws {
         let data = home + "/data/latchkey"
         let daemon = start(
             "\(Self.folder)/confinement-probe",
-            ["without", "memfd_secret", "\(Self.folder)/latchkeyd", "--data-dir", data, "--run-dir", data + "/run"])
+            ["without", call, "\(Self.folder)/latchkeyd", "--data-dir", data, "--run-dir", data + "/run"])
         try daemon.run()
         guard Self.eventually({ FileManager.default.fileExists(atPath: data + "/run/keychain.sock") }) else {
             throw CocoaError(.fileNoSuchFile)

@@ -252,7 +252,8 @@ int probe_has_filters(void) {
 
 int probe_refuse(const char *name) {
     static const struct { const char *name; int number; } calls[] = {
-        {"memfd_secret", 447}, {"landlock_create_ruleset", 444}, {"seccomp", SYS_seccomp}};
+        {"memfd_secret", 447}, {"landlock_create_ruleset", 444}, {"seccomp", SYS_seccomp},
+        {"inotify_init1", SYS_inotify_init1}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i].name, name) != 0) continue;
         struct sock_filter steps[] = {
