@@ -108,6 +108,9 @@ public struct SecretVault: Sendable, Hashable {
         case open
         /// The class is locked: later, after the device is unlocked.
         case locked
+        /// The vault is of ``ProtectionClass/whenPasscodeSetThisDeviceOnly``, and no
+        /// passcode is set: unlocking does not help, `latchkey passcode set` does.
+        case passcodeMissing
         /// This program is not in the vault's group.
         case groupDenied
         /// No keychain answers.
@@ -125,7 +128,9 @@ public struct SecretVault: Sendable, Hashable {
                 guard groups.contains(where: { AccessGroup($0) == group || $0 == "*" }) else { return .groupDenied }
             }
             let status = try transport.perform(KeychainRequest(.status)).status
-            return status?.openClasses.contains(accessible) == true ? .open : .locked
+            if status?.openClasses.contains(accessible) == true { return .open }
+            let needsPasscode = accessible == .whenPasscodeSetThisDeviceOnly && status?.hasPasscode == false
+            return needsPasscode ? .passcodeMissing : .locked
         } catch {
             return .unreachable(error)
         }

@@ -115,8 +115,14 @@ import KeychainProtocol
             #expect(vault.access() == .open)
             #expect(
                 SecretVault("v", accessible: .always, sharedIn: AccessGroup("somebody.else")).access() == .groupDenied)
-            // No passcode is set, so nothing of that class can be read.
-            #expect(SecretVault("v", accessible: .whenPasscodeSetThisDeviceOnly).access() == .locked)
+            // No passcode is set, so nothing of that class can be read, and no unlock helps.
+            let bound = SecretVault("v", accessible: .whenPasscodeSetThisDeviceOnly)
+            #expect(bound.access() == .passcodeMissing)
+            try keychain.setPasscode()
+            #expect(bound.access() == .open)
+            try keychain.lock()
+            #expect(bound.access() == .locked && vault.access() == .locked)
+            try keychain.unlock()
             #expect(try SecretStore().items(.passwords()).isEmpty)
             keychain.close()
             guard case .unreachable(let error) = vault.access() else {
