@@ -43,6 +43,19 @@ import Testing
         #expect(keychain.calls.map(\.status).contains(errSecDiskFull) && keychain.unexpectedCalls.isEmpty)
     }
 
+    @Test func itsErrorsSayWhatFailed() throws {
+        let keychain = try TestKeychain()
+        do {
+            try keychain.lock()
+            Issue.record("a device without a passcode is locked")
+        } catch {
+            let general: any Error = error
+            #expect(general.localizedDescription == error.description)
+            #expect((general as NSError).domain == NSOSStatusErrorDomain)
+            #expect((general as NSError).code == Int(errSecAuthFailed))
+        }
+    }
+
     @Test func whatIsNotExpectedIsRefusedAndNoted() throws {
         let keychain = try TestKeychain()
         keychain.withScope {
