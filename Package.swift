@@ -353,6 +353,7 @@ let package = Package(
                 "KeychainAuthentication", "KeychainServices", "KeychainTesting", "KeychainClient", "KeychainModel",
                 "KeychainProtocol", "KeychainPlatform",
             ]),
+        tests("KeychainServicesTests", ["KeychainServices", "KeychainTesting"]),
         tests("KeychainTestingTests", ["KeychainTesting", "KeychainServices", "KeychainPlatform"]),
         // The corpus is read where it lies, not copied into a bundle.
         .testTarget(

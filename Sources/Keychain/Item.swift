@@ -49,6 +49,22 @@ public struct ItemAttributes: Sendable, Hashable {
         self.generic = generic
     }
 
+    /// Whether all of them are the same, byte by byte ("é" and "e" with an accent are
+    /// two, as in the keychain).
+    public static func == (a: ItemAttributes, b: ItemAttributes) -> Bool {
+        a.label.hasSameBytes(as: b.label) && a.kind.hasSameBytes(as: b.kind)
+            && a.comment.hasSameBytes(as: b.comment) && a.generic == b.generic
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        for text in [label, kind, comment] {
+            hasher.combine(text != nil)
+            text?.hashBytes(into: &hasher)
+        }
+        hasher.combine(generic)
+    }
+
     var query: [(String, RawValue)] {
         var out: [(String, RawValue)] = []
         if let label { out.append(("labl", .string(label))) }
@@ -91,15 +107,7 @@ extension ItemAddress {
         case .genericPassword:
             self.init(
                 .generic(Generic(service: ItemText(attributes["svce"]), account: ItemText(attributes["acct"]))))
-        case .internetPassword:
-            self.init(
-                .internet(
-                    Internet(
-                        server: ItemText(attributes["srvr"]), account: ItemText(attributes["acct"]),
-                        port: UInt16(clamping: attributes["port"]?.integer ?? 0),
-                        protocol: attributes["ptcl"]?.string.map { InternetProtocol(rawValue: $0) },
-                        path: ItemText(attributes["path"]), securityDomain: ItemText(attributes["sdmn"]),
-                        authenticationType: ItemText(attributes["atyp"]))))
+        case .internetPassword: self.init(.internet(Internet(attributes)))
         default:
             throw KeychainError(.internalComponent, reason: .internalFault(what: "an item that is no password"))
         }
@@ -113,11 +121,26 @@ extension ItemAddress {
         case .internet(let address):
             [
                 ("class", .string("inet")), ("srvr", address.server.raw), ("acct", address.account.raw),
-                ("port", .integer(Int64(address.port))),
-                ("ptcl", address.protocol.map { .string($0.rawValue) } ?? .integer(0)), ("path", address.path.raw),
-                ("sdmn", address.securityDomain.raw), ("atyp", address.authenticationType.raw),
+                ("port", address.storedPort?.raw ?? .integer(Int64(address.port))),
+                ("ptcl", address.storedProtocol?.raw ?? address.protocol.map { .string($0.rawValue) } ?? .integer(0)),
+                ("path", address.path.raw), ("sdmn", address.securityDomain.raw),
+                ("atyp", address.authenticationType.raw),
             ]
         }
+    }
+}
+
+extension ItemAddress.Internet {
+    /// - Parameter attributes: of an item; what no property can hold is kept beside.
+    fileprivate init(_ attributes: AttributeMap) {
+        let (port, name) = (attributes["port"], attributes["ptcl"])
+        self.init(
+            server: ItemText(attributes["srvr"]), account: ItemText(attributes["acct"]),
+            port: UInt16(clamping: port?.integer ?? 0), protocol: name?.string.map { InternetProtocol(rawValue: $0) },
+            path: ItemText(attributes["path"]), securityDomain: ItemText(attributes["sdmn"]),
+            authenticationType: ItemText(attributes["atyp"]))
+        if let port, port != .integer(Int64(self.port)) { storedPort = port }
+        if let name, name.string == nil, name != .integer(0) { storedProtocol = name }
     }
 }
 
@@ -134,8 +157,4 @@ extension AttributeMap {
     fileprivate func date(_ code: AttributeCode) -> Date {
         if case .date(let seconds) = self[code] { Date(timeIntervalSinceReferenceDate: seconds) } else { .distantPast }
     }
-}
-
-extension AttributeValue {
-    fileprivate var string: String? { if case .string(let text) = self { text } else { nil } }
 }

@@ -16,10 +16,11 @@ public struct ItemAddress: Hashable, Sendable {
         public var server: ItemText
         /// Whose it is (`kSecAttrAccount`).
         public var account: ItemText
-        /// 0 where none is named.
-        public var port: UInt16
-        /// nil where none is named.
-        public var `protocol`: InternetProtocol?
+        /// 0 where none is named, and the nearest where another program stored a
+        /// number that is no port.
+        public var port: UInt16 { didSet { storedPort = nil } }
+        /// nil where none is named, or another program stored a number.
+        public var `protocol`: InternetProtocol? { didSet { storedProtocol = nil } }
         /// The path of the address, such as "/login" (`kSecAttrPath`).
         public var path: ItemText
         /// A realm.
@@ -27,6 +28,10 @@ public struct ItemAddress: Hashable, Sendable {
         /// How the server authenticates: one of the
         /// `kSecAttrAuthenticationType…` texts (`kSecAttrAuthenticationType`).
         public var authenticationType: ItemText
+        /// What another program stored in the place of a port, and is none.
+        var storedPort: AttributeValue?
+        /// What another program stored in the place of a protocol, and is no text.
+        var storedProtocol: AttributeValue?
     }
 
     /// The two classes of password, each with the attributes that make one
@@ -88,6 +93,17 @@ public struct InternetProtocol: RawRepresentable, Hashable, Sendable {
 
     /// The protocol with these four characters, also one that has no name here.
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Whether both have the same bytes.
+    public static func == (a: InternetProtocol, b: InternetProtocol) -> Bool {
+        a.rawValue.hasSameBytes(as: b.rawValue)
+    }
+
+    /// The opposite; the standard library's would compare as `String` does.
+    public static func != (a: InternetProtocol, b: InternetProtocol) -> Bool { !(a == b) }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { rawValue.hashBytes(into: &hasher) }
 
     /// HTTP without encryption.
     public static let http = InternetProtocol(rawValue: "http")

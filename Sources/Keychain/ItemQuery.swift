@@ -99,6 +99,8 @@ extension ItemText {
         switch raw {
         case .string(let text): self.init(text)
         case .data(let bytes): self.init(bytes: bytes)
+        case .integer(let number): self.init(AttributeValue.integer(number))
+        case .real(let number): self.init(AttributeValue.real(number))
         default: return nil
         }
     }

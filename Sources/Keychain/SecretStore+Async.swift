@@ -57,7 +57,7 @@ extension SecretStore {
         }
     }
 
-    /// Removes an item.
+    /// Removes an item, also while its class is locked; nobody is asked.
     @discardableResult
     public func remove(_ address: ItemAddress) async throws(KeychainError) -> Bool {
         try await elsewhere { store throws(KeychainError) in try store.remove(address) }

@@ -191,12 +191,13 @@ public struct SecretStore: Sendable {
         let place = try address.query + written()
         var changes = attributes.query + [("v_Data", .secret)]
         if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
-        // Another round only where another program removed in between what the round
-        // before had found; where that goes on, the address is taken by what this
-        // program cannot change.
+        // The change first: an add that meets an item which needs a person has that
+        // person asked, and so would the change after it. Another round only where
+        // another program added and removed in between; where that goes on, the address
+        // is taken by what this program cannot change.
         for _ in 0..<Self.mostRounds {
-            if try add(place + changes, secret) { return .added }
             if try update(place, changes, secret) { return .replaced }
+            if try add(place + changes, secret) { return .added }
         }
         throw KeychainError(.duplicateItem, reason: .duplicate)
     }
@@ -217,38 +218,70 @@ public struct SecretStore: Sendable {
     /// Gives the item that `item(at:)` finds other attributes, and leaves its
     /// secret alone.
     ///
+    /// Where the item needs a person's agreement, one is asked once.
+    ///
     /// - Returns: false where there is no such item.
+    /// - Throws: `errSecInteractionNotAllowed` while the item's class is locked,
+    ///   `errSecUserCanceled` and `errSecAuthFailed` where a person did not agree.
     @discardableResult
     public func change(
         _ address: ItemAddress, to attributes: ItemAttributes, accessible: ProtectionClass? = nil
     ) throws(KeychainError) -> Bool {
         var changes = attributes.query
         if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
-        guard let item = try item(at: address) else { return false }
-        guard !changes.isEmpty else { return true }
-        return try update(Self.exactly(item), changes, nil)
+        guard !changes.isEmpty else { return try item(at: address) != nil }
+        if try update(address.query + written(), changes, nil) { return true }
+        guard reach == .ownGroups else { return false }
+        for place in try places(ofOthersAt: address) where try update(place, changes, nil) { return true }
+        return false
+    }
+
+    /// What names, for a change of it, the item of another group of the reach that
+    /// `item(at:)` finds; nobody is asked for it.
+    private func places(ofOthersAt address: ItemAddress) throws(KeychainError) -> [[(String, RawValue)]] {
+        let wanted: [(String, RawValue)] = [
+            ("r_PersistentRef", .bool(true)), ("u_LatchkeyClosed", .bool(true)), ("u_AuthUI", .string("u_AuthUIF")),
+        ]
+        do throws(KeychainError) {
+            return try rows(address.query + wanted, in: searched()).map { Self.exactly($0.persistentReference) }
+        } catch {
+            guard error.status == .interactionNotAllowed else { throw error }
+            // An item that needs a person, who is asked by the change alone.
+            return try transport().session().groups.dropFirst().map { group in
+                address.query + synchronizable + [("agrp", .string(group))]
+            }
+        }
     }
 
     /// Removes the item that `item(at:)` finds, and no other.
     ///
+    /// Opens nothing, as SecItemDelete: it works while the item's class is locked, and
+    /// nobody is asked for an item that needs a person's agreement to be read.
+    ///
     /// - Returns: false where there was none.
+    /// - Throws: `errSecMissingEntitlement` for a group of others, `errSecNotAvailable`
+    ///   where no keychain answers.
     @discardableResult
     public func remove(_ address: ItemAddress) throws(KeychainError) -> Bool {
-        guard let item = try item(at: address) else { return false }
-        return try remove(item)
+        if try delete(address.query + written()) { return true }
+        guard reach == .ownGroups else { return false }
+        // The first of another group, as a search finds it.
+        return try delete(address.query + searched() + [("m_Limit", .string("m_LimitOne"))])
     }
 
-    /// Removes the item that a search found, and no other.
+    /// Removes the item that a search found, and no other; as `remove(_:)` of an
+    /// address, also while its class is locked.
     @discardableResult
     public func remove(_ item: Item) throws(KeychainError) -> Bool {
-        try delete(Self.exactly(item))
+        try delete(Self.exactly(Array(item.reference)))
     }
 
-    private static func exactly(_ item: Item) -> [(String, RawValue)] {
-        [("v_PersistentRef", .data(Array(item.reference)))]
+    private static func exactly(_ reference: [UInt8]) -> [(String, RawValue)] {
+        [("v_PersistentRef", .data(reference))]
     }
 
-    /// Removes every item that matches, in every group of the reach.
+    /// Removes every item that matches, in every group of the reach, those of locked
+    /// classes as well.
     ///
     /// - Returns: false where none did.
     @discardableResult

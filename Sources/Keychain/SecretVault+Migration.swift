@@ -3,7 +3,8 @@
 public enum MigrationRefusal: Error, Sendable, Hashable {
     /// Nothing matches the query.
     case nothingToMigrate
-    /// Items whose account is bytes or empty, which is no key; as many as these.
+    /// Items whose account is bytes, a number or empty, which is no key; as many as
+    /// these.
     case accountsThatAreNoKeys(count: Int)
     /// Items without a secret.
     case itemsWithoutSecret(count: Int)
@@ -30,8 +31,8 @@ public struct MigrationReport: Sendable, Hashable {
 
 extension SecretVault {
     /// What to do with items that cannot be kept in a vault: those whose account is
-    /// bytes (another library's, often under the same service) or empty, and those
-    /// without a secret.
+    /// bytes or a number (another library's, often under the same service) or empty,
+    /// and those without a secret.
     public enum UnusableItems: Sendable, Hashable {
         /// The migration is refused whole.
         case refuse
@@ -110,12 +111,21 @@ extension SecretVault {
         }
         plan.leftAlone = candidates.count - plan.all.count
         if unusable == .refuse { try Self.refuseUnusable(candidates) }
-        plan.all.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        let keys = plan.all.map(\.key)
-        let repeated = Set(zip(keys, keys.dropFirst()).filter { Self.areOneKey($0.0, $0.1) }.map(\.0))
-        guard repeated.isEmpty else { throw .severalForOneKey(repeated.sorted()) }
+        plan.all.sort { $0.key.comesBefore($1.key) }
+        let repeated = Self.repeated(plan.all.map(\.key))
+        guard repeated.isEmpty else { throw .severalForOneKey(repeated) }
         try settle(&plan, inVault)
         return plan
+    }
+
+    /// Those that are there more than once, each once. (A set of them would join what
+    /// Unicode calls equivalent.)
+    private static func repeated(_ sorted: [String]) -> [String] {
+        var found: [String] = []
+        for (key, next) in zip(sorted, sorted.dropFirst()) where key.hasSameBytes(as: next) {
+            if found.last.map({ !$0.hasSameBytes(as: key) }) ?? true { found.append(key) }
+        }
+        return found
     }
 
     private static func refuseUnusable(_ candidates: [OpenedItem]) throws(MigrationRefusal) {
@@ -130,7 +140,7 @@ extension SecretVault {
         var conflicts: [String] = []
         for entry in plan.all {
             let held = inVault.first { item in
-                item.item.address.account.string.map { Self.areOneKey($0, entry.key) } ?? false
+                item.item.address.account.string?.hasSameBytes(as: entry.key) ?? false
             }
             switch held {
             case nil: plan.fresh.append(entry)
@@ -140,9 +150,6 @@ extension SecretVault {
         }
         guard conflicts.isEmpty else { throw .keysInTheVault(conflicts) }
     }
-
-    /// As the keychain compares them: "e\u{301}" and "\u{e9}" are two.
-    private static func areOneKey(_ a: String, _ b: String) -> Bool { a.utf8.elementsEqual(b.utf8) }
 
     private func reading<R>(_ body: () throws(KeychainError) -> R) throws(MigrationRefusal) -> R {
         do throws(KeychainError) { return try body() } catch { throw .keychain(error, leftInVault: []) }

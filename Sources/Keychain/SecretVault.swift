@@ -19,6 +19,18 @@ public struct SecretVault: Sendable, Hashable {
     public let accessible: ProtectionClass
     private let reach: SecretStore.Reach
 
+    /// Whether both are one vault; identifiers are compared byte by byte.
+    public static func == (a: SecretVault, b: SecretVault) -> Bool {
+        a.identifier.hasSameBytes(as: b.identifier) && a.accessible == b.accessible && a.reach == b.reach
+    }
+
+    /// Hashes what makes it one vault.
+    public func hash(into hasher: inout Hasher) {
+        identifier.hashBytes(into: &hasher)
+        hasher.combine(accessible)
+        hasher.combine(reach)
+    }
+
     /// A vault of this program.
     public init(_ identifier: String, accessible: ProtectionClass) {
         // In one group: a vault that is shared in another one is another vault.
@@ -63,7 +75,7 @@ public struct SecretVault: Sendable, Hashable {
     /// Stores text as UTF-8, in place of what is there.
     public func set(_ text: String, forKey key: String) throws(KeychainError) { try set(Secret(text), forKey: key) }
 
-    /// Removes the secret under a key.
+    /// Removes the secret under a key, also while the vault's class is locked.
     ///
     /// - Returns: false where there was none.
     @discardableResult
@@ -72,13 +84,21 @@ public struct SecretVault: Sendable, Hashable {
     /// Needs no secret, so nobody is asked for anything.
     public func contains(_ key: String) throws(KeychainError) -> Bool { try store.item(at: address(key)) != nil }
 
-    /// In no particular order.
-    public func keys() throws(KeychainError) -> Set<String> {
-        Set(try store.items(.passwords(service: service)).compactMap { $0.address.account.string })
+    /// By rising order of their UTF-8 bytes.
+    ///
+    /// A list, because a set of `String` would join "é" with "e" and an accent, which
+    /// are two keys here. Throws `errSecInteractionNotAllowed` while the vault's class
+    /// is locked.
+    public func keys() throws(KeychainError) -> [String] { Self.keys(of: try store.items(contents)) }
+
+    private var contents: ItemQuery { .passwords(service: service) }
+
+    private static func keys(of items: [Item]) -> [String] {
+        items.compactMap(\.address.account.string).sorted { $0.comesBefore($1) }
     }
 
     /// Removes every secret of the vault.
-    public func removeAll() throws(KeychainError) { try store.removeAll(.passwords(service: service)) }
+    public func removeAll() throws(KeychainError) { try store.removeAll(contents) }
 
     // MARK: Access
 
@@ -88,6 +108,9 @@ public struct SecretVault: Sendable, Hashable {
         case open
         /// The class is locked: later, after the device is unlocked.
         case locked
+        /// The vault is of ``ProtectionClass/whenPasscodeSetThisDeviceOnly``, and no
+        /// passcode is set: unlocking does not help, `latchkey passcode set` does.
+        case passcodeMissing
         /// This program is not in the vault's group.
         case groupDenied
         /// No keychain answers.
@@ -105,7 +128,9 @@ public struct SecretVault: Sendable, Hashable {
                 guard groups.contains(where: { AccessGroup($0) == group || $0 == "*" }) else { return .groupDenied }
             }
             let status = try transport.perform(KeychainRequest(.status)).status
-            return status?.openClasses.contains(accessible) == true ? .open : .locked
+            if status?.openClasses.contains(accessible) == true { return .open }
+            let needsPasscode = accessible == .whenPasscodeSetThisDeviceOnly && status?.hasPasscode == false
+            return needsPasscode ? .passcodeMissing : .locked
         } catch {
             return .unreachable(error)
         }
@@ -139,7 +164,7 @@ extension SecretVault {
         try await set(Secret(text), forKey: key)
     }
 
-    /// Removes the secret under a key.
+    /// Removes the secret under a key, also while the vault's class is locked.
     ///
     /// - Returns: false where there was none.
     @discardableResult
@@ -153,11 +178,9 @@ extension SecretVault {
         try await store.item(at: address(key)) != nil
     }
 
-    /// The keys, in no particular order.
-    public func keys() async throws(KeychainError) -> Set<String> {
-        Set(try await store.items(.passwords(service: service)).compactMap { $0.address.account.string })
-    }
+    /// The keys, by rising order of their UTF-8 bytes.
+    public func keys() async throws(KeychainError) -> [String] { Self.keys(of: try await store.items(contents)) }
 
     /// Removes every secret of the vault.
-    public func removeAll() async throws(KeychainError) { try await store.removeAll(.passwords(service: service)) }
+    public func removeAll() async throws(KeychainError) { try await store.removeAll(contents) }
 }

@@ -12,10 +12,7 @@ public struct AccessGroup: Hashable, Sendable {
     public static func == (a: AccessGroup, b: AccessGroup) -> Bool { a.name.hasSameBytes(as: b.name) }
 
     /// Hashes the bytes of the name.
-    public func hash(into hasher: inout Hasher) {
-        var text = name
-        text.withUTF8 { bytes in unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
-    }
+    public func hash(into hasher: inout Hasher) { name.hashBytes(into: &hasher) }
 
     /// Whether one of the names stands for it: its own or, for a collection of the Secret
     /// Service, that of the groups above.

@@ -25,7 +25,7 @@ extension AttributeValue: Hashable {
 
     package func hash(into hasher: inout Hasher) {
         switch self {
-        case .string(let text): for byte in text.utf8 { hasher.combine(byte) }
+        case .string(let text): text.hashBytes(into: &hasher)
         case .data(let bytes): hasher.combine(bytes)
         case .integer(let number): hasher.combine(number)
         case .real(let number), .date(let number): hasher.combine(number)

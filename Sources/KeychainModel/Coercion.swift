@@ -7,7 +7,8 @@ package enum Coercion {
         case .data: data(value)
         case .string: string(value).map(AttributeValue.string)
         case .number: number(value)
-        case .date: if case .date(let seconds) = value { .date(seconds) } else { nil }
+        // No moment is NaN or infinite: such a date would equal nothing, itself included.
+        case .date: if case .date(let seconds) = value, seconds.isFinite { .date(seconds) } else { nil }
         case .sha1: if case .data(let bytes) = value, bytes.count == 20 { .data(bytes) } else { nil }
         case .uuid: uuid(value)
         case .access: access(value)

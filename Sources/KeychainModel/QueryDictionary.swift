@@ -33,7 +33,9 @@ package struct QueryDictionary: Sendable, Hashable {
 
 /// One value of a caller's dictionary. The bytes of kSecValueData never are in
 /// it: they travel apart, in memory that is wiped.
-package enum RawValue: Sendable, Hashable {
+///
+/// Two strings are equal here when their bytes are, as in ``AttributeValue``.
+package enum RawValue: Sendable {
     case string(String)
     case data([UInt8])
     case integer(Int64)
@@ -54,4 +56,40 @@ package enum RawValue: Sendable, Hashable {
     /// An LAContext: only that it is one; the call goes through it. No type can
     /// have this name.
     package static let authenticationContext = RawValue.foreign(type: "<LAContext>")
+}
+
+extension RawValue: Hashable {
+    package static func == (a: RawValue, b: RawValue) -> Bool {
+        // One at a time: of all pairs at once the compiler cannot tell that none is left out.
+        switch a {
+        case .string(let x): if case .string(let y) = b { x.hasSameBytes(as: y) } else { false }
+        case .data(let x): if case .data(let y) = b { x == y } else { false }
+        case .integer(let x): if case .integer(let y) = b { x == y } else { false }
+        case .real(let x): if case .real(let y) = b { x == y } else { false }
+        case .bool(let x): if case .bool(let y) = b { x == y } else { false }
+        case .date(let x): if case .date(let y) = b { x == y } else { false }
+        case .uuid(let x): if case .uuid(let y) = b { x == y } else { false }
+        case .null: if case .null = b { true } else { false }
+        case .array(let x): if case .array(let y) = b { x == y } else { false }
+        case .dictionary: if case .dictionary = b { true } else { false }
+        case .accessControl(let x): if case .accessControl(let y) = b { x == y } else { false }
+        case .secret: if case .secret = b { true } else { false }
+        case .foreign(let x): if case .foreign(let y) = b { x.hasSameBytes(as: y) } else { false }
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .string(let text), .foreign(let text): text.hashBytes(into: &hasher)
+        case .data(let bytes), .uuid(let bytes): hasher.combine(bytes)
+        case .integer(let number): hasher.combine(number)
+        case .real(let number), .date(let number): hasher.combine(number)
+        case .bool(let flag): hasher.combine(flag)
+        case .array(let list): hasher.combine(list)
+        case .accessControl(let access): hasher.combine(access)
+        case .null: hasher.combine(0)
+        case .dictionary: hasher.combine(1)
+        case .secret: hasher.combine(2)
+        }
+    }
 }

@@ -83,6 +83,27 @@ public let kCFBooleanFalse: CFBoolean! = NSNumber(value: false)
 /// The key of the bundle identifier in an `Info.plist`.
 @safe nonisolated(unsafe) public let kCFBundleIdentifierKey: CFString! = "CFBundleIdentifier"
 
+/// The key of the name of a bundle in an `Info.plist`.
+@safe nonisolated(unsafe) public let kCFBundleNameKey: CFString! = "CFBundleName"
+
+/// The key of the version of a bundle in an `Info.plist`.
+@safe nonisolated(unsafe) public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
+
+/// The null object.
+public let kCFNull: CFNull! = NSNull()
+
+/// The domain of errors of Foundation.
+@safe nonisolated(unsafe) public let kCFErrorDomainCocoa: CFErrorDomain! = NSString(string: NSCocoaErrorDomain)
+
+/// The domain of errors whose code is an `errno`.
+@safe nonisolated(unsafe) public let kCFErrorDomainPOSIX: CFErrorDomain! = NSString(string: NSPOSIXErrorDomain)
+
+/// In what an error carries: what went wrong, for a person to read.
+@safe nonisolated(unsafe) public let kCFErrorLocalizedDescriptionKey: CFString! = "NSLocalizedDescription"
+
+/// In what an error carries: what went wrong, for a developer to read.
+@safe nonisolated(unsafe) public let kCFErrorDescriptionKey: CFString! = "NSDescription"
+
 /// The domain of errors whose code is an `OSStatus`.
 @safe nonisolated(unsafe) public let kCFErrorDomainOSStatus: CFErrorDomain! = NSString(string: NSOSStatusErrorDomain)
 

@@ -81,6 +81,10 @@ struct DoorDictionary {
         if code == CChar(UInt8(ascii: "d")) || code == CChar(UInt8(ascii: "f")) {
             return Int64(exactly: number.doubleValue).map(RawValue.integer) ?? .real(number.doubleValue)
         }
+        // Above Int64 it would come out as another, negative number.
+        guard code != CChar(UInt8(ascii: "Q")) || number.uint64Value <= UInt64(Int64.max) else {
+            return .foreign(type: "a number above \(Int64.max)")
+        }
         return .integer(number.int64Value)
     }
 }

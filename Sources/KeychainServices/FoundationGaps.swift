@@ -28,6 +28,14 @@ extension NSMutableDictionary {
             removeObject(forKey: key)
         }
     }
+
+    /// Sets the value of a key that is known as `NSCopying` alone, as in
+    /// `setObject(value, forKey: kSecReturnData as NSCopying)`.
+    @_disfavoredOverload
+    public func setObject(_ anObject: Any, forKey aKey: any NSCopying) {
+        guard let key = aKey as? NSObject else { preconditionFailure("a key is an object of Foundation") }
+        setObject(anObject, forKey: AnyHashable(key))
+    }
 }
 
 /// A table that holds its keys strongly and its values weakly.

@@ -10,7 +10,10 @@ internal import KeychainProtocol
 ///   - attributes: kSecClass, attributes, kSecValueData (at most 64 MiB; an
 ///     attribute at most 64 KiB, all attributes together 1 MiB) and what is to
 ///     be returned (kSecReturn…).
-///   - result: receives what kSecReturn… asked for; may be nil.
+///   - result: receives what kSecReturn… asked for, nil if nothing was; may be nil.
+///     As on Apple's systems its memory may be uninitialized, and an object that a
+///     variable held before is not released: set it to nil before it is used again.
+///     A call that fails leaves it alone.
 /// - Returns: errSecSuccess once the item is durable on disk;
 ///   errSecDuplicateItem where the primary key is taken; errSecParam for a
 ///   malformed dictionary; errSecNoSuchAttr for an attribute of another class;
@@ -33,7 +36,8 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 /// - Parameters:
 ///   - query: class and attributes to match by equality, kSecMatchLimit (default
 ///     one), kSecReturn…; or kSecValuePersistentRef alone.
-///   - result: receives an object (limit one) or an array; may be nil.
+///   - result: receives an object (limit one) or an array; may be nil. Its memory: as
+///     for ``SecItemAdd(_:_:)``.
 /// - Returns: errSecSuccess; errSecItemNotFound where nothing that this program
 ///   may see matches; errSecInteractionNotAllowed where a match is locked;
 ///   otherwise as ``SecItemAdd(_:_:)``.
@@ -95,12 +99,14 @@ extension DoorDictionary {
 
 /// What the four calls share: run, hand out, answer with a number.
 enum Door {
+    /// The result is stored as a function of C stores it, whatever the memory held
+    /// before: that may be uninitialized.
     static func call(
         _ result: UnsafeMutablePointer<CFTypeRef?>?, _ body: () throws(KeychainError) -> KeychainAnswer
     ) -> OSStatus {
         do throws(KeychainError) {
             let answer = try body()
-            if let result = unsafe result { unsafe result.pointee = DoorResult.object(for: answer) }
+            if let result = unsafe result { unsafe result.initialize(to: DoorResult.object(for: answer)) }
             return Status.success.rawValue
         } catch {
             return error.status.rawValue

@@ -47,6 +47,7 @@ final class CallLog: Sendable {
         switch rule(call) {
         case .answer: return
         case .fail(let status):
+            precondition(status != errSecSuccess, "a call cannot fail with errSecSuccess: answer .answer")
             throw KeychainError(Status(rawValue: status), reason: .notImplemented(what: "what this test refuses"))
         case .unexpected:
             if let answered = RecordedCall(request, errSecNotAvailable) {

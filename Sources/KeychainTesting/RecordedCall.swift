@@ -37,8 +37,9 @@ public struct RecordedCall: Sendable, CustomStringConvertible {
     private let query: QueryDictionary
     private let changes: QueryDictionary
 
-    /// A value of the call's first dictionary: String, Data, Int64, Double, Bool or
-    /// Date; nil for a key that is not there, and for what is none of these.
+    /// A value of the call's first dictionary: String, Data, Bool, Date or a number as
+    /// `NSNumber` (so that `as? Int` and `as? UInt16` work, as on a result of the
+    /// keychain); nil for a key that is not there, and for what is none of these.
     public subscript(key: CFString) -> Any? { Self.value(query, key) }
 
     /// A value of SecItemUpdate's second dictionary.
@@ -64,8 +65,8 @@ public struct RecordedCall: Sendable, CustomStringConvertible {
         switch dictionary["\(key)"] {
         case .string(let text): text
         case .data(let bytes): Data(bytes)
-        case .integer(let number): number
-        case .real(let number): number
+        case .integer(let number): NSNumber(value: number)
+        case .real(let number): NSNumber(value: number)
         case .bool(let flag): flag
         case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
         case .authenticationContext: "<LAContext>"
@@ -98,7 +99,7 @@ public enum CallRule: Sendable, Hashable {
     /// As ever.
     case answer
     /// Nothing but this status: for what is hard to bring about otherwise (a locked
-    /// keychain, a full disk).
+    /// keychain, a full disk). errSecSuccess is no failure, and a trap.
     case fail(OSStatus)
     /// As a keychain that cannot be reached, and noted in
     /// ``TestKeychain/unexpectedCalls``.

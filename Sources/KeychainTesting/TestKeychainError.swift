@@ -1,3 +1,4 @@
+public import Foundation
 package import KeychainModel
 public import KeychainServices
 
@@ -12,4 +13,20 @@ public struct TestKeychainError: Error, Hashable, CustomStringConvertible {
         status = error.status.rawValue
         description = "\(error)"
     }
+}
+
+/// What Foundation, and with it XCTest, shows of an error.
+extension TestKeychainError: LocalizedError, CustomNSError {
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    /// `NSOSStatusErrorDomain`.
+    public static var errorDomain: String { NSOSStatusErrorDomain }
+
+    /// ``status``.
+    public var errorCode: Int { Int(status) }
+
+    /// The description. (Foundation on Linux asks an error that has a code for nothing
+    /// else.)
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }

@@ -43,6 +43,38 @@ import Testing
         #expect(keychain.calls.map(\.status).contains(errSecDiskFull) && keychain.unexpectedCalls.isEmpty)
     }
 
+    /// As on a result of the keychain, which has numbers as objects.
+    @Test func numbersAreOfWhateverTypeIsAsked() throws {
+        let keychain = try TestKeychain()
+        keychain.withScope {
+            let query = [kSecClass: kSecClassInternetPassword, kSecAttrPort: 8443] as CFDictionary
+            #expect(SecItemCopyMatching(query, nil) == errSecItemNotFound)
+        }
+        let port = try #require(keychain.calls.first?[kSecAttrPort])
+        #expect(port as? Int == 8443 && port as? Int64 == 8443 && port as? UInt16 == 8443)
+    }
+
+    @Test func aCallCannotFailWithSuccess() async {
+        await #expect(processExitsWith: .failure) {
+            let keychain = try TestKeychain()
+            keychain.intercept { _ in .fail(errSecSuccess) }
+            keychain.withScope { _ = SecItemCopyMatching([kSecClass: kSecClassGenericPassword] as CFDictionary, nil) }
+        }
+    }
+
+    @Test func itsErrorsSayWhatFailed() throws {
+        let keychain = try TestKeychain()
+        do {
+            try keychain.lock()
+            Issue.record("a device without a passcode is locked")
+        } catch {
+            let general: any Error = error
+            #expect(general.localizedDescription == error.description)
+            #expect((general as NSError).domain == NSOSStatusErrorDomain)
+            #expect((general as NSError).code == Int(errSecAuthFailed))
+        }
+    }
+
     @Test func whatIsNotExpectedIsRefusedAndNoted() throws {
         let keychain = try TestKeychain()
         keychain.withScope {

@@ -42,6 +42,45 @@ import KeychainProtocol
         }
     }
 
+    /// A set of `String` would lose one.
+    @Test func keysThatUnicodeCallsEquivalentAreTwo() async throws {
+        try await keychain.withScope {
+            for (key, value) in [("\u{e9}", "1"), ("e\u{301}", "2"), ("z", "3")] {
+                try await vault.set(value, forKey: key)
+            }
+            let keys = try await vault.keys()
+            // In the order of their bytes.
+            #expect(keys.map { Array($0.utf8) } == ["e\u{301}", "z", "\u{e9}"].map { Array($0.utf8) })
+            #expect(try await vault.text(forKey: keys[0]) == "2")
+            #expect(keys.count == 3)
+        }
+    }
+
+    /// A number is no key: no key would lead to it.
+    @Test func accountsThatAreNumbersAreNoKeys() throws {
+        try keychain.withScope { () throws in
+            add("old", 42, "1")
+            #expect(throws: MigrationRefusal.accountsThatAreNoKeys(count: 1)) {
+                _ = try vault.migrate(.passwords(service: "old"), originals: .keep)
+            }
+        }
+    }
+
+    @Test func keysThatOccurTwiceAreAllTold() throws {
+        try keychain.withScope { () throws in
+            for service in ["old", "older"] {
+                for account in ["\u{e9}", "e\u{301}", "z"] { add(service, account, service) }
+            }
+            do throws(MigrationRefusal) {
+                _ = try vault.migrate(.passwords(), originals: .keep)
+                Issue.record("several items for one key")
+            } catch {
+                guard case .severalForOneKey(let keys) = error else { throw error }
+                #expect(keys.map { Array($0.utf8) } == ["e\u{301}", "z", "\u{e9}"].map { Array($0.utf8) })
+            }
+        }
+    }
+
     @Test func vaultsThatDifferInAnythingShareNothing() throws {
         let keychain = try TestKeychain(entitlements: TestEntitlements(keychainAccessGroups: ["own", "shared"]))
         try keychain.withScope { () throws in
@@ -76,8 +115,14 @@ import KeychainProtocol
             #expect(vault.access() == .open)
             #expect(
                 SecretVault("v", accessible: .always, sharedIn: AccessGroup("somebody.else")).access() == .groupDenied)
-            // No passcode is set, so nothing of that class can be read.
-            #expect(SecretVault("v", accessible: .whenPasscodeSetThisDeviceOnly).access() == .locked)
+            // No passcode is set, so nothing of that class can be read, and no unlock helps.
+            let bound = SecretVault("v", accessible: .whenPasscodeSetThisDeviceOnly)
+            #expect(bound.access() == .passcodeMissing)
+            try keychain.setPasscode()
+            #expect(bound.access() == .open)
+            try keychain.lock()
+            #expect(bound.access() == .locked && vault.access() == .locked)
+            try keychain.unlock()
             #expect(try SecretStore().items(.passwords()).isEmpty)
             keychain.close()
             guard case .unreachable(let error) = vault.access() else {
