@@ -21,6 +21,10 @@ package struct CommandFailure: Error, Hashable, Sendable {
         .usage, "another item has that name already; nothing was changed",
         "Choose another name, or look at it with `latchkey info` and move or remove it first.")
 
+    static let changedMeanwhile = CommandFailure(
+        .noMatch, "the item was changed or removed meanwhile; nothing was changed",
+        "Look with `latchkey list`, then try again.")
+
     package init(_ error: KeychainError) {
         let below = error.underlying.map { " (\($0))" } ?? ""
         if case .locked = error.reason {

@@ -84,7 +84,8 @@ struct AWSCommand: Verb {
         let token =
             if let sessionToken { Optional(try SecretReference.read(sessionToken)) } else { SecretReference?.none }
         let keychain = try options.keychain(surroundings)
-        let item = try keychain.findOne(reference.name, advice: "Name the key's id: SERVICE/KEY-ID")
+        let item = try keychain.findOne(
+            reference.name, advice: "Name the key's id: SERVICE/KEY-ID", choosing: .reference)
         guard !item.account.isEmpty else {
             throw CommandFailure(
                 .usage, "the item has no account, which is the key's id", "Store it as: latchkey set SERVICE KEY-ID")
