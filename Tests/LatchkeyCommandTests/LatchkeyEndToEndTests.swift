@@ -60,6 +60,13 @@ import Testing
         #expect(outcome.errors.contains("make install"))
     }
 
+    @Test(arguments: ["latchkey set", "latchkey get", "git-credential-latchkey", "docker-credential-latchkey"])
+    func anArgumentThatIsNotTextIsRefused(program: String) throws {
+        let outcome = try programs.shell("echo pw | \(program) \"$(printf 'a\\377')\"")
+        #expect(outcome.status == 2 && outcome.errors.contains("an argument is not UTF-8"), "\(outcome.errors)")
+        #expect(outcome.text.isEmpty && !FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+    }
+
     @Test func aFolderOpenToOthersIsRefused() throws {
         let folder = programs.home + "/open"
         try FileManager.default.createDirectory(
