@@ -1,7 +1,16 @@
+internal import KeychainClient
 internal import KeychainModel
 
 /// What to do about a failure: the last line a person reads.
 enum Advice {
+    static func line(for error: KeychainError) -> String {
+        switch (error.reason, error.underlying) {
+        case (.daemonUnreachable, ClientConfiguration.noHome?):
+            "Set XDG_DATA_HOME to a folder of yours, or name one for the keychain with --data-dir."
+        default: line(for: error.reason)
+        }
+    }
+
     static func line(for reason: Reason) -> String {
         switch reason {
         case .nothingMatches: "`latchkey list` shows what there is."

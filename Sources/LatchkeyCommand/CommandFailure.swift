@@ -31,7 +31,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
             self.init(ExitStatus(error), "the keychain is locked\(below); `latchkey unlock` opens it.")
             return
         }
-        self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error.reason))
+        self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error))
     }
 }
 

@@ -51,6 +51,16 @@ import Testing
         }
     }
 
+    @Test func whoHasNoHomeIsToldToNameAFolder() {
+        let finder = DaemonFinder(ClientConfiguration(target: .nowhere))
+        var failure: CommandFailure?
+        do throws(KeychainError) { _ = try finder.connect() } catch { failure = CommandFailure(error) }
+        #expect(failure?.status == .unavailable)
+        #expect(failure?.lines.first?.contains("this user has no home") == true)
+        #expect(failure?.lines.last?.contains("XDG_DATA_HOME") == true)
+        #expect(failure?.lines.last?.contains("--data-dir") == true)
+    }
+
     @Test(arguments: [["--data-dir", "d", "list"], ["list", "--data-dir", "d"], ["list", "--data-dir=/work/d"]])
     func dataDirectoryStandsAnywhereAndIsMadeAbsolute(arguments: [String]) {
         let asked = Mutex<[String?]>([])
