@@ -51,7 +51,9 @@ enum Advice {
         case .passcodeRefused: "Nothing was changed; choose another one."
         case .authenticationFailed: "Nothing was changed; try again. `latchkey status` says how many attempts failed."
         case .attemptsDelayed: "Wait that long, then try again."
-        case .interactionForbidden, .nobodyToAsk:
+        // Unlocking is no agreement.
+        case .nobodyToAsk: "Run it on a terminal, where a person can be asked."
+        case .interactionForbidden:
             "Run it where a person can be asked, or unlock first: `latchkey unlock`."
         default: "Run it again and answer the prompt."
         }

@@ -51,6 +51,14 @@ import Testing
         }
     }
 
+    @Test func whoeverHasNobodyToAskIsNotToldToUnlock() {
+        keychain.fail(.interactionNotAllowed, .nobodyToAsk(why: "there is no terminal"))
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run(["list", "--all"], in: surroundings(console)) == .locked)
+        #expect(console.notes.last?.contains("on a terminal") == true)
+        #expect(!console.notes.joined().contains("unlock"))
+    }
+
     @Test func whoHasNoHomeIsToldToNameAFolder() {
         let finder = DaemonFinder(ClientConfiguration(target: .nowhere))
         var failure: CommandFailure?
