@@ -21,6 +21,12 @@ package struct CommandFailure: Error, Hashable, Sendable {
         .usage, "another item has that name already; nothing was changed",
         "Choose another name, or look at it with `latchkey info` and move or remove it first.")
 
+    static func noKeychain(at path: String) -> CommandFailure {
+        CommandFailure(
+            .noMatch, "there is no keychain at \(PrintableText.escaped(path)) yet",
+            "`latchkey set` makes one; where there should be one, look at --data-dir and XDG_DATA_HOME.")
+    }
+
     static let changedMeanwhile = CommandFailure(
         .noMatch, "the item was changed or removed meanwhile; nothing was changed",
         "Look with `latchkey list`, then try again.")

@@ -69,10 +69,12 @@ import Testing
         #expect(failure?.lines.last?.contains("--data-dir") == true)
     }
 
-    @Test(arguments: [["--data-dir", "d", "list"], ["list", "--data-dir", "d"], ["list", "--data-dir=/work/d"]])
+    @Test(arguments: [
+        ["--data-dir", "d", "set", "a"], ["set", "a", "--data-dir", "d"], ["set", "a", "--data-dir=/work/d"],
+    ])
     func dataDirectoryStandsAnywhereAndIsMadeAbsolute(arguments: [String]) {
         let asked = Mutex<[String?]>([])
-        var surroundings = surroundings(RecordingConsole())
+        var surroundings = surroundings(RecordingConsole(input: [50]))
         surroundings.keychain = { [keychain] directory in
             asked.withLock { $0.append(directory) }
             return keychain

@@ -101,6 +101,7 @@ import Testing
     }
 
     @Test func interruptingAnExportLeavesNothingBehind() throws {
+        try programs.latchkey("set", "a", input: Data("CANARY".utf8))
         let process = try start("export", programs.home + "/out.lkx")
         #expect(terminal.shows("Passphrase for the export: "))
         terminal.type("\u{3}")

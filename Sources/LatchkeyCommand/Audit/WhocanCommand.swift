@@ -39,6 +39,7 @@ struct WhocanCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(
             which.name(parts.parts), advice: "Name one account: latchkey whocan SERVICE ACCOUNT")

@@ -87,6 +87,7 @@ struct EditCommand: Verb {
             throw CommandFailure(
                 .usage, "nothing to change was named", "Add an option such as --label; `latchkey edit --help` has all.")
         }
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let item = try keychain.findOne(
             which.name(former.parts), advice: "Name one account: latchkey edit SERVICE ACCOUNT",

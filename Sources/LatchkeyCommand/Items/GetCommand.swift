@@ -98,6 +98,7 @@ struct SecretLookup {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(dataDirectory)
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, reach: reach, in: surroundings)
         if oneTime { return try writeCode(name, keychain, surroundings) }
         let only = try keychain.secret(name)

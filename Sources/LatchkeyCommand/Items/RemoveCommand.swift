@@ -48,6 +48,7 @@ struct RemoveCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let reach = everyGroup ? .everyGroup : place.reach
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: reach, in: surroundings)
         let found = try keychain.find(which.name(parts.parts))
         guard !found.isEmpty else { throw .noItem }

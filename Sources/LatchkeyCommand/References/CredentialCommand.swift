@@ -33,7 +33,8 @@ struct CredentialOptions: ParsableArguments {
     }
 
     func keychain(_ surroundings: Surroundings) throws(CommandFailure) -> CommandKeychain {
-        try CommandKeychain.open(store, reach: place.reach, in: surroundings)
+        try surroundings.requireKeychain(store.dataDirectory)
+        return try CommandKeychain.open(store, reach: place.reach, in: surroundings)
     }
 
     static func write(_ object: SecretObject?, _ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
