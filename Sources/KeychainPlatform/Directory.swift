@@ -11,7 +11,7 @@ package enum DirectoryRefusal: Error, Hashable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .notADirectory(let path): "\(path) is not a folder (or is a symbolic link); remove it"
-        case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid), not to you; remove it or name another"
+        case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid), not to you; name another"
         case .open(let path, let mode):
             "\(path) has mode \(String(mode, radix: 8)); only 0700 is safe: chmod 700 \(path)"
         case .system(let path, let error): "\(path): \(error)"
