@@ -7,6 +7,8 @@ enum Advice {
         switch (error.reason, error.underlying) {
         case (.daemonUnreachable, ClientConfiguration.noHome?):
             "Set XDG_DATA_HOME to a folder of yours, or name one for the keychain with --data-dir."
+        case (.daemonUnreachable, let below?) where below.hasSuffix(DaemonProgram.outside):
+            "A daemon that runs already is used in there too: `latchkey list` outside, then try again."
         default: line(for: error.reason)
         }
     }
