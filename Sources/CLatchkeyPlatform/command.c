@@ -289,46 +289,82 @@ static int64_t read_line(int in, char *buffer, size_t capacity, const sigset_t *
     }
 }
 
-static int64_t prompt_once(int in, int out, const char *prompt, char *buffer, size_t capacity) {
-    struct termios shown, hidden;
-    if (tcgetattr(in, &shown) < 0) return err();
-    hidden = shown;
+struct lk_hidden_input {
+    int in, out;
+    int is_noting, is_hidden;
+    struct termios shown;
+    struct sigaction before[prompt_signal_count];
+};
+
+struct lk_hidden_input *lk_hidden_input_begin(int32_t in, int32_t out) {
+    struct lk_hidden_input *input = calloc(1, sizeof *input);
+    if (!input) abort();
+    input->in = in;
+    input->out = out;
+    return input;
+}
+
+static int hide_input(struct lk_hidden_input *input) {
+    struct sigaction noting;
+    memset(&noting, 0, sizeof noting);
+    sigemptyset(&noting.sa_mask);
+    noting.sa_handler = note_signal;   // no SA_RESTART: read returns EINTR
+    for (int i = 0; i < prompt_signal_count; i++) {
+        caught[prompt_signals[i]] = 0;
+        sigaction(prompt_signals[i], &noting, &input->before[i]);
+    }
+    input->is_noting = 1;
+    if (tcgetattr(input->in, &input->shown) < 0) return err();
+    struct termios hidden = input->shown;
     hidden.c_lflag &= ~(tcflag_t)(ECHO | ECHOE | ECHOK | ECHONL);
-    if (tcsetattr(in, TCSAFLUSH, &hidden) < 0) return err();
-    (void)!write(out, prompt, strlen(prompt));
+    // What was typed before anything was asked is no answer.
+    if (tcsetattr(input->in, TCSAFLUSH, &hidden) < 0) return err();
+    input->is_hidden = 1;
+    return 0;
+}
+
+// Lets the signals that came take their course; 1 where one of them stopped us.
+static int show_input(struct lk_hidden_input *input) {
+    int r;
+    // The rest of what was meant for us is nobody else's: a shell would run it.
+    if (input->is_hidden) RETRY(r, tcsetattr(input->in, TCSAFLUSH, &input->shown));
+    input->is_hidden = 0;
+    if (!input->is_noting) return 0;
+    input->is_noting = 0;
+    for (int i = 0; i < prompt_signal_count; i++) sigaction(prompt_signals[i], &input->before[i], NULL);
+    int stopped = 0;
+    for (int i = 0; i < prompt_signal_count; i++) {
+        int s = prompt_signals[i];
+        if (!caught[s]) continue;
+        kill(getpid(), s);
+        if (s == SIGTSTP || s == SIGTTIN || s == SIGTTOU) stopped = 1;
+    }
+    return stopped;
+}
+
+static int64_t hidden_line(const struct lk_hidden_input *input, const char *prompt, char *buffer, size_t capacity) {
+    (void)!write(input->out, prompt, strlen(prompt));
     sigset_t outside;
     hold_prompt_signals(&outside);
-    int64_t result = read_line(in, buffer, capacity, &outside);
+    int64_t result = read_line(input->in, buffer, capacity, &outside);
     sigprocmask(SIG_SETMASK, &outside, NULL);
-    (void)!write(out, "\n", 1);
-    int r;
-    RETRY(r, tcsetattr(in, TCSAFLUSH, &shown));
+    (void)!write(input->out, "\n", 1);
     return result;
 }
 
-int64_t lk_read_hidden_line(int32_t in, int32_t out, const char *prompt, char *buffer, size_t capacity) {
+int64_t lk_hidden_input_line(struct lk_hidden_input *input, const char *prompt, char *buffer, size_t capacity) {
     for (;;) {
-        struct sigaction noting, before[prompt_signal_count];
-        memset(&noting, 0, sizeof noting);
-        sigemptyset(&noting.sa_mask);
-        noting.sa_handler = note_signal;   // no SA_RESTART: read returns EINTR
-        for (int i = 0; i < prompt_signal_count; i++) {
-            caught[prompt_signals[i]] = 0;
-            sigaction(prompt_signals[i], &noting, &before[i]);
-        }
-        int64_t result = prompt_once(in, out, prompt, buffer, capacity);
-        for (int i = 0; i < prompt_signal_count; i++) sigaction(prompt_signals[i], &before[i], NULL);
-        int stopped = 0;
-        for (int i = 0; i < prompt_signal_count; i++) {
-            int s = prompt_signals[i];
-            if (!caught[s]) continue;
-            kill(getpid(), s);
-            if (s == SIGTSTP || s == SIGTTIN || s == SIGTTOU) stopped = 1;
-        }
+        int64_t result = input->is_hidden ? 0 : hide_input(input);
+        if (!result) result = hidden_line(input, prompt, buffer, capacity);
         if (result != -EINTR) return result;
         lk_wipe(buffer, capacity);
-        if (!stopped) return -EINTR;   // the signal is ignored or handled elsewhere
+        if (!show_input(input)) return -EINTR;   // the signal is ignored or handled elsewhere
     }
+}
+
+void lk_hidden_input_end(struct lk_hidden_input *input) {
+    show_input(input);
+    free(input);
 }
 
 static void held_signals(sigset_t *set) {

@@ -30,6 +30,15 @@ package struct HelperProgram {
         }
     }
 
+    /// Ends this process with what its arguments led to.
+    package func exit(_ run: ([String]) -> Int32) -> Never {
+        guard let arguments = ProgramArguments.given else {
+            note(ProgramArguments.notText)
+            ProcessEnvironment.exit(HelperFailure.usage)
+        }
+        ProcessEnvironment.exit(run(arguments))
+    }
+
     func keychain() throws(HelperFailure) -> HelperKeychain {
         try asking { () throws(KeychainError) in try HelperKeychain(transport(), closing: close) }
     }

@@ -15,6 +15,8 @@ package struct ClientConfiguration: Sendable {
         case nowhere
     }
 
+    /// What a failure says below its reason where the target is ``Target/nowhere``.
+    package static let noHome = "this user has no home"
     package static let systemDirectory = "/run/latchkey"
     /// Absolute path of a `latchkey temp` socket.
     package static let temporaryVariable = "LATCHKEY_TEMP"

@@ -19,7 +19,7 @@ package struct DaemonFinder: Sendable {
             }
             return try hello(socket, .systemDaemon)
         case .nowhere:
-            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "this user has no home")
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: ClientConfiguration.noHome)
         }
     }
 

@@ -8,12 +8,23 @@ package enum DaemonProgram {
     /// The first folder that holds it, where the program and every folder above
     /// belong to root or the user and nobody else may write.
     ///
-    /// - Throws: `errSecNotAvailable`, reason `daemonNotInstalled`.
+    /// - Throws: `errSecNotAvailable`, reason `daemonNotInstalled`; reason `daemonUnreachable`
+    ///   where it is there and somebody else decides what it is.
     package static func find(in directories: [String]) throws(KeychainError) -> String {
+        var refused: String?
         for directory in directories {
             let path = "\(directory)/\(name)"
-            if TrustedPath.isExecutableOfOurs(path) { return path }
+            guard let refusal = TrustedPath.refusal(of: path) else { return path }
+            if refusal != .noProgram, refused == nil { refused = "\(path) is not started: \(sentence(refusal))" }
         }
-        throw KeychainError(.notAvailable, reason: .daemonNotInstalled)
+        guard let refused else { throw KeychainError(.notAvailable, reason: .daemonNotInstalled) }
+        throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: refused)
+    }
+
+    /// What to do where its owner has no number here.
+    package static let outside = "start latchkey once outside it"
+
+    private static func sentence(_ refusal: TrustedPath.Refusal) -> String {
+        if case .unmappedOwner = refusal { "\(refusal): \(outside)" } else { "\(refusal)" }
     }
 }

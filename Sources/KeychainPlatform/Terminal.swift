@@ -3,10 +3,6 @@ internal import Glibc
 
 /// The person at the terminal.
 package enum Terminal {
-    /// A terminal in its usual mode takes lines of 4095 bytes and drops the rest
-    /// in silence (termios(3), "Canonical and noncanonical mode").
-    private static let longestLine = 4095
-
     /// Why there is no secret.
     package enum Refusal: Error, Hashable, Sendable {
         /// End of file instead of a line.
@@ -17,18 +13,7 @@ package enum Terminal {
 
     /// One line typed without echo, without its newline.
     package static func readSecret(prompt: String) throws(Refusal) -> SecretBytes {
-        let terminal = controlling
-        var line = SecretBytes(count: longestLine)
-        let count = unsafe line.withUnsafeMutableBytes { space in
-            unsafe lk_read_hidden_line(
-                terminal?.raw ?? StandardStream.input.rawValue, terminal?.raw ?? StandardStream.error.rawValue, prompt,
-                space.baseAddress!.assumingMemoryBound(to: CChar.self), space.count)
-        }
-        if count == -Int64(ECANCELED) { throw .canceled }
-        guard count != -Int64(E2BIG), count < longestLine else { throw .tooLong }
-        guard count >= 0 else { throw .system(SystemCallError("read the terminal", errno: Int32(-count))) }
-        line.truncate(to: Int(count))
-        return line
+        try HiddenLines().nextLine(prompt)
     }
 
     /// One line as it was typed, or nil at end of file.

@@ -2,25 +2,56 @@ internal import Glibc
 
 /// Whether a program can be started without somebody else deciding what it is.
 package enum TrustedPath {
+    /// Why it cannot.
+    package enum Refusal: Hashable, Sendable, CustomStringConvertible {
+        /// There is no such file, or it is no program.
+        case noProgram
+        case foreignOwner(path: String, uid: UInt32)
+        /// Who owns it has no number in this user namespace.
+        case unmappedOwner(path: String)
+        case open(path: String)
+
+        package var description: String {
+            switch self {
+            case .noProgram: "there is no such program"
+            case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid)"
+            case .unmappedOwner(let path): "\(path) belongs to nobody here (a user namespace that does not map root)"
+            case .open(let path): "\(path) can be written by others"
+            }
+        }
+    }
+
     /// A regular executable file; it and every folder above are owned by root
     /// or by us and writable by nobody else (a sticky folder such as /tmp counts
     /// as closed: others cannot replace what is ours in it).
-    package static func isExecutableOfOurs(_ path: String) -> Bool {
+    package static func isExecutableOfOurs(_ path: String) -> Bool { refusal(of: path) == nil }
+
+    /// nil: it is one.
+    package static func refusal(of path: String) -> Refusal? {
         var status = stat()
         guard path.hasPrefix("/"), unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            unsafe access(path, X_OK) == 0, isClosed(status)
-        else { return false }
+            unsafe access(path, X_OK) == 0
+        else { return .noProgram }
+        if let refusal = refusal(path, status) { return refusal }
         var folder = path
         while let slash = folder.lastIndex(of: "/") {
             folder = String(folder[..<slash])
-            guard unsafe stat(folder.isEmpty ? "/" : folder, &status) == 0 else { return false }
-            guard isClosed(status) || status.st_mode & S_ISVTX != 0 else { return false }
+            let name = folder.isEmpty ? "/" : folder
+            guard unsafe stat(name, &status) == 0 else { return .noProgram }
+            if status.st_mode & S_ISVTX == 0, let refusal = refusal(name, status) { return refusal }
         }
-        return true
+        return nil
     }
 
-    private static func isClosed(_ status: stat) -> Bool {
-        (status.st_uid == 0 || status.st_uid == geteuid()) && status.st_mode & 0o022 == 0
+    private static func refusal(_ path: String, _ status: stat) -> Refusal? {
+        guard status.st_uid == 0 || status.st_uid == geteuid() else {
+            return owner(path, status.st_uid, namespace: UserNamespace.own)
+        }
+        return status.st_mode & 0o022 == 0 ? nil : .open(path: path)
+    }
+
+    static func owner(_ path: String, _ uid: UInt32, namespace: UserNamespace) -> Refusal {
+        namespace.isUnmapped(uid) ? .unmappedOwner(path: path) : .foreignOwner(path: path, uid: uid)
     }
 }
 

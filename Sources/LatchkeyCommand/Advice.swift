@@ -1,7 +1,18 @@
+internal import KeychainClient
 internal import KeychainModel
 
 /// What to do about a failure: the last line a person reads.
 enum Advice {
+    static func line(for error: KeychainError) -> String {
+        switch (error.reason, error.underlying) {
+        case (.daemonUnreachable, ClientConfiguration.noHome?):
+            "Set XDG_DATA_HOME to a folder of yours, or name one for the keychain with --data-dir."
+        case (.daemonUnreachable, let below?) where below.hasSuffix(DaemonProgram.outside):
+            "A daemon that runs already is used in there too: `latchkey list` outside, then try again."
+        default: line(for: error.reason)
+        }
+    }
+
     static func line(for reason: Reason) -> String {
         switch reason {
         case .nothingMatches: "`latchkey list` shows what there is."
@@ -45,7 +56,9 @@ enum Advice {
         case .passcodeRefused: "Nothing was changed; choose another one."
         case .authenticationFailed: "Nothing was changed; try again. `latchkey status` says how many attempts failed."
         case .attemptsDelayed: "Wait that long, then try again."
-        case .interactionForbidden, .nobodyToAsk:
+        // Unlocking is no agreement.
+        case .nobodyToAsk: "Run it on a terminal, where a person can be asked."
+        case .interactionForbidden:
             "Run it where a person can be asked, or unlock first: `latchkey unlock`."
         default: "Run it again and answer the prompt."
         }

@@ -21,13 +21,23 @@ package struct CommandFailure: Error, Hashable, Sendable {
         .usage, "another item has that name already; nothing was changed",
         "Choose another name, or look at it with `latchkey info` and move or remove it first.")
 
+    static func noKeychain(at path: String) -> CommandFailure {
+        CommandFailure(
+            .noMatch, "there is no keychain at \(PrintableText.escaped(path)) yet",
+            "`latchkey set` makes one; where there should be one, look at --data-dir and XDG_DATA_HOME.")
+    }
+
+    static let changedMeanwhile = CommandFailure(
+        .noMatch, "the item was changed or removed meanwhile; nothing was changed",
+        "Look with `latchkey list`, then try again.")
+
     package init(_ error: KeychainError) {
         let below = error.underlying.map { " (\($0))" } ?? ""
         if case .locked = error.reason {
             self.init(ExitStatus(error), "the keychain is locked\(below); `latchkey unlock` opens it.")
             return
         }
-        self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error.reason))
+        self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error))
     }
 }
 

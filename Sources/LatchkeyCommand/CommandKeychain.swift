@@ -104,11 +104,15 @@ package struct CommandKeychain: Sendable {
     ///   kind's of that name is not it.
     func find(_ name: ItemName) throws(CommandFailure) -> [StoredItem] {
         for kind in name.kinds {
-            do throws(KeychainError) {
-                return try items(kind, service: name.service, account: name.account)
-            } catch {
-                guard error.status == .itemNotFound, error.reason == .nothingMatches else {
-                    throw CommandFailure(error)
+            for spelling in name.spellings(of: kind) {
+                do throws(KeychainError) {
+                    let found = try items(kind, service: spelling.service, account: name.account)
+                        .filter { spelling.parts.include($0) && name.parts.include($0) }
+                    if !found.isEmpty { return found }
+                } catch {
+                    guard error.status == .itemNotFound, error.reason == .nothingMatches else {
+                        throw CommandFailure(error)
+                    }
                 }
             }
         }
@@ -140,10 +144,14 @@ package struct CommandKeychain: Sendable {
     }
 
     /// The only item of that name; none and several are failures that say so.
-    func findOne(_ name: ItemName, advice: String) throws(CommandFailure) -> StoredItem {
+    func findOne(
+        _ name: ItemName, advice: String, choosing: PartChoice = .options
+    ) throws(CommandFailure) -> StoredItem {
         let found = try find(name)
         guard let item = found.first else { throw .noItem }
-        guard found.count == 1 else { throw .several(found, accountGiven: name.account != nil, then: advice) }
+        guard found.count == 1 else {
+            throw .several(found, accountGiven: name.account != nil, then: advice, choosing: choosing)
+        }
         return item
     }
 
@@ -152,13 +160,37 @@ package struct CommandKeychain: Sendable {
     func list(service: String?) throws(CommandFailure) -> [StoredItem] {
         var found: [StoredItem] = []
         for kind in PasswordKind.allCases {
-            do throws(KeychainError) {
-                found += try items(kind, service: service, account: nil, [("u_AuthUI", .string("u_AuthUIS"))])
-            } catch {
-                guard error.status == .itemNotFound else { throw CommandFailure(error) }
+            let spellings = service.map { ItemSpelling.all(of: $0, kind).map { Optional($0) } } ?? [nil]
+            for spelling in spellings {
+                found += try undisturbed(kind, service: spelling?.service, account: nil)
+                    .filter { spelling?.parts.include($0) ?? true }
             }
         }
         return found.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+    }
+
+    /// The items of a kind, without those that ask for a person.
+    private func undisturbed(
+        _ kind: PasswordKind, service: String?, account: String?
+    ) throws(CommandFailure) -> [StoredItem] {
+        do throws(KeychainError) {
+            return try items(kind, service: service, account: account, [("u_AuthUI", .string("u_AuthUIS"))])
+        } catch {
+            if error.status == .itemNotFound { return [] }
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The internet password that is meant where a server and an account are said and nothing
+    /// narrower: the only one, or the one of the whole server; nil where there is none. What git,
+    /// docker or a program of the Secret Service stored is not meant: they take it away again.
+    ///
+    /// - Throws: where there are several, none of the whole server.
+    func onlyOne(onServer host: String, account: String) throws(CommandFailure) -> StoredItem? {
+        let found = try undisturbed(.internet, service: host, account: account).filter(\.isOfPerson)
+        guard found.count > 1 else { return found.first }
+        if let whole = found.first(where: \.isOfWholeServer) { return whole }
+        throw .several(found, accountGiven: true, then: "", choosing: .address)
     }
 
     /// - Throws: `errSecItemNotFound` where there are none.
@@ -200,7 +232,9 @@ package struct CommandKeychain: Sendable {
     /// would seem to be what was meant. A synchronizable item beside it makes two, and
     /// so does another group.
     func secret(_ name: ItemName) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
-        guard name.kinds.first == .generic, let account = name.account, reach != .everyGroup else { return nil }
+        guard name.kinds.first == .generic, name.parts.isEmpty, let account = name.account, reach != .everyGroup else {
+            return nil
+        }
         let query =
             search(.generic, service: name.service, account: account)
             + [("r_Data", .bool(true)), ("m_Limit", .integer(2))]
@@ -244,11 +278,13 @@ package struct CommandKeychain: Sendable {
     }
 
     /// Adds an item, or gives the one that is there already the new value.
+    ///
+    /// - Parameter place: the service, or the server with what else makes an item of it one.
     func store(
-        _ value: SharedSecret, kind: PasswordKind, service: String, account: String,
+        _ value: SharedSecret, kind: PasswordKind, place: [AttributeCode: RawValue], account: String,
         attributes: [(AttributeCode, RawValue)]
     ) throws(CommandFailure) -> StoreOutcome {
-        let address = address(kind, service: service, account: account)
+        let address = address(kind, place, account: account)
         let secret: [(String, RawValue)] = [("v_Data", .secret)] + attributes.map { ("\($0)", $1) }
         do throws(KeychainError) {
             _ = try perform(KeychainRequest(.add, query: QueryDictionary(address + secret), value: value))
@@ -264,11 +300,26 @@ package struct CommandKeychain: Sendable {
         return .replaced
     }
 
-    /// The item that ``store(_:kind:service:account:attributes:)`` would replace.
+    /// Gives an item that was found a new value.
+    func store(
+        _ value: SharedSecret, in item: StoredItem, attributes: [(AttributeCode, RawValue)]
+    ) throws(CommandFailure) {
+        let secret: [(String, RawValue)] = [("v_Data", .secret)] + attributes.map { ("\($0)", $1) }
+        do throws(KeychainError) {
+            _ = try perform(
+                KeychainRequest(
+                    .update, query: QueryDictionary(exactly(item)), changes: QueryDictionary(secret), value: value))
+        } catch {
+            if error.status == .itemNotFound { throw .changedMeanwhile }
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The item that ``store(_:kind:place:account:attributes:)`` would replace.
     func existing(
-        _ kind: PasswordKind, service: String, account: String
+        _ kind: PasswordKind, place: [AttributeCode: RawValue], account: String
     ) throws(CommandFailure) -> StoredItem? {
-        let query = address(kind, service: service, account: account) + [("r_Attributes", .bool(true))]
+        let query = address(kind, place, account: account) + [("r_Attributes", .bool(true))]
         do throws(KeychainError) {
             let rows = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
             return rows.first.map { StoredItem(kind, $0.attributes) }
@@ -292,10 +343,7 @@ package struct CommandKeychain: Sendable {
         do throws(KeychainError) { _ = try perform(request) } catch {
             switch error.status {
             case .duplicateItem: throw .nameIsTaken
-            case .itemNotFound:
-                throw CommandFailure(
-                    .noMatch, "the item was changed or removed meanwhile; nothing was changed",
-                    "Look with `latchkey list`, then try again.")
+            case .itemNotFound: throw .changedMeanwhile
             default: throw CommandFailure(error)
             }
         }
@@ -303,8 +351,10 @@ package struct CommandKeychain: Sendable {
 
     /// The item that an add makes, and no other: attributes that are not given
     /// are their defaults, so that an update leaves neighbours alone.
-    private func address(_ kind: PasswordKind, service: String, account: String) -> [(String, RawValue)] {
-        let given: [AttributeCode: RawValue] = [kind.nameCode: .string(service), .account: .string(account)]
+    private func address(
+        _ kind: PasswordKind, _ place: [AttributeCode: RawValue], account: String
+    ) -> [(String, RawValue)] {
+        let given = place.merging([.account: .string(account)]) { $1 }
         let rest = kind.keyAttributes.compactMap { attribute -> (String, RawValue)? in
             guard attribute.code != .accessGroup else { return nil }
             let value = given[attribute.code] ?? attribute.defaultValue.map { RawValue($0) }

@@ -12,6 +12,8 @@ package protocol Console: Sendable {
     func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes?
     /// One line typed without echo.
     func promptForSecret(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes
+    /// Several lines typed without echo, one after the other.
+    func promptForSecretLines() -> any SecretLines
     /// One line typed; nil at end of file.
     func promptForLine(_ prompt: String) -> String?
 
@@ -38,6 +40,8 @@ struct SystemConsole: Console {
     func promptForSecret(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes {
         try Terminal.readSecret(prompt: prompt)
     }
+
+    func promptForSecretLines() -> any SecretLines { HiddenLines() }
 
     func promptForLine(_ prompt: String) -> String? { Terminal.readLine(prompt: prompt) }
 

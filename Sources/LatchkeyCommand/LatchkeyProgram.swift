@@ -8,7 +8,11 @@ package enum LatchkeyProgram {
     package static func main(transfer: any Transfer) -> Never {
         StandardStream.fillMissing()
         let surroundings = Surroundings.system(transfer: transfer)
-        ProcessEnvironment.exit(run(Array(CommandLine.arguments.dropFirst()), in: surroundings).rawValue)
+        let status =
+            if let arguments = ProgramArguments.given { run(arguments, in: surroundings) } else {
+                tell(CommandFailure(.usage, lines: ProgramArguments.notText), on: surroundings.console)
+            }
+        ProcessEnvironment.exit(status.rawValue)
     }
 
     /// Reads the arguments, does what they say, and tells how it ended.

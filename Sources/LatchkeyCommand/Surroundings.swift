@@ -74,6 +74,23 @@ package struct Surroundings: Sendable {
         return DaemonConnectionPool(running)
     }
 
+    /// The folder of a keychain of one's own that is not there at all; nil: it is, or the
+    /// keychain is not one's own to look for.
+    package func missingKeychain(_ dataDirectory: String?) -> String? {
+        guard case .store(let locations, _) = configuration.looking(in: dataDirectory.map(absolute)).target else {
+            return nil
+        }
+        do throws(SystemCallError) {
+            _ = try FileStatus(at: FilePath(locations.dataDirectory), followingLink: false)
+            return nil
+        } catch { return error.isNoSuchFile ? locations.dataDirectory : nil }
+    }
+
+    /// For commands that only look: they make no keychain.
+    package func requireKeychain(_ dataDirectory: String?) throws(CommandFailure) {
+        if let path = missingKeychain(dataDirectory) { throw .noKeychain(at: path) }
+    }
+
     package func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)" }
 }
 

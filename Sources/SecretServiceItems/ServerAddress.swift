@@ -1,14 +1,14 @@
-internal import KeychainModel
+package import KeychainModel
 
-/// A server as docker's programs say it: `https://host:port/path`, of which all but the
+/// A server as docker's programs and people say it: `https://host:port/path`, of which all but the
 /// host may be missing.
-struct ServerAddress {
-    let scheme: String?
-    let name: ServerName
+package struct ServerAddress {
+    package let scheme: String?
+    package let name: ServerName
     /// With its slash.
-    let path: String?
+    package let path: String?
 
-    init(_ text: String) {
+    package init(_ text: String) {
         var rest = Substring(text)
         if let end = text.range(ofText: "://") {
             scheme = String(text[..<end.lowerBound])

@@ -1,5 +1,4 @@
 internal import CredentialHelpers
-internal import KeychainPlatform
 
-let program = DockerCredentialProgram(.system("docker-credential-latchkey"))
-ProcessEnvironment.exit(program.run(Array(CommandLine.arguments.dropFirst())))
+let helper = HelperProgram.system("docker-credential-latchkey")
+helper.exit(DockerCredentialProgram(helper).run)

@@ -1,5 +1,4 @@
 internal import CredentialHelpers
-internal import KeychainPlatform
 
-let program = GitCredentialProgram(.system("git-credential-latchkey"))
-ProcessEnvironment.exit(program.run(Array(CommandLine.arguments.dropFirst())))
+let helper = HelperProgram.system("git-credential-latchkey")
+helper.exit(GitCredentialProgram(helper).run)

@@ -22,6 +22,7 @@ import Testing
             said == ["file": folder + "/Info.plist", "identifier": "com.example.app", "group": "adhoc.com.example.app"])
         let mode = try FileManager.default.attributesOfItem(atPath: folder + "/Info.plist")[.posixPermissions] as? Int
         #expect(mode == 0o644)
+        _ = try programs.run("\(folder)/latchkey", ["set", "a"], input: Data("pw".utf8))
         let status = try programs.run("\(folder)/latchkey", ["status", "--json"])
         #expect(status.text.contains("adhoc.com.example.app"), "\(status.text) \(status.errors)")
         #expect(Bundle(path: folder)?.bundleIdentifier == "com.example.app")

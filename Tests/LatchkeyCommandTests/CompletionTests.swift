@@ -55,6 +55,17 @@ import Testing
         #expect(try complete("--data-dir", programs.home + "/other", "get", "").isEmpty)
     }
 
+    @Test func namesWithAHyphenInFrontAreOfferedBehindTwo() throws {
+        try programs.latchkey("set", "--", "-dash", "-user", input: Data("CANARY".utf8))
+        try programs.latchkey("set", "mail", input: Data("CANARY".utf8))
+        #expect(try complete("get", "") == ["mail"])
+        #expect(try complete("get", "--", "") == ["-dash", "mail"])
+        #expect(try complete("get", "--", "-") == ["-dash"])
+        #expect(try complete("get", "--", "-dash", "") == ["-user"])
+        #expect(try complete("exec", "--env", "A=mail", "--", "").isEmpty)
+        #expect(try programs.latchkey("get", "--", "-dash", "-user").text == "CANARY")
+    }
+
     /// What bash would offer for a line with the cursor at its end.
     private func bash(_ line: String) throws -> [String] {
         let script = """

@@ -43,6 +43,13 @@ import Testing
 
     // MARK: git itself
 
+    @Test(arguments: ["git.example:8443", "https://git.example:8443", "https://git.example:8443/"])
+    func gitFindsWhatAPersonStoredForAPort(server: String) throws {
+        try programs.latchkey("set", "--internet", server, "alice", input: Data("pw".utf8))
+        #expect(try get("protocol=https\nhost=git.example:8443").contains("password=pw"))
+        #expect(try get("protocol=https\nhost=git.example:9443") == "")
+    }
+
     @Test func gitFillsApprovesAndRejects() throws {
         // Nothing stored: git would ask, and may not.
         let empty = try git("fill", Self.place)

@@ -54,10 +54,43 @@ import Testing
         let alone = programs.home + "/alone"
         try FileManager.default.createDirectory(atPath: alone, withIntermediateDirectories: false)
         try FileManager.default.copyItem(atPath: BuiltPrograms.latchkey, toPath: alone + "/latchkey")
-        let outcome = try programs.run(alone + "/latchkey", ["list"])
+        let outcome = try programs.run(alone + "/latchkey", ["set", "a"], input: Data("pw".utf8))
         guard outcome.status != 0 else { return }
         #expect(outcome.status == 69)
         #expect(outcome.errors.contains("make install"))
+    }
+
+    @Test(arguments: ["latchkey set", "latchkey get", "git-credential-latchkey", "docker-credential-latchkey"])
+    func anArgumentThatIsNotTextIsRefused(program: String) throws {
+        let outcome = try programs.shell("echo pw | \(program) \"$(printf 'a\\377')\"")
+        #expect(outcome.status == 2 && outcome.errors.contains("an argument is not UTF-8"), "\(outcome.errors)")
+        #expect(outcome.text.isEmpty && !FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+    }
+
+    @Test(arguments: [
+        ["get", "a"], ["info", "a"], ["edit", "a", "--label", "b"], ["rm", "a"], ["list", "a"], ["status"],
+        ["whocan", "a"],
+        ["read", "a"], ["exec", "--env", "A=a", "--", "true"], ["credential", "aws", "a/b"], ["log"],
+        ["export", "out.lkx"],
+    ])
+    func whoeverLooksMakesNoKeychain(arguments: [String]) throws {
+        let folder = programs.home + "/mistyped"
+        let outcome = try programs.run(
+            BuiltPrograms.latchkey,
+            [arguments[0]] + (arguments[0] == "credential" ? ["aws"] : []) + ["--data-dir", folder]
+                + arguments.dropFirst(arguments[0] == "credential" ? 2 : 1))
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("there is no keychain at \(folder) yet"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder) && programs.processes("latchkeyd").isEmpty)
+    }
+
+    @Test func aListOfNoKeychainIsEmpty() throws {
+        for (option, text) in [("--json", "[]\n"), ("--all", "")] {
+            let outcome = try programs.latchkey("list", option)
+            #expect(outcome.status == 0 && outcome.text == text)
+            #expect(outcome.errors.contains("there is no keychain at \(programs.home)/data/latchkey yet"))
+        }
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
     }
 
     @Test func aFolderOpenToOthersIsRefused() throws {
@@ -95,14 +128,15 @@ import Testing
     @Test func commandSubstitutionReturnsAtOnceOnAColdStart() throws {
         let clock = SystemClock()
         let start = clock.monotonic
-        let outcome = try programs.shell("x=$(latchkey get a 2>/dev/null); echo \"$? $x\"; latchkey list 2>&1 | cat")
-        #expect(outcome.text == "1 \n")
+        let outcome = try programs.shell("x=$(echo pw | latchkey set a); echo \"$? $x\"; latchkey list 2>&1 | cut -f 1")
+        #expect(outcome.text == "0 \na\n")
         #expect(clock.monotonic - start < .seconds(5))
         #expect(programs.processes("latchkeyd").count == 1)
     }
 
     @Test func theDaemonOutlivesItsStartersGroup() throws {
-        let outcome = try programs.run("/usr/bin/setsid", ["-w", "/bin/sh", "-c", "latchkey list; kill -9 0"])
+        let outcome = try programs.run(
+            "/usr/bin/setsid", ["-w", "/bin/sh", "-c", "echo pw | latchkey set a; kill -9 0"])
         #expect(outcome.status != 0)
         let daemons = programs.processes("latchkeyd")
         #expect(daemons.count == 1)
@@ -124,6 +158,7 @@ import Testing
     func sessionsWithAndWithoutARuntimeFolderMeetOneDaemon(first: Bool) throws {
         let home = try BuiltPrograms(runtime: true)
         let without: [String: String?] = ["XDG_RUNTIME_DIR": .none]
+        try home.latchkey("set", "a", input: Data("pw".utf8), changing: first ? [:] : without)
         let one = try home.daemonProcess(changing: first ? [:] : without)
         let other = try home.daemonProcess(changing: first ? without : [:])
         #expect(one > 0 && one == other)

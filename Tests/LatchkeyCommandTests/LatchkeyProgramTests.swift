@@ -51,10 +51,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [["--data-dir", "d", "list"], ["list", "--data-dir", "d"], ["list", "--data-dir=/work/d"]])
+    @Test func whoeverHasNobodyToAskIsNotToldToUnlock() {
+        keychain.fail(.interactionNotAllowed, .nobodyToAsk(why: "there is no terminal"))
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run(["list", "--all"], in: surroundings(console)) == .locked)
+        #expect(console.notes.last?.contains("on a terminal") == true)
+        #expect(!console.notes.joined().contains("unlock"))
+    }
+
+    @Test func whoHasNoHomeIsToldToNameAFolder() {
+        let finder = DaemonFinder(ClientConfiguration(target: .nowhere))
+        var failure: CommandFailure?
+        do throws(KeychainError) { _ = try finder.connect() } catch { failure = CommandFailure(error) }
+        #expect(failure?.status == .unavailable)
+        #expect(failure?.lines.first?.contains("this user has no home") == true)
+        #expect(failure?.lines.last?.contains("XDG_DATA_HOME") == true)
+        #expect(failure?.lines.last?.contains("--data-dir") == true)
+    }
+
+    @Test(arguments: [
+        ["--data-dir", "d", "set", "a"], ["set", "a", "--data-dir", "d"], ["set", "a", "--data-dir=/work/d"],
+    ])
     func dataDirectoryStandsAnywhereAndIsMadeAbsolute(arguments: [String]) {
         let asked = Mutex<[String?]>([])
-        var surroundings = surroundings(RecordingConsole())
+        var surroundings = surroundings(RecordingConsole(input: [50]))
         surroundings.keychain = { [keychain] directory in
             asked.withLock { $0.append(directory) }
             return keychain

@@ -113,7 +113,7 @@ import Testing
         #expect(try latchkey("passcode", "set", typed: "words words").status == 0)
         #expect(try latchkey("slot", "add", "login", typed: "words words\n").status == 2)
         let short = try latchkey("slot", "add", "login", typed: "words words\nabc\n")
-        #expect(short.status == 2 && short.errors.contains("fewer than 4 characters"))
+        #expect(short.status == 2 && short.errors.contains("fewer than 4 bytes"))
         #expect(try latchkey("slot", "add", "login", typed: "other words\nlogin one\n").status == 3)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import KeychainClient
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
@@ -50,6 +51,25 @@ import Testing
         #expect(try mode(data + "/keychain.db") == 0o600)
         #expect(try programs.latchkey("get", "mail").text == "canary")
         #expect(try object(try programs.latchkey("doctor", "--json"))["fixed"] as? [String] == [])
+    }
+
+    @Test func aHomeThatIsNotLookedAtIsSaid() throws {
+        let home = try #require(ProcessEnvironment.passwdHome)
+        func findings(_ named: String?, in folder: String, dataDirectory: String? = nil) -> [MachineFinding] {
+            let run = CommandRun.surroundings(on: FakeKeychain())
+            var surroundings = run
+            surroundings.configuration.target = .store(
+                KeychainLocations(dataDirectory: folder, runDirectory: folder + "/run"), autostart: false)
+            return MachineCheck(surroundings: surroundings, dataDirectory: dataDirectory).homes(named)
+        }
+        let usual = home + "/.local/share/latchkey"
+        let found = findings("/other'", in: usual)
+        #expect(found.count == 1 && found.first?.what.contains("HOME is /other' and is not looked at") == true)
+        #expect(found.first?.command?.hasPrefix(#"export XDG_DATA_HOME='/other'\''/.local/share'"#) == true)
+        #expect(findings(home, in: usual).isEmpty && findings(nil, in: usual).isEmpty)
+        // Where the home has no part in it.
+        #expect(findings("/other", in: "/else/latchkey").isEmpty)
+        #expect(findings("/other", in: usual, dataDirectory: "/else").isEmpty)
     }
 
     @Test func aSymbolicLinkIsNotFollowed() throws {

@@ -225,6 +225,8 @@ import Testing
 
     @Test func everyCallIsALineOfJSON() throws {
         let programs = try BuiltPrograms()
+        try programs.latchkey("set", "mail", input: Data("canary".utf8))
+        try programs.latchkey("rm", "mail")
         let outcome = try programs.latchkey("explain", "--json", "--", "latchkey", "list")
         let lines = outcome.errors.split(separator: "\n")
         #expect(lines.count == 2, "\(outcome.errors)")

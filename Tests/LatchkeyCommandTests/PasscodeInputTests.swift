@@ -30,9 +30,16 @@ import Testing
     }
 
     @Test func threeThatDifferAreRefused() {
-        let console = RecordingConsole(terminal: true, typedFirst: ["a", "b", "c", "d", "e", "f", "g"])
+        let console = RecordingConsole(terminal: true, typedFirst: ["aaaa", "b", "cccc", "d", "eeee", "f", "g"])
         #expect(failure(console)?.lines == ["the two passcodes differ; nothing was changed", "Try again."])
         #expect(console.prompts.count == 6)
+    }
+
+    @Test(arguments: ["abc", "é1"])
+    func whatIsTooShortIsNotTypedAgain(_ typed: String) {
+        let console = RecordingConsole(terminal: true, typed: typed)
+        #expect(failure(console)?.lines.first == "the passcode has fewer than 4 bytes; nothing was changed")
+        #expect(failure(console)?.status == .usage && console.prompts.allSatisfy { $0 == "New passcode: " })
     }
 
     @Test(arguments: [nil, "", String(repeating: "x", count: 1025)])

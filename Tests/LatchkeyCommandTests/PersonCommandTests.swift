@@ -51,6 +51,13 @@ import Testing
         #expect(person.now.passcode == "old words" && person.now.calls.isEmpty)
     }
 
+    @Test func whatCannotBeLockedIsNotSaidToBeLocked() {
+        let person = ScriptedPerson()
+        let run = CommandRun(list: ["lock"], on: keychain(of: person)) { $0.personDoor = { _ in .success(person) } }
+        #expect(run.status == .usage && person.now.calls.isEmpty)
+        #expect(run.notes.first?.contains("the keychain is always open") == true)
+    }
+
     @Test(arguments: [["passcode", "set"], ["unlock"], ["passcode", "change"], ["recovery", "remove"]])
     func nobodyToAskIsStatusThree(_ arguments: [String]) {
         let person = ScriptedPerson(
@@ -61,8 +68,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["unlock"], ["lock"], ["passcode", "change"], ["passcode", "remove"], ["passcode", "reset"],
-        ["recovery", "remove"],
+        ["unlock"], ["passcode", "change"], ["passcode", "remove"], ["passcode", "reset"], ["recovery", "remove"],
     ])
     func withoutAPasscodeThereIsNothingToDo(_ arguments: [String]) {
         let person = ScriptedPerson()

@@ -62,8 +62,8 @@ import Testing
         keychain.plant(
             .internetPassword,
             ["srvr": .string("h"), "acct": .string("me"), "port": .integer(8080), "agrp": .string("latchkey")], "other")
-        keychain.set(["--internet", "h", "me"], "one")
-        keychain.set(["--internet", "h", "me"], "two")
+        keychain.set(["--internet", "https://h", "me"], "one")
+        keychain.set(["--internet", "https://h", "me"], "two")
         #expect(
             keychain.items.map { String(decoding: $0.value!.bytes.insecureArray(), as: UTF8.self) } == ["other", "two"])
     }

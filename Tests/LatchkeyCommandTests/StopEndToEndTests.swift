@@ -73,7 +73,7 @@ import Testing
 
     /// What doctor advises where they run without what protects them holds for everybody.
     @Test func withoutAPasscodeItsProgramsEndAllTheSame() throws {
-        #expect(try latchkey("lock").status == 3 && processes.count == 2)
+        #expect(try latchkey("lock").status == 2 && processes.count == 2)
         let outcome = try latchkey("lock", "--stop", "--json")
         #expect(outcome.status == 0 && processes.isEmpty, "\(outcome.errors)")
         #expect(outcome.text.contains(#""passcode":false,"lock":"unlocked""#), "\(outcome.text)")

@@ -31,6 +31,32 @@ import Testing
         #expect(try programs.latchkey("get", "mail").text == "hunter2")
     }
 
+    @Test(arguments: ["\n", "\r"])
+    func aPasteIsKeptWhole(_ newline: String) throws {
+        let process = try start("note", "codes")
+        #expect(terminal.shows("> "))
+        terminal.type(["CANARY-1", "CANARY-2", "", "CANARY-4", "CANARY-"].joined(separator: newline))
+        // The fourth line's prompt: all that came before was read.
+        #expect(terminal.shows("> ", times: 5))
+        terminal.type("5" + newline + "\u{4}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0 && terminal.shows("Stored."))
+        #expect(try programs.latchkey("get", "codes").text == "CANARY-1\nCANARY-2\n\nCANARY-4\nCANARY-5")
+        #expect(terminal.echoes && !terminal.shown.contains("CANARY"))
+    }
+
+    @Test func interruptingANoteRestoresTheTerminal() throws {
+        let process = try start("note", "codes")
+        #expect(terminal.shows("> "))
+        terminal.type("CANARY-1\nCANARY-2\n")
+        #expect(terminal.shows("> ", times: 3))
+        terminal.type("\u{3}")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 130)
+        #expect(terminal.echoes && !terminal.shown.contains("CANARY"))
+        #expect(try programs.latchkey("get", "codes").status == 1)
+    }
+
     @Test func interruptingThePromptRestoresTheTerminal() throws {
         let process = try start("set", "mail")
         #expect(terminal.shows("Secret for mail: "))
@@ -75,6 +101,7 @@ import Testing
     }
 
     @Test func interruptingAnExportLeavesNothingBehind() throws {
+        try programs.latchkey("set", "a", input: Data("CANARY".utf8))
         let process = try start("export", programs.home + "/out.lkx")
         #expect(terminal.shows("Passphrase for the export: "))
         terminal.type("\u{3}")

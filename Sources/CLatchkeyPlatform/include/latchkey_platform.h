@@ -227,11 +227,16 @@ char *const *lk_environment(void);   // environ(7)
 // that no file or socket of ours takes its number.
 void lk_fill_standard_descriptors(void);
 
-// Prompts on `out` and reads one line from the terminal `in` without echo. The
-// terminal is put back also when a signal comes, which then takes its course.
+// Lines from the terminal `in` without echo, each after a prompt on `out`. From the
+// first line to the end the echo stays away, so that nothing that is typed or pasted
+// between two lines shows, or gets lost. The terminal is put back also when a signal
+// comes, which then takes its course.
+struct lk_hidden_input;
+struct lk_hidden_input *lk_hidden_input_begin(int32_t in, int32_t out);
 // The length without the newline, -ECANCELED at end of file, -E2BIG for a line
 // longer than a terminal takes or the buffer.
-int64_t lk_read_hidden_line(int32_t in, int32_t out, const char *prompt, char *buffer, size_t capacity);
+int64_t lk_hidden_input_line(struct lk_hidden_input *input, const char *prompt, char *buffer, size_t capacity);
+void lk_hidden_input_end(struct lk_hidden_input *input);
 
 // SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
 int lk_signal_on_termination(int32_t fd);

@@ -92,6 +92,7 @@ struct LogCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let ending = follow ? try surroundings.endOfWatch() : nil
         let keychain = try CommandKeychain.open(store, reach: .everyGroup, in: surroundings)
         var reading = LogReading(keychain, item: item, account: account)

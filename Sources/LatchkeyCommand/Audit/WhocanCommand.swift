@@ -19,6 +19,8 @@ struct WhocanCommand: Verb {
               latchkey whocan mail alice
               latchkey whocan mail --group exe./usr/bin/app --json
 
+            \(PartOptions.help)
+
             \(ReachOptions.help)
 
             --json writes {"service", "account", "kind", "group", "readers": [{"who", "rule", "posing"}], "opens", \
@@ -26,6 +28,8 @@ struct WhocanCommand: Verb {
             """)
 
     @OptionGroup var which: ItemArguments
+
+    @OptionGroup var parts: PartOptions
 
     @OptionGroup var place: ReachOptions
 
@@ -35,8 +39,10 @@ struct WhocanCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
-        let item = try keychain.findOne(which.name, advice: "Name one account: latchkey whocan SERVICE ACCOUNT")
+        let item = try keychain.findOne(
+            which.name(parts.parts), advice: "Name one account: latchkey whocan SERVICE ACCOUNT")
         let row = try keychain.row(of: item)
         let rule = isServed(surroundings) ? BusRule(of: item, row?.attributes.lookup) : .everybody
         let readers = Readers(item, row?.accessControl, try keychain.status(), overBus: rule)

@@ -57,6 +57,7 @@ struct CompleteCommand: Verb {
         // A name that would move a cursor or end a line is not for a command line.
         let shown = Set(found).filter {
             $0.hasPrefix(line.current) && !$0.isEmpty && PrintableText.escaped($0) == $0
+                && !(line.wanted.isOfItems && line.takesOptions && $0.hasPrefix("-"))
         }
         let text = shown.sorted().map { "\($0)\n" }.joined()
         try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
@@ -134,6 +135,8 @@ struct CompletionLine: Sendable {
     let current: String
     let wanted: Wanted
     let dataDirectory: String?
+    /// Whether a word with a hyphen in front is an option: no -- came before it.
+    let takesOptions: Bool
 
     private static let rootOptions = ["--data-dir", "--help", "--version"]
     private static let takingNames: [String: Int] = [
@@ -152,6 +155,8 @@ struct CompletionLine: Sendable {
             if let option = waiting {
                 if option == "--data-dir" { dataDirectory = word }
                 waiting = nil
+            } else if isOver {
+                names.append(word)
             } else if word == "--" {
                 isOver = true
             } else if word.hasPrefix("-") {
@@ -169,7 +174,11 @@ struct CompletionLine: Sendable {
             }
         }
         self.dataDirectory = dataDirectory
-        let wanted = isOver || waiting != nil ? .nothing : Self.wanted(current, verb, names, verbs)
+        takesOptions = !isOver
+        let wanted: Wanted =
+            if waiting != nil { .nothing } else if isOver { Self.items(verb, names) } else {
+                Self.wanted(current, verb, names, verbs)
+            }
         self.wanted = isElsewhere && wanted.isOfItems ? .nothing : wanted
     }
 
@@ -190,9 +199,15 @@ struct CompletionLine: Sendable {
         switch (verb.name, names.count) {
         case ("completion", 0): return .words(CompletionCommand.Shell.allCases.map(\.rawValue))
         case ("help", 0): return .words(verbs.map(\.name))
-        case (_, 0) where takingNames[verb.name] != nil: return .services
-        case (_, 1) where takingNames[verb.name] == 2: return .accounts(of: names[0])
-        default: return .nothing
+        default: return items(verb, names)
+        }
+    }
+
+    private static func items(_ verb: VerbWords?, _ names: [String]) -> Wanted {
+        switch (verb.flatMap { takingNames[$0.name] } ?? 0, names.count) {
+        case (1..., 0): .services
+        case (2..., 1): .accounts(of: names[0])
+        default: .nothing
         }
     }
 }

@@ -28,6 +28,9 @@ struct EditCommand: Verb {
               latchkey edit --internet example.com --port 8443 --protocol https
               latchkey edit mail --attribute kSecAttrIsInvisible=true
 
+            A server may be written as `set --internet` takes it. Where several items have one name and account, \
+            --from-port, --from-path, --from-protocol and --from-label choose.
+
             \(GroupOption.help)
 
             --json writes {"service", "account", "kind", "changed"}: the names as they are now, and an \
@@ -35,6 +38,8 @@ struct EditCommand: Verb {
             """)
 
     @OptionGroup var which: ItemArguments
+
+    @OptionGroup var former: FormerPartOptions
 
     @OptionGroup var place: GroupOption
 
@@ -82,8 +87,11 @@ struct EditCommand: Verb {
             throw CommandFailure(
                 .usage, "nothing to change was named", "Add an option such as --label; `latchkey edit --help` has all.")
         }
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
-        let item = try keychain.findOne(which.name, advice: "Name one account: latchkey edit SERVICE ACCOUNT")
+        let item = try keychain.findOne(
+            which.name(former.parts), advice: "Name one account: latchkey edit SERVICE ACCOUNT",
+            choosing: .formerOptions)
         let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
         let lookups = lookups(of: item, after: changes)
         if !changes.isEmpty {

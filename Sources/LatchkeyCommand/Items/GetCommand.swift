@@ -20,6 +20,8 @@ struct GetCommand: Verb {
               latchkey get mail --json | jq -r .value
               latchkey get --group exe./usr/bin/git git:https://git.example
 
+            \(PartOptions.help)
+
             \(ReachOptions.help)
 
             --otp writes the code of this moment (RFC 6238) instead of the secret, which is an address \
@@ -40,6 +42,8 @@ struct GetCommand: Verb {
 
     @OptionGroup var which: ItemArguments
 
+    @OptionGroup var parts: PartOptions
+
     @OptionGroup var place: ReachOptions
 
     @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
@@ -58,7 +62,7 @@ struct GetCommand: Verb {
             throw CommandFailure(.usage, "--clip writes nothing and --json does", "Leave one of them out.")
         }
         let lookup = SecretLookup(
-            name: which.name, reach: place.reach, oneTime: oneTime, clip: clip, json: json,
+            name: which.name(parts.parts), reach: place.reach, oneTime: oneTime, clip: clip, json: json,
             dataDirectory: store.dataDirectory)
         return try lookup.perform(in: surroundings)
     }
@@ -74,6 +78,8 @@ struct SecretLookup {
     /// No newline on a terminal.
     var isBare = false
     var dataDirectory: String?
+    /// How one of several is named where it was.
+    var choosing = PartChoice.options
 
     /// `get [--data-dir DIR] SERVICE [ACCOUNT]`, which scripts call: the argument
     /// parser takes longer to start than everything that follows. Any other form is
@@ -92,6 +98,7 @@ struct SecretLookup {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(dataDirectory)
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, reach: reach, in: surroundings)
         if oneTime { return try writeCode(name, keychain, surroundings) }
         let only = try keychain.secret(name)
@@ -140,7 +147,8 @@ struct SecretLookup {
     private func searched(
         _ name: ItemName, in keychain: CommandKeychain
     ) throws(CommandFailure) -> (StoredItem, SharedSecret) {
-        let item = try keychain.findOne(name, advice: "Name one account: latchkey get SERVICE ACCOUNT")
+        let item = try keychain.findOne(
+            name, advice: "Name one account: latchkey get SERVICE ACCOUNT", choosing: choosing)
         return (item, try keychain.value(of: item))
     }
 }
@@ -150,19 +158,23 @@ extension CommandFailure {
         .noMatch, "no item has that name", "`latchkey list` shows what there is; `latchkey set` stores a secret.")
 
     /// Several items have the name: which ones, and how to choose.
-    static func several(_ items: [StoredItem], accountGiven: Bool, then advice: String) -> CommandFailure {
+    static func several(
+        _ items: [StoredItem], accountGiven: Bool, then advice: String, choosing: PartChoice = .options
+    ) -> CommandFailure {
         let isAcrossGroups = Set(items.map(\.group)).count > 1
-        let accounts = items.map { item in
+        let isOfOneAccount = accountGiven || Set(items.map(\.account)).count == 1
+        let names = Set(items.map { [$0.account, $0.group ?? ""] }).count
+        let lines = items.map { item in
             let account = item.account.isEmpty ? "(no account: \"\")" : PrintableText.escaped(item.account)
             let group = isAcrossGroups ? " in \(PrintableText.escaped(item.group ?? ""))" : ""
-            return "  \(account)\(group)\(item.isSynchronizable ? " (synchronizable)" : "")"
+            let parts = names < items.count ? "  \(item.partsText)" : ""
+            return "  \(account)\(group)\(item.isSynchronizable ? " (synchronizable)" : "")\(parts)"
         }
         let last =
             isAcrossGroups
             ? "Name one of the groups with --group, and an account where it has several."
-            : accountGiven
-                ? "They differ in more than the account: only a program can choose (SecItemCopyMatching)." : advice
+            : isOfOneAccount ? choosing.advice(among: items) : advice
         return CommandFailure(
-            .usage, lines: ["\(items.count) items have that name, with these accounts:"] + accounts + [last])
+            .usage, lines: ["\(items.count) items have that name, with these accounts:"] + lines + [last])
     }
 }

@@ -16,6 +16,8 @@ struct InfoCommand: Verb {
               latchkey info mail alice
               latchkey info mail --json | jq -r .attributes.kSecAttrComment
 
+            \(PartOptions.help)
+
             \(ReachOptions.help)
 
             --json writes {"service", "account", "kind", "group", "label", "created", "modified", \
@@ -25,6 +27,8 @@ struct InfoCommand: Verb {
 
     @OptionGroup var which: ItemArguments
 
+    @OptionGroup var parts: PartOptions
+
     @OptionGroup var place: ReachOptions
 
     @Flag(help: "Write the attributes as JSON.")
@@ -33,8 +37,10 @@ struct InfoCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
-        let item = try keychain.findOne(which.name, advice: "Name one account: latchkey info SERVICE ACCOUNT")
+        let item = try keychain.findOne(
+            which.name(parts.parts), advice: "Name one account: latchkey info SERVICE ACCOUNT")
         let console = surroundings.console
         try printing { () throws(SystemCallError) in
             if json { return try console.write("\(item.wholeJSON.text)\n") }

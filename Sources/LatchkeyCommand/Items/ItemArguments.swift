@@ -11,5 +11,7 @@ struct ItemArguments: ParsableArguments {
     @Flag(help: "Look for internet passwords only.")
     var internet = false
 
-    var name: ItemName { ItemName(kind: internet ? .internet : nil, service: service, account: account) }
+    func name(_ parts: ItemParts) -> ItemName {
+        ItemName(kind: internet ? .internet : nil, service: service, account: account, parts: parts)
+    }
 }

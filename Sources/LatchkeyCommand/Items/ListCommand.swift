@@ -33,20 +33,28 @@ struct ListCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
-        let items = try keychain.list(service: service)
         let console = surroundings.console
+        let missing = surroundings.missingKeychain(store.dataDirectory)
+        if let missing {
+            guard service == nil else { throw .noKeychain(at: missing) }
+            for line in CommandFailure.noKeychain(at: missing).lines { console.note("latchkey: \(line)") }
+        }
+        let items = missing == nil ? try items(surroundings) : []
         try printing { () throws(SystemCallError) in
             if json { return try console.write("\(JSONValue.array(items.map(\.json)).text)\n") }
             try console.write(table(items).text(for: console.outputIsTerminal ? .person : .program))
         }
         if items.isEmpty {
             guard service == nil else { throw .noItem }
-            if console.errorIsTerminal, place.reach == .own {
+            if missing == nil, console.errorIsTerminal, place.reach == .own {
                 console.note("Nothing is stored yet. `latchkey set SERVICE` stores a secret.")
             }
         }
         return .done
+    }
+
+    private func items(_ surroundings: Surroundings) throws(CommandFailure) -> [StoredItem] {
+        try CommandKeychain.open(store, reach: place.reach, in: surroundings).list(service: service)
     }
 
     private func table(_ items: [StoredItem]) -> TextTable {

@@ -51,6 +51,8 @@ struct OneTimeLookup {
             return item
         }
         var beside = name
+        // What narrows the login says nothing of what lies beside it.
+        beside.parts = ItemParts()
         beside.account = account.isEmpty ? Self.suffix : "\(account) \(Self.suffix)"
         let siblings = try keychain.find(beside)
         guard siblings.count < 2 else { throw .several(siblings, accountGiven: true, then: advice) }

@@ -44,6 +44,25 @@ struct ItemName: Sendable {
     var service: String
     /// nil: whatever the account.
     var account: String?
+    var parts = ItemParts()
 
-    var kinds: [PasswordKind] { kind.map { [$0] } ?? PasswordKind.allCases }
+    var kinds: [PasswordKind] { kind.map { [$0] } ?? (parts.isOfServer ? [.internet] : PasswordKind.allCases) }
+
+    /// How items of a kind may be stored that are meant, the likely one first: a server as
+    /// its parts, and as it was typed, which `set` stored as it stands until it took it apart.
+    func spellings(of kind: PasswordKind) -> [ItemSpelling] { ItemSpelling.all(of: service, kind) }
+}
+
+/// A name under which items are looked for, and what more it says.
+struct ItemSpelling: Sendable {
+    let service: String
+    let parts: ItemParts
+
+    static func all(of service: String, _ kind: PasswordKind) -> [ItemSpelling] {
+        let literal = ItemSpelling(service: service, parts: ItemParts())
+        guard kind == .internet, let address = InternetAddress.parsed(service),
+            address.host != service || !address.parts.isEmpty
+        else { return [literal] }
+        return [ItemSpelling(service: address.host, parts: address.parts), literal]
+    }
 }

@@ -14,12 +14,16 @@ struct RemoveCommand: Verb {
               latchkey rm mail alice
               latchkey rm mail --all --yes
 
+            \(PartOptions.help)
+
             \(GroupOption.help) --all-groups looks in all groups; --all is every match wherever that is looked for.
 
             --json writes {"removed"}: how many items.
             """)
 
     @OptionGroup var which: ItemArguments
+
+    @OptionGroup var parts: PartOptions
 
     @OptionGroup var place: GroupOption
 
@@ -44,8 +48,9 @@ struct RemoveCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let reach = everyGroup ? .everyGroup : place.reach
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: reach, in: surroundings)
-        let found = try keychain.find(which.name)
+        let found = try keychain.find(which.name(parts.parts))
         guard !found.isEmpty else { throw .noItem }
         if found.count > 1 { try confirm(found, surroundings.console) }
         var removed = 0

@@ -39,9 +39,10 @@ struct SecretInput {
     private func typedLines(_ prompt: String) throws(CommandFailure) -> SecretBytes {
         var whole = SecretBytes(count: 0)
         var next = prompt
+        let lines = console.promptForSecretLines()
         while true {
             let line: SecretBytes
-            do throws(Terminal.Refusal) { line = try console.promptForSecret(next) } catch {
+            do throws(Terminal.Refusal) { line = try lines.nextLine(next) } catch {
                 guard error == .canceled else { throw refusal(error) }
                 return whole
             }

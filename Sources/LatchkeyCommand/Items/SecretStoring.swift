@@ -9,26 +9,44 @@ struct SecretStoring {
     let account: String
     let attributes: [(AttributeCode, RawValue)]
     let json: Bool
+    /// The server of an internet password, of which `service` is the host.
+    var server: InternetAddress?
 
-    var displayName: String { StoredItem.displayName(service, account) }
+    var displayName: String { StoredItem.displayName(server?.name ?? service, account) }
 
     func existing(in keychain: CommandKeychain) throws(CommandFailure) -> StoredItem? {
-        try keychain.existing(kind, service: service, account: account)
+        if let wholeServer { return try keychain.onlyOne(onServer: wholeServer, account: account) }
+        return try keychain.existing(kind, place: place, account: account)
     }
+
+    /// The host where nothing narrower is said of the server.
+    private var wholeServer: String? { server.flatMap { $0.parts.isEmpty ? $0.host : nil } }
+
+    private var place: [AttributeCode: RawValue] { server?.attributes ?? [kind.nameCode: .string(service)] }
 
     /// Tells a person what will be replaced, while it can still be called off.
     func announce(in keychain: CommandKeychain, _ console: any Console) throws(CommandFailure) {
         guard console.errorIsTerminal, let before = try existing(in: keychain) else { return }
         let title = before.label.map { " \"\(PrintableText.escaped($0))\"" } ?? ""
+        let place = before.placeInServer.isEmpty ? "" : " (\(before.placeInServer.joined(separator: ", ")))"
         let date = before.modified?.text.map { ", last changed \($0)" } ?? ""
-        console.note("This replaces the secret of \(displayName)\(title)\(date).")
+        console.note("This replaces the secret of \(before.displayName)\(place)\(title)\(date).")
+    }
+
+    private func outcome(
+        _ secret: SharedSecret, in keychain: CommandKeychain
+    ) throws(CommandFailure) -> CommandKeychain.StoreOutcome {
+        if let wholeServer, let only = try keychain.onlyOne(onServer: wholeServer, account: account) {
+            try keychain.store(secret, in: only, attributes: attributes)
+            return .replaced
+        }
+        return try keychain.store(secret, kind: kind, place: place, account: account, attributes: attributes)
     }
 
     func store(
         _ secret: SharedSecret, in keychain: CommandKeychain, _ console: any Console
     ) throws(CommandFailure) {
-        let outcome = try keychain.store(
-            secret, kind: kind, service: service, account: account, attributes: attributes)
+        let outcome = try outcome(secret, in: keychain)
         if json {
             let line = JSONValue.object([
                 ("service", .string(service)), ("account", .string(account)), ("kind", .string(kind.text)),

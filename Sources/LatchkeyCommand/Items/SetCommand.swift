@@ -22,6 +22,11 @@ struct SetCommand: Verb {
             `set` again replaces its secret and leaves its other attributes alone; on a terminal it says \
             what it replaces.
 
+            With --internet <service> is a server: example.com, example.com:8443, [::1]:8443 or \
+            https://example.com:8443/path. Where nothing but its name is said, the one item of yours that there is \
+            for that server and account is replaced, whatever its protocol, port and path; where there are several, \
+            which one has to be said. What git or docker stored for themselves stays beside it.
+
             --generate stores a new random secret and shows it only with --show. "apple" (the usual): \
             three groups of six letters and digits, as Apple proposes them, 88 bits. "words": six \
             pronounceable words of five letters, 96 bits. A number from 8 to 1024: so many letters and \
@@ -30,6 +35,7 @@ struct SetCommand: Verb {
             EXAMPLES
               latchkey set mail alice
               latchkey set mail alice --generate=24 --show
+              latchkey set --internet https://git.example.com:8443 alice
               pwgen -s 32 1 | latchkey set mail alice --label "Mail at work"
               latchkey set --raw backup-key < key.bin
 
@@ -49,7 +55,7 @@ struct SetCommand: Verb {
 
     @OptionGroup var place: GroupOption
 
-    @Flag(help: "Store an internet password with <service> as its server.")
+    @Flag(help: "Store an internet password; <service> is its server.")
     var internet = false
 
     @Flag(help: "Keep every byte of standard input, also a newline at the end.")
@@ -78,10 +84,11 @@ struct SetCommand: Verb {
         guard surplus.isEmpty else { throw .secretAsArgument("latchkey set SERVICE [ACCOUNT]") }
         let console = surroundings.console
         try checkGeneration(console)
+        let server = internet ? try InternetAddress.read(service) : nil
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         let storing = SecretStoring(
-            kind: internet ? .internet : .generic, service: service, account: account ?? "",
-            attributes: label.map { [(.label, .string($0))] } ?? [], json: json)
+            kind: internet ? .internet : .generic, service: server?.host ?? service, account: account ?? "",
+            attributes: label.map { [(.label, .string($0))] } ?? [], json: json, server: server)
         try storing.announce(in: keychain, console)
         let secret = SharedSecret(try secret(storing, console))
         try storing.store(secret, in: keychain, console)

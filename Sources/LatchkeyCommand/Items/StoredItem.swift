@@ -55,7 +55,7 @@ struct StoredItem: Sendable {
     }
 
     /// Bytes that are no text show as hex digits.
-    private func text(_ code: AttributeCode) -> String? {
+    func text(_ code: AttributeCode) -> String? {
         switch attributes[code] {
         case .string(let text): text
         case .data(let bytes): String(validating: bytes, as: UTF8.self) ?? "0x" + AttributeText.hex(bytes)

@@ -10,7 +10,7 @@ struct LockCommand: Verb {
             Its keys are wiped from memory; with a fingerprint slot (`latchkey slot`) what a finger opens it again \
             with stays there, as long as a finger counts, and --stop wipes that too. Items that \
             programs may use in the background after the first unlock (kSecAttrAccessibleAfterFirstUnlock) stay open, as with Apple; what `latchkey set` stores closes. \
-            Takes no passcode; without one set there is nothing to lock, and the status is 3 (--stop ends its programs \
+            Takes no passcode; without one set there is nothing to lock, and the status is 2 (--stop ends its programs \
             all the same, and the next that uses it finds it open). Where a slot opens \
             the keychain without a person (`latchkey slot`), the lock holds until its programs start anew, or until \
             somebody brings the credential.
@@ -55,7 +55,8 @@ struct LockCommand: Verb {
         }
         let reach = try PersonReach(store, in: surroundings)
         if reach.state.hasPasscode || !stop {
-            try reach.requirePasscode()
+            // Not 3, which says "locked": it is open.
+            try reach.requirePasscode(else: .usage)
             try reach.ask { door throws(KeychainError) in try door.lock() }
         }
         if stop { return try stopped(programs, reach.state, surroundings.console) }

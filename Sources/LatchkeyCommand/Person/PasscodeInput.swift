@@ -8,6 +8,8 @@ package struct PasscodeInput {
     /// What the enclave takes. Every pinentry takes 2048 (its manual, "Protocol"), so
     /// that a passcode that is set here can be typed at a prompt.
     package static let mostBytes = PersonProtocol.longestSecret
+    /// What the enclave takes for a passcode at the least.
+    static let leastBytes = 4
     /// Lines that one command can need.
     private static let mostLines = 2
     /// How often two that differ may be typed again.
@@ -55,13 +57,22 @@ package struct PasscodeInput {
     /// A new one: on a terminal typed twice, and again where the two differ.
     package mutating func new(_ prompt: String = "New passcode: ") throws(CommandFailure) -> SecretBytes {
         for _ in 1..<Self.tries {
-            let first = try existing(prompt)
+            let first = try choice(prompt)
             if try isRepeated(first) { return first }
             console.note("The two differ. Try again.")
         }
-        let last = try existing(prompt)
+        let last = try choice(prompt)
         guard try isRepeated(last) else { throw Self.refusal("the two passcodes differ") }
         return last
+    }
+
+    /// Refused before it has to be typed again.
+    private mutating func choice(_ prompt: String) throws(CommandFailure) -> SecretBytes {
+        let choice = try existing(prompt)
+        guard choice.count >= Self.leastBytes else {
+            throw Self.refusal("the passcode has fewer than \(Self.leastBytes) bytes")
+        }
+        return choice
     }
 
     private func isRepeated(_ first: borrowing SecretBytes) throws(CommandFailure) -> Bool {

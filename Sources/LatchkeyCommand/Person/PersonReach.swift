@@ -58,10 +58,12 @@ struct PersonReach {
     func codeIsProtector() throws(CommandFailure) -> Bool { try keychain.status().protectors.contains("recovery-code") }
 
     /// Where there is no passcode there is nothing to open, lock or change.
-    func requirePasscode() throws(CommandFailure) {
+    ///
+    /// - Parameter status: how it ends then.
+    func requirePasscode(else status: ExitStatus = .locked) throws(CommandFailure) {
         guard state.hasPasscode else {
             throw CommandFailure(
-                .locked, "there is no passcode, and the keychain is always open", "`latchkey passcode set` sets one.")
+                status, "there is no passcode, and the keychain is always open", "`latchkey passcode set` sets one.")
         }
     }
 

@@ -33,7 +33,8 @@ struct CredentialOptions: ParsableArguments {
     }
 
     func keychain(_ surroundings: Surroundings) throws(CommandFailure) -> CommandKeychain {
-        try CommandKeychain.open(store, reach: place.reach, in: surroundings)
+        try surroundings.requireKeychain(store.dataDirectory)
+        return try CommandKeychain.open(store, reach: place.reach, in: surroundings)
     }
 
     static func write(_ object: SecretObject?, _ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
@@ -84,7 +85,8 @@ struct AWSCommand: Verb {
         let token =
             if let sessionToken { Optional(try SecretReference.read(sessionToken)) } else { SecretReference?.none }
         let keychain = try options.keychain(surroundings)
-        let item = try keychain.findOne(reference.name, advice: "Name the key's id: SERVICE/KEY-ID")
+        let item = try keychain.findOne(
+            reference.name, advice: "Name the key's id: SERVICE/KEY-ID", choosing: .reference)
         guard !item.account.isEmpty else {
             throw CommandFailure(
                 .usage, "the item has no account, which is the key's id", "Store it as: latchkey set SERVICE KEY-ID")

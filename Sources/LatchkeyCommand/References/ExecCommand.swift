@@ -65,6 +65,7 @@ struct ExecCommand: Verb {
                 .usage, "no secret is named for the command",
                 "Add --env NAME=SERVICE/ACCOUNT, or run it without latchkey.")
         }
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         var bindings: [CommandWithSecrets.Binding] = []
         for wish in wishes { bindings.append(try wish.binding(in: keychain, surroundings)) }

@@ -54,6 +54,7 @@ struct InjectCommand: Verb {
         let target = output.map(surroundings.absolute)
         if let target { try Self.check(target) }
         let template = try template(surroundings)
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
         var secrets: [SharedSecret] = []
         for reference in template.references {

@@ -37,7 +37,7 @@ struct ReadCommand: Verb {
         let reference = try SecretReference.read(reference)
         let lookup = SecretLookup(
             name: reference.name, reach: place.reach, oneTime: reference.attribute == .otp, json: json, isBare: isBare,
-            dataDirectory: store.dataDirectory)
+            dataDirectory: store.dataDirectory, choosing: .reference)
         return try lookup.perform(in: surroundings)
     }
 }
@@ -46,6 +46,7 @@ enum ReferenceHelp {
     static let text = """
         A reference is SERVICE/ACCOUNT, or SERVICE where there is one account, with or without latchkey:// in front. \
         In a name a slash is %2F, a percent sign %25, a question mark %3F and a number sign %23. \
-        ?kind=internet or ?kind=generic says which kind of item; ?attribute=otp means the one-time code of the moment.
+        ?kind=internet or ?kind=generic says which kind of item; ?port=8443, path=…, protocol=https and label=… choose \
+        among items of one name and account, with & between two; ?attribute=otp means the one-time code of the moment.
         """
 }

@@ -7,7 +7,8 @@ internal import KeychainPlatform
 ///
 /// SERVICE and ACCOUNT are percent-encoded (RFC 3986, section 2.1), which a slash, a
 /// question mark, a number sign and a percent sign in them have to be. `?kind=internet`
-/// or `generic` says the class, `?attribute=otp` means the one-time code of the moment.
+/// or `generic` says the class, `port`, `path`, `protocol` and `label` choose among items of
+/// one name and account, `?attribute=otp` means the one-time code of the moment.
 package struct SecretReference: Sendable {
     /// What is read of an item.
     package enum Attribute: String, Sendable, CaseIterable {
@@ -31,7 +32,9 @@ package struct SecretReference: Sendable {
             case .tooManyParts: "it has more than SERVICE/ACCOUNT (a slash in a name is %2F)"
             case .badEscape: "it has a % that two hexadecimal digits of text in UTF-8 do not follow"
             case .badCharacter: "it has a control character or a # (%23)"
-            case .badQuestion: "after the ? only kind=internet, kind=generic and attribute=otp are known, once each"
+            case .badQuestion:
+                "after the ? only kind=internet, kind=generic, port, path, protocol, label and attribute=otp are "
+                    + "known, once each"
             }
         }
     }
@@ -57,27 +60,46 @@ package struct SecretReference: Sendable {
         let service = try Self.decoded(parts[0])
         guard !service.isEmpty else { throw .noService }
         let account: String? = parts.count == 2 ? try Self.decoded(parts[1]) : nil
-        let (kind, attribute) = try Self.question(halves.count == 2 ? halves[1] : nil)
-        name = ItemName(kind: kind, service: service, account: account)
-        self.attribute = attribute
+        let question = try Question(halves.count == 2 ? halves[1] : nil)
+        name = ItemName(kind: question.kind, service: service, account: account, parts: question.parts)
+        attribute = question.attribute ?? .password
     }
 
-    private static func question(_ text: Substring?) throws(Flaw) -> (PasswordKind?, Attribute) {
-        guard let text else { return (nil, .password) }
+    /// What follows the question mark.
+    private struct Question {
         var kind: PasswordKind?
         var attribute: Attribute?
-        for part in text.split(separator: "&", omittingEmptySubsequences: false) {
-            if let found = PasswordKind.allCases.first(where: { part == "kind=\($0.text)" }), kind == nil {
-                kind = found
-            } else if let found = Attribute.allCases.first(where: { part == "attribute=\($0.rawValue)" }),
-                attribute == nil
-            {
-                attribute = found
-            } else {
-                throw .badQuestion
+        var parts = ItemParts()
+
+        init(_ text: Substring?) throws(Flaw) {
+            guard let text else { return }
+            var seen: Set<Substring> = []
+            for part in text.split(separator: "&", omittingEmptySubsequences: false) {
+                guard let equals = part.firstIndex(of: "="), seen.insert(part[..<equals]).inserted else {
+                    throw .badQuestion
+                }
+                try take(part[..<equals], try SecretReference.decoded(part[part.index(after: equals)...]))
             }
         }
-        return (kind, attribute ?? .password)
+
+        private mutating func take(_ name: Substring, _ value: String) throws(Flaw) {
+            switch name {
+            case "kind": kind = try known(PasswordKind.allCases.first { $0.text == value })
+            case "attribute": attribute = try known(Attribute(rawValue: value))
+            case "port": parts.port = try known(UInt16(value))
+            case "path": parts.path = value
+            case "protocol":
+                parts.protocolName = try known(
+                    value == ItemParts.noProtocol || ItemParts.code(of: value) != nil ? value : nil)
+            case "label": parts.label = value
+            default: throw .badQuestion
+            }
+        }
+
+        private func known<Value>(_ value: Value?) throws(Flaw) -> Value {
+            guard let value else { throw .badQuestion }
+            return value
+        }
     }
 
     private static func decoded(_ text: Substring) throws(Flaw) -> String {
@@ -105,6 +127,10 @@ package struct SecretReference: Sendable {
     package var text: String {
         var question: [String] = []
         if let kind = name.kind { question.append("kind=\(kind.text)") }
+        if let port = name.parts.port { question.append("port=\(port)") }
+        if let path = name.parts.path { question.append("path=\(Self.encoded(path))") }
+        if let scheme = name.parts.protocolName { question.append("protocol=\(scheme)") }
+        if let label = name.parts.label { question.append("label=\(Self.encoded(label))") }
         if attribute != .password { question.append("attribute=\(attribute.rawValue)") }
         return Self.scheme + Self.encoded(name.service) + (name.account.map { "/" + Self.encoded($0) } ?? "")
             + (question.isEmpty ? "" : "?" + question.joined(separator: "&"))
@@ -138,7 +164,8 @@ extension SecretReference {
                 return try OneTimeLookup(name: name).answer(in: keychain, at: surroundings.configuration.clock).code
             }
             if let only = try keychain.secret(name) { return only.1 }
-            return try keychain.value(of: try keychain.findOne(name, advice: "Name one account: SERVICE/ACCOUNT"))
+            let item = try keychain.findOne(name, advice: "Name one account: SERVICE/ACCOUNT", choosing: .reference)
+            return try keychain.value(of: item)
         } catch {
             throw CommandFailure(error.status, lines: ["of \(text):"] + error.lines)
         }

@@ -57,7 +57,8 @@ struct ExportCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        try surroundings.transfer.perform(
+        try surroundings.requireKeychain(store.dataDirectory)
+        return try surroundings.transfer.perform(
             ExportJob(
                 target: file, reach: place.reach,
                 protection: insecurePlaintext ? .insecurePlaintext(confirmed: yes) : .passphrase,

@@ -111,7 +111,22 @@ struct MachineCheck {
                     command: "uname -r   # Linux 6.9 or newer has all of them", mend: .byHand))
         }
         return findings + measures(status).findings + HostCheck(files: files).findings(daemon: status.daemonProcess)
-            + stores() + SecretServiceCheck(surroundings: surroundings).findings() + unitFindings()
+            + stores() + homes(ProcessEnvironment.variable("HOME"))
+            + SecretServiceCheck(surroundings: surroundings).findings() + unitFindings()
+    }
+
+    /// HOME is not looked at, where it matters: a person may have expected it.
+    func homes(_ named: String?) -> [MachineFinding] {
+        guard dataDirectory == nil, let folder, let home = ProcessEnvironment.passwdHome, let named, named != home,
+            folder == home + "/.local/share/latchkey"
+        else { return [] }
+        return [
+            MachineFinding(
+                what:
+                    "HOME is \(named) and is not looked at: the keychain lies in \(home), your home in the user database",
+                command: "export XDG_DATA_HOME=\(Self.quoted(named + "/.local/share"))   # to have one there",
+                mend: .byHand)
+        ]
     }
 
     /// A store elsewhere that a person may be missing.

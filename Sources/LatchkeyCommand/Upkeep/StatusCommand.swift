@@ -36,6 +36,7 @@ struct StatusCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         if follow { return try followed(in: surroundings) }
         let keychain = try CommandKeychain.open(store, in: surroundings)
         let report = StatusReport(

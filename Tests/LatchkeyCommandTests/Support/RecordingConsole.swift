@@ -3,7 +3,7 @@ import LatchkeyCommand
 import Synchronization
 
 /// A console that gives what it was made with and keeps what it is told.
-final class RecordingConsole: Console {
+final class RecordingConsole: Console, SecretLines {
     private struct Record {
         var output: [UInt8] = []
         var notes: [String] = []
@@ -53,6 +53,10 @@ final class RecordingConsole: Console {
         guard let typed = next ?? typed else { throw .canceled }
         return SecretBytes(copying: Array(typed.utf8))
     }
+
+    func promptForSecretLines() -> any SecretLines { self }
+
+    func nextLine(_ prompt: String) throws(Terminal.Refusal) -> SecretBytes { try promptForSecret(prompt) }
 
     func promptForLine(_ prompt: String) -> String? {
         record.withLock { $0.prompts.append(prompt) }
