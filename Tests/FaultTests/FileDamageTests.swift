@@ -105,7 +105,9 @@ struct FileDamageTests {
             default: break
             }
             let status: Status = error.reason == .readOnly ? .readOnly : .notAvailable
-            return reasons(group, damage).contains(error.reason) && error.status == status ? nil : "\(error)"
+            var reason = error.reason
+            if case .folderUnusable = reason { reason = Self.refused }
+            return reasons(group, damage).contains(reason) && error.status == status ? nil : "\(error)"
         }
     }
 
@@ -196,9 +198,14 @@ struct FileDamageTests {
             default: [.storeMalformed, .storeUnreadable, .storeSuspect, .storeMismatch, .stillSalvaging]
             }
         }
-        if group.isOneCopy { return damage == .unreadable ? [.keybagUnreadable] : [] }
+        if group.isOneCopy { return damage == .unreadable ? [.keybagUnreadable, Self.refused] : [] }
+        // What belongs to somebody else, or may not be read, is not damaged.
+        if damage == .unreadable { return [.keybagUnreadable, Self.refused] }
         return damage == .others ? [.keybagUnreadable, .storeMismatch] : [.keybagUnreadable]
     }
+
+    /// Whatever it says of the path.
+    private static let refused = Reason.folderUnusable(why: "")
 
     // MARK: Bringing back
 

@@ -223,12 +223,20 @@ import Testing
         return CommandRun("unlock", "--data-dir", folder, on: keychain, console: Self.piped("words"))
     }
 
+    /// As an enclave has it that says so.
+    private static func lock(_ enclave: PrivateDirectory, saying run: String) throws -> FileLock {
+        let lock = try #require(try FileLock.take(enclave.openFile("lock", creating: true)))
+        try lock.write(EnclaveRendezvous(processID: 1, runDirectory: run).encoded)
+        return lock
+    }
+
     @Test func anEnclaveThatIsNotThereIsSaid() throws {
         let run = unlock(inData: "/nonexistent/data")
         #expect(run.status == .unavailable && run.notes[0].contains("/nonexistent/data/enclave"))
         let folder = try TemporaryFolder.make(in: "/tmp", prefix: "lk-person-")
         let enclave = try PrivateDirectory("\(folder.path)/enclave", creating: true)
-        try enclave.replace("lock", with: EnclaveRendezvous(processID: 1, runDirectory: "/nonexistent/run").encoded)
+        let lock = try Self.lock(enclave, saying: "/nonexistent/run")
+        defer { lock.release() }
         let gone = unlock(inData: folder.path)
         #expect(gone.status == .unavailable && gone.notes[0].contains("/nonexistent/run"), "\(gone.notes)")
     }
@@ -237,7 +245,8 @@ import Testing
     @Test func anEnclaveInAFolderThatIsNotOursAloneIsSentNothing() throws {
         let folder = try TemporaryFolder.make(in: "/tmp", prefix: "lk-person-")
         let enclave = try PrivateDirectory("\(folder.path)/enclave", creating: true)
-        try enclave.replace("lock", with: EnclaveRendezvous(processID: 1, runDirectory: "/usr").encoded)
+        let lock = try Self.lock(enclave, saying: "/usr")
+        defer { lock.release() }
         let run = unlock(inData: folder.path)
         #expect(run.status == .unavailable && run.notes[0].contains("/usr"), "\(run.notes)")
     }

@@ -35,18 +35,16 @@ import Testing
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 
-    /// What failed to open the keys does not stand in the way of whoever mends them.
+    /// An enclave whose folder was taken away does not stand in the way of whoever brings it back.
     @Test func keysThatComeBackAreOpenedAtOnce() throws {
         try programs.latchkey("set", "a", input: Data("1".utf8))
         try endAll()
-        for file in ["keybag.0", "keybag.1"] {
-            try FileManager.default.moveItem(atPath: "\(data)/enclave/\(file)", toPath: "\(programs.home)/\(file)")
-        }
+        let (enclave, elsewhere) = (data + "/enclave", programs.home + "/elsewhere")
+        try FileManager.default.moveItem(atPath: enclave, toPath: elsewhere)
         #expect(try programs.latchkey("get", "a").status == 5)
+        try FileManager.default.removeItem(atPath: enclave)
+        try FileManager.default.moveItem(atPath: elsewhere, toPath: enclave)
         #expect(BuiltPrograms.eventually { programs.processes("latchkey-enclave").isEmpty })
-        for file in ["keybag.0", "keybag.1"] {
-            try FileManager.default.moveItem(atPath: "\(programs.home)/\(file)", toPath: "\(data)/enclave/\(file)")
-        }
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 

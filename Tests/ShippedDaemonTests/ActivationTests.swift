@@ -170,7 +170,8 @@ struct ActivationTests {
             try DaemonReport.wait(on: waiting, until: Deadline(after: .seconds(5), on: SystemClock()))
             Issue.record("nothing was said")
         } catch {
-            #expect(error.reason == .storeUnreadable)
+            guard case .folderUnusable(let why) = error.reason else { throw error }
+            #expect(why.contains("chmod 700"))
         }
     }
 

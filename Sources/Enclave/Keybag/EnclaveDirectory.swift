@@ -26,6 +26,9 @@ struct EnclaveDirectory: Sendable {
         lock = try FileLock.take(Self.lockName, in: directory)
     }
 
+    /// Whether the path still leads here.
+    var isInPlace: Bool { directory.isInPlace }
+
     /// What a confined enclave needs of it.
     var reach: Confinement.Folder { Confinement.Folder(directory, for: .files) }
 

@@ -79,17 +79,6 @@ extension KeybagError {
         }
     }
 
-    /// Whether it is the files that have to be mended, and no person, code or device could
-    /// open the keybag as it is.
-    var isOfFiles: Bool {
-        switch self {
-        case .directory, .system, .mismatch, .newer: true
-        case .unreadable: !isOfProtectors
-        case .noProtectorOpens, .tooManyKeys, .tooManySlots, .wouldNotOpen, .device, .notVouchedFor, .unfinished, .inUse:
-            false
-        }
-    }
-
     /// Whether what is missing is something that opens the root key.
     var isOfProtectors: Bool {
         switch self {

@@ -57,8 +57,7 @@ extension EnclaveServer {
 
     var endingWithoutConnections: Ending? {
         guard connections.isEmpty else { return nil }
-        // Whoever mends the files is not kept from it, and the next enclave reads them anew.
-        if keeper.isUnreadable, keeper.stateNumber == nil, persons.isEmpty { return .idle }
+        if keeper.isOfNoUse, persons.isEmpty { return .folderGone }
         if clock.monotonic >= idleSince + limits.idle, !isWantedWithoutDaemon { return .idle }
         moveWhereGone()
         return socket.isThere ? nil : .socketGone

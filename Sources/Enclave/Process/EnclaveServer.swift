@@ -50,6 +50,8 @@ package final class EnclaveServer {
         case toldToLeave
         /// Somebody removed the socket: nobody can come any more.
         case socketGone
+        /// Its own folder was moved or removed before anything in it was opened.
+        case folderGone
         /// What starts its programs has ended, and it has nothing that the next one has not.
         case spawnerGone
         case stopped

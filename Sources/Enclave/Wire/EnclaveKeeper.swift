@@ -56,16 +56,12 @@ final class EnclaveKeeper {
                     try directory.open(
                         for: opener, at: moment, cost: cost, hardware: hardware, biometry: reader))
             }
-            isUnreadable = false
-        } catch {
-            isUnreadable = error.isOfFiles
-            throw opener.refusal(by: error)
-        }
+        } catch { throw opener.refusal(by: error) }
     }
 
-    /// Whether the last attempt to open the keybag failed by its files: who mends them needs
-    /// the folder, which this process would keep.
-    private(set) var isUnreadable = false
+    /// Whether nothing is open, and the folder it would be opened in is not where it was:
+    /// whoever brings that back is not kept from it.
+    var isOfNoUse: Bool { stateNumber == nil && !directory.isInPlace }
 
     /// Says in the lock file where this enclave listens.
     func announce(inRun path: String) throws(KeybagError) {
