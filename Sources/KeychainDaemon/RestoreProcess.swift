@@ -16,6 +16,8 @@ package struct RestoreProcess {
     package enum Failure: Error {
         /// A store with items is there, and nobody said that it may go.
         case wouldReplaceItems
+        /// The file that was named is no backup, or not whole; nothing else was looked at.
+        case backup(KeychainError)
         case keychain(KeychainError)
     }
 
@@ -27,9 +29,9 @@ package struct RestoreProcess {
         do throws(DirectoryRefusal) {
             data = try PrivateDirectory(configuration.locations.dataDirectory, creating: true)
         } catch {
-            throw .keychain(KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)"))
+            throw .keychain(KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)")))
         }
-        try keychain { () throws(KeychainError) in try Restoration.check(backup) }
+        do throws(KeychainError) { try Restoration.check(backup) } catch { throw .backup(error) }
         try refuseItems(in: data, replacing)
         let taken = try keychain { () throws(KeychainError) in try TakenStore(data, from: configuration) }
         // Something may have been stored until the daemon left.

@@ -55,17 +55,36 @@ struct CallerFolder {
     /// Whether the session that the process belongs to sees the files that we see,
     /// and has this terminal. Its leader had it first, and cannot be left without
     /// losing it; the process itself may hide, or stand in a sandbox.
+    ///
+    /// Of a leader that hides (`latchkey` itself, where a terminal runs nothing else: `ssh -t`,
+    /// `docker exec -it`) or is another user's (root's shell, with setpriv in it) the kernel
+    /// tells no mount namespace. Then it counts that it is in no container of its own by its
+    /// process namespace, which every container has. Whose terminal it is is looked at in any
+    /// case (``CallerTerminal``).
     func leaderSharesTerminal() -> Bool {
         let looked = Self.looking { () throws(SystemCallError) in
-            let leader = try Descriptor.look(at: FilePath("\(record.session)"), in: processes, .folder)
-            let own = try FileStatus(at: FilePath("self/ns/mnt"), in: processes, followingLink: true)
-            let theirs = try FileStatus(at: FilePath("ns/mnt"), in: leader, followingLink: true)
-            return (leader, own.identity == theirs.identity)
+            try Descriptor.look(at: FilePath("\(record.session)"), in: processes, .folder)
         }
-        guard let (leader, isOurs) = looked, isOurs,
+        guard let leader = looked, isOurs(leader),
             let leading = Self.read("stat", in: leader).flatMap(ProcessRecord.init)
         else { return false }
         return leading.session == record.session && leading.terminal == record.terminal
+    }
+
+    private func isOurs(_ leader: Descriptor) -> Bool {
+        let own = Self.looking { () throws(SystemCallError) in
+            try Descriptor.look(at: FilePath("self"), in: processes, .folder)
+        }
+        guard let own, let ours = Self.mounts(of: own) else { return false }
+        if let theirs = Self.mounts(of: leader) { return ours == theirs }
+        guard let depth = Self.read("status", in: own).flatMap(ProcessNamespaces.depth) else { return false }
+        return Self.read("status", in: leader).flatMap(ProcessNamespaces.depth) == depth
+    }
+
+    private static func mounts(of folder: Descriptor) -> FileIdentity? {
+        looking { () throws(SystemCallError) in
+            try FileStatus(at: FilePath("ns/mnt"), in: folder, followingLink: true).identity
+        }
     }
 
     private static func read(_ name: String, in folder: Descriptor, atMost limit: Int = 16 * 1024) -> [UInt8]? {

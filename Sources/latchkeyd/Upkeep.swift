@@ -52,6 +52,9 @@ struct Upkeep {
                 return fail(
                     2, "the keychain in \(configuration.locations.dataDirectory) has items",
                     "Add --replace to set it aside, whole, and restore: nothing is deleted.")
+            case .backup(let error):
+                return fail(
+                    2, "\(path) \(Self.trouble(with: path, error))", "The keychain is as it was. Name a whole backup.")
             case .keychain(let error):
                 return fail(error, "The keychain is as it was." + (takesCode ? "" : Self.hint(at: error)))
             }
@@ -94,6 +97,15 @@ struct Upkeep {
     }
 
     // MARK: Saying
+
+    /// What is wrong with a file that was to be a backup.
+    private static func trouble(with path: String, _ error: KeychainError) -> String {
+        do throws(SystemCallError) {
+            guard try FileStatus(at: FilePath(path), followingLink: true).isRegularFile else { return "is no file" }
+        } catch { return error.isNoSuchFile ? "is not there" : "cannot be read (\(error))" }
+        if case .storeNewer = error.reason { return "was written by a newer version" }
+        return "is no backup of Latchkey, or not whole"
+    }
 
     /// What a person may have who cannot open a backup.
     private static func hint(at error: KeychainError) -> String {

@@ -19,6 +19,22 @@ import Testing
         #expect(try programs.latchkey("set", service, input: Data(value.utf8)).status == 0)
     }
 
+    /// It says which file, and nothing of damage to a keychain that nobody touched.
+    @Test func aFileThatIsNoBackupIsNamedAndNothingElse() throws {
+        try programs.latchkey("set", "mail", "alice", input: Data("CANARY".utf8))
+        let whole = programs.home + "/whole"
+        #expect(try programs.latchkey("backup", whole).status == 0)
+        let cut = programs.home + "/cut"
+        try Data(contentsOf: URL(fileURLWithPath: whole)).dropLast(9000).write(to: URL(fileURLWithPath: cut))
+        for file in [programs.home + "/nope", programs.home, "/etc/passwd", cut] {
+            let refused = try programs.latchkey("restore", "--replace", file)
+            #expect(refused.status == 2 && refused.errors.contains(file), "\(refused.errors)")
+            #expect(refused.errors.contains("The keychain is as it was"), "\(refused.errors)")
+            #expect(!refused.errors.contains("set aside"), "\(refused.errors)")
+        }
+        #expect(try programs.latchkey("get", "mail", "alice").text == "CANARY")
+    }
+
     @Test func doctorFindsASoundStoreSound() throws {
         try set("a", "1")
         for arguments in [[], ["--verify"], ["--salvage"], ["--accept-damage"]] {
