@@ -54,7 +54,10 @@ import Testing
         let folder = try WorkFolder(mode: 0o755)
         let run = try folder.makeFolder("run", mode: 0o777)
         let data = try PrivateDirectory(folder.file("data"), creating: true)
-        try data.replace(Rendezvous.lockFile, with: Rendezvous(processID: 1, runDirectory: run).encoded)
+        // As a daemon has it; what nobody has locked is not believed in any case.
+        let lock = try #require(try FileLock.take(data.openFile(Rendezvous.lockFile, creating: true)))
+        defer { lock.release() }
+        try lock.write(Rendezvous(processID: 1, runDirectory: run).encoded)
         let stranger = try Puppet(
             running: "/usr/bin/setpriv",
             ["--reuid=65534", "--regid=65534", "--clear-groups", "--", Workshop.shared.get().program]

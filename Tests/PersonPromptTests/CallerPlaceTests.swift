@@ -201,25 +201,34 @@ import Testing
 
     /// `ssh -t box latchkey …`, `docker exec -it`: the program that hides leads the session.
     @Test func leaderThatHidesIsAskedOnItsTerminal() throws {
-        let hiding = "import ctypes, os, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); os.write(3, b'%d\\n' % os.getpid()); time.sleep(1000)"
-        let caller = try Caller(on: try PseudoTerminal(), script: "exec /usr/bin/python3 -c \"\(hiding)\"")
+        let terminal = try PseudoTerminal()
+        let hiding =
+            "import ctypes, os, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); "
+            + "print(os.getpid(), file=os.fdopen(3, 'w'), flush=True); time.sleep(1000)"
+        let caller = try Caller(on: terminal, script: "exec /usr/bin/python3 -c \"\(hiding)\"")
         let held = try Descriptor.look(at: FilePath("/proc/\(caller.processID)/stat"), .reading)
         let place = try CallerPlace(of: caller.processID, in: places, record: held)
-        #expect(place.terminal != nil, "\(place.noTerminal?.why ?? "")")
+        #expect(place.terminal?.path == terminal.path, "\(place.noTerminal?.why ?? "")")
+        withExtendedLifetime((terminal, caller)) {}
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root makes a process namespace alone"))
     func howManyNamespacesAProcessIsInIsSeen() throws {
         let own = try Data(contentsOf: URL(fileURLWithPath: "/proc/self/status"))
         #expect(ProcessNamespaces.depth(Array(own)) == 1)
-        let caller = try Caller(
-            on: try PseudoTerminal(), script: "unshare -pf /bin/sh -c 'echo $PPID >&3; exec sleep 1000'")
-        let children = try String(
-            contentsOfFile: "/proc/\(caller.processID)/task/\(caller.processID)/children", encoding: .utf8)
-        let inner = try #require(children.split(separator: " ").first)
-        let status = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(inner)/status"))
-        #expect(ProcessNamespaces.depth(Array(status)) == 2)
+        let caller = try Caller(on: nil, script: "echo $$ >&3; exec unshare -pf /bin/sleep 1000")
+        let children = "/proc/\(caller.processID)/task/\(caller.processID)/children"
+        var inner = ""
+        #expect(
+            Waiting.eventually {
+                inner = FileManager.default.contents(atPath: children).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                return !inner.isEmpty
+            })
+        let status = FileManager.default.contents(
+            atPath: "/proc/\(inner.trimmingCharacters(in: .whitespaces))/status")
+        #expect(ProcessNamespaces.depth(Array(status ?? Data())) == 2)
         #expect(ProcessNamespaces.depth(Array("Name:\tx\n".utf8)) == nil)
+        withExtendedLifetime(caller) {}
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"))
