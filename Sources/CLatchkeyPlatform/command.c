@@ -327,7 +327,12 @@ static int hide_input(struct lk_hidden_input *input) {
 static int show_input(struct lk_hidden_input *input) {
     int r;
     // The rest of what was meant for us is nobody else's: a shell would run it.
-    if (input->is_hidden) RETRY(r, tcsetattr(input->in, TCSAFLUSH, &input->shown));
+    // In the background nobody may (SIGTTOU, which is noted): then it stays, as readpassphrase(3)
+    // leaves it, and is not asked for again and again.
+    if (input->is_hidden) {
+        do r = tcsetattr(input->in, TCSAFLUSH, &input->shown);
+        while (r < 0 && errno == EINTR && !caught[SIGTTOU]);
+    }
     input->is_hidden = 0;
     if (!input->is_noting) return 0;
     input->is_noting = 0;

@@ -247,7 +247,8 @@ public struct SecretStore: Sendable {
         } catch {
             guard error.status == .interactionNotAllowed else { throw error }
             // An item that needs a person, who is asked by the change alone.
-            return try transport().session().groups.dropFirst().map { group in
+            // What a token holds nobody changes.
+            return try transport().session().groups.dropFirst().filter { $0 != AccessGroup.token.name }.map { group in
                 address.query + synchronizable + [("agrp", .string(group))]
             }
         }

@@ -65,6 +65,10 @@ final class ConnectionLending: Sendable {
     /// For a turn that got no connection, because the daemon gives this program no more: the
     /// next that another call gives back; false where there is no other.
     func waitForConnection(_ turn: inout Turn) throws(KeychainError) -> Bool {
+        if let idle = withState({ $0.idle.popLast() }) {
+            turn.connection = idle
+            return true
+        }
         let isAlone = withState { state in
             if state.lent > 1 {
                 state.lent -= 1
@@ -97,10 +101,10 @@ final class ConnectionLending: Sendable {
         }
         guard !isFree else { return waiting.given.withLock { $0.take() } }
         let deadline = Deadline(after: Self.patience, on: clock)
+        // Whoever wakes looks whether it was given a turn: a program that closes what it did
+        // not open wakes everybody.
         do throws(SystemCallError) {
-            if try waitForAny(of: [waiting.signal.descriptor], until: deadline) != nil {
-                return waiting.given.withLock { $0.take() }
-            }
+            _ = try waitForAny(of: [waiting.signal.descriptor], until: deadline)
         } catch { try leave(waiting, Self.busy(error)) }
         try leave(waiting, Self.busy(nil))
         return waiting.given.withLock { $0.take() }
@@ -133,7 +137,8 @@ final class ConnectionLending: Sendable {
                 return nil
             }
             state.waiting.removeFirst()
-            next.given.withLock { $0 = connection }
+            let given = connection ?? state.idle.popLast()
+            next.given.withLock { $0 = given }
             return next
         }
         next?.signal.signal()

@@ -58,12 +58,13 @@ package final class DaemonConnectionPool: KeychainTransport {
     /// this program (its contexts and observers have them), that of another call is waited
     /// for: nothing was asked yet.
     private func connection(of turn: inout ConnectionLending.Turn) throws(KeychainError) -> DaemonConnection {
-        while true {
-            if let idle = turn.connection { return idle }
-            do throws(KeychainError) { return try finder.connect() } catch {
-                guard error.reason == .busy, try lending.waitForConnection(&turn) else { throw error }
-            }
+        if let idle = turn.connection { return idle }
+        do throws(KeychainError) { return try finder.connect() } catch {
+            guard error.reason == .busy, try lending.waitForConnection(&turn) else { throw error }
         }
+        // Once: where the other call's is not to be had either, the daemon says why.
+        if let idle = turn.connection { return idle }
+        return try finder.connect()
     }
 
     /// Waits on a connection of its own. Where the daemon ends meanwhile another is

@@ -19,7 +19,9 @@ package final class RemovalWatch: Sendable {
             descriptor = Descriptor(owning: raw)
         } else {
             let error = SystemCallError("inotify", errno: -raw)
-            guard error.isOutOfDescriptors || error.isMissingCall || error.isPermissionDenied else { throw error }
+            // ENOSPC: fs.inotify.max_user_watches is reached (inotify_add_watch(2)).
+            let isLimit = error.isOutOfDescriptors || error.isDiskFull || error.isOutOfMemory
+            guard isLimit || error.isMissingCall || error.isPermissionDenied else { throw error }
             descriptor = try EventSignal().descriptor
         }
     }

@@ -3,6 +3,7 @@ internal import KeychainPlatform
 /// `/proc/PID` of the process that somebody is asked for.
 struct CallerFolder {
     let record: ProcessRecord
+    private let process: Int32
     /// nil where the kernel shows nothing of a process that hides (proc(5), "hidepid").
     private let folder: Descriptor?
     private let processes: Descriptor
@@ -16,6 +17,7 @@ struct CallerFolder {
         }
         guard let opened else { throw NobodyToAsk("no process can be looked at") }
         processes = opened
+        self.process = process
         let looked = Self.looking { () throws(SystemCallError) in
             try Descriptor.look(at: FilePath("\(process)"), in: opened, .folder)
         }
@@ -56,11 +58,13 @@ struct CallerFolder {
     /// and has this terminal. Its leader had it first, and cannot be left without
     /// losing it; the process itself may hide, or stand in a sandbox.
     ///
-    /// Of a leader that hides (`latchkey` itself, where a terminal runs nothing else: `ssh -t`,
-    /// `docker exec -it`) or is another user's (root's shell, with setpriv in it) the kernel
-    /// tells no mount namespace. Then it counts that it is in no container of its own by its
-    /// process namespace, which every container has. Whose terminal it is is looked at in any
-    /// case (``CallerTerminal``).
+    /// Of a leader that is the process itself and hides (`latchkey`, where a terminal runs
+    /// nothing else: `ssh -t`, `docker exec -it`) or is root's (a shell with setpriv or su in
+    /// it) the kernel tells no mount namespace. Then it counts that it is in no process
+    /// namespace of its own, as a container's is. A program that hides in a sandbox which has
+    /// terminals and no process namespace of its own can have the prompt shown on another of
+    /// this user's terminals, which it could write to as well; whose terminal it is is looked
+    /// at in any case (``CallerTerminal``).
     func leaderSharesTerminal() -> Bool {
         let looked = Self.looking { () throws(SystemCallError) in
             try Descriptor.look(at: FilePath("\(record.session)"), in: processes, .folder)
@@ -77,8 +81,11 @@ struct CallerFolder {
         }
         guard let own, let ours = Self.mounts(of: own) else { return false }
         if let theirs = Self.mounts(of: leader) { return ours == theirs }
+        guard let status = Self.read("status", in: leader), let users = ProcessUsers.parse(status),
+            record.session == process || users.real == 0
+        else { return false }
         guard let depth = Self.read("status", in: own).flatMap(ProcessNamespaces.depth) else { return false }
-        return Self.read("status", in: leader).flatMap(ProcessNamespaces.depth) == depth
+        return ProcessNamespaces.depth(status) == depth
     }
 
     private static func mounts(of folder: Descriptor) -> FileIdentity? {

@@ -101,9 +101,14 @@ extension SecretServiceDoor {
         toldOpen = isOpen
         guard before != isOpen else { return }
         if isOpen { prompts.keychainOpened() }
-        // A keychain that does not answer has no collections to tell of.
-        var all: [SecretCollection] = []
-        do throws(KeychainError) { all = try book.all() } catch { toldOpen = before }
+        // What everybody is told is not measured by who calls now.
+        tellingEverybody {
+            // A keychain that does not answer has no collections to tell of.
+            do throws(KeychainError) { tell(try book.all(), toOpen: isOpen) } catch { toldOpen = before }
+        }
+    }
+
+    private func tell(_ all: [SecretCollection], toOpen isOpen: Bool) {
         for collection in all where collection.name != SecretCollection.session {
             tellChange(of: SecretServiceNames.collection, at: collection.path, [("Locked", .boolean(!isOpen))])
             emit(
@@ -137,8 +142,8 @@ extension SecretServiceDoor {
                 emit("ItemChanged", of: SecretServiceNames.collection, at: place.collection.path, [.path(place.path)])
             }
         } catch {
-            // Whoever reads them anew hears it.
-            return
+            // They are told with the next change, and whoever reads them anew hears it.
+            for path in paths { told.note(path, isClosed: isOpen) }
         }
     }
 

@@ -135,6 +135,16 @@ package final class SecretServiceDoor: BusObjects {
         }
     }
 
+    /// Runs what is everybody's within the call of one program.
+    func tellingEverybody(_ body: () -> Void) {
+        let (asked, served) = (reach, keychain.program)
+        reach = .whole
+        keychain.serve(nil)
+        body()
+        keychain.serve(served)
+        reach = asked
+    }
+
     private static let closing: Set = ["Lock", "LockService", "Close", "Dismiss"]
 
     func currentPolicy() throws(BusError) -> SecretServicePolicy {

@@ -21,6 +21,8 @@ final class ServedKeychain: KeychainTransport {
     /// For whom calls are made from now on; nil: for nobody but ourselves.
     func serve(_ program: ServedProgram?) { served.withLock { $0 = program } }
 
+    var program: ServedProgram? { served.withLock { $0 } }
+
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         var request = request
         request.served = served.withLock { $0 }

@@ -15,7 +15,8 @@ struct SecretStoring {
     var displayName: String { StoredItem.displayName(server?.name ?? service, account) }
 
     func existing(in keychain: CommandKeychain) throws(CommandFailure) -> StoredItem? {
-        if let wholeServer { return try keychain.onlyOne(onServer: wholeServer, account: account) }
+        if let wholeServer, let only = try keychain.onlyOne(onServer: wholeServer, account: account) { return only }
+        // What a program stored in the very place is replaced as well.
         return try keychain.existing(kind, place: place, account: account)
     }
 
