@@ -77,7 +77,7 @@ import Testing
             "Title,URL,Username,Password,Notes,OTPAuth\nT,a.example,u,CANARY-password,CANARY-note,otpauth://totp/x?secret=CANARY-seed\n"
                 + "T,a.example,u,CANARY-password-2,,\nbroken CANARY-password\n")
         // The daemon is up before, so that the trace is of the import alone.
-        try programs.latchkey("list")
+        try programs.makeKeychain()
         let runs: [([String], String)] = [
             (["import", csv], ""), (["import", "--json", "--on-conflict", "rename", csv], ""),
             (["import", "--passphrase-fd", "0", try Self.fixture("export-1.lkx")], "fixture words"),
@@ -115,7 +115,7 @@ import Testing
                     + "k.add_entry(k.root_group, 'T', 'u', 'CANARY-value'); k.save()", database,
             ])
         #expect(made.status == 0, "\(made.errors)")
-        try programs.latchkey("list")
+        try programs.makeKeychain()
         let trace = programs.home + "/trace"
         let outcome = try programs.run(
             "/usr/bin/strace",

@@ -17,7 +17,7 @@ struct SecretTraceTests {
     ) throws -> [Substring] {
         // The daemon is up before, so that the trace is of the verb alone: it would
         // not end before the daemon does.
-        try programs.latchkey("list")
+        try programs.makeKeychain()
         let trace = programs.home + "/trace"
         let outcome = try programs.run(
             "/usr/bin/strace",

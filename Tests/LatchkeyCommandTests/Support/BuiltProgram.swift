@@ -90,6 +90,12 @@ final class BuiltPrograms: Sendable {
         }
     }
 
+    /// A keychain with nothing in it, whose programs run: who only looks makes none.
+    func makeKeychain() throws {
+        try latchkey("set", "to be removed", input: Data("1".utf8))
+        try latchkey("rm", "to be removed", "--yes")
+    }
+
     /// A process with the test's environment, not run yet.
     func start(_ program: String, _ arguments: [String], changing: [String: String?] = [:]) -> TestProcess {
         let process = TestProcess()
