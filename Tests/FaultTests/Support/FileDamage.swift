@@ -79,6 +79,8 @@ struct StoreMold: Sendable {
             for number in 0..<5 { ledger.write(.all, "item \(number)", by: home.client()) }
             for number in 0..<3 { ledger.write(.all, "late \(number)", by: home.client()) }
             try home.endAll()
+            // Where an enclave that was killed listened; no file to be copied.
+            try FileManager.default.removeItem(atPath: "\(home.data)/run")
             try FileManager.default.copyItem(atPath: home.data, toPath: folder.path(name))
         }
         // A clean end leaves no log behind: the older state has an empty one.
