@@ -63,8 +63,8 @@ struct CallerFolder {
     /// it) the kernel tells no mount namespace. Then it counts that it is in no process
     /// namespace of its own, as a container's is. A program that hides in a sandbox which has
     /// terminals and no process namespace of its own can have the prompt shown on another of
-    /// this user's terminals, which it could write to as well; whose terminal it is is looked
-    /// at in any case (``CallerTerminal``).
+    /// this user's terminals (THREAT_MODEL Q6); whose terminal it is is looked at in any case
+    /// (``CallerTerminal``).
     func leaderSharesTerminal() -> Bool {
         let looked = Self.looking { () throws(SystemCallError) in
             try Descriptor.look(at: FilePath("\(record.session)"), in: processes, .folder)
