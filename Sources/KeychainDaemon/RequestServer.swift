@@ -83,7 +83,13 @@ struct RequestServer: Sendable {
         case .census: try serveCensus(decoded.request, decoded.number, connection, authorization)
         case .addItems: try serveItems(decoded.request, decoded.number, connection, authorization)
         case .copyEach(let searches):
-            try serveEach(searches, of: decoded.request, decoded.number, connection, authorization)
+            try serveEach(of: decoded.request, decoded.number, connection, authorization) {
+                rights, add throws(KeychainError) in try engine.copyEach(searches, for: rights, emit: add)
+            }
+        case .searchEach(let searches):
+            try serveEach(of: decoded.request, decoded.number, connection, authorization) {
+                rights, add throws(KeychainError) in try engine.searchEach(searches, for: rights, emit: add)
+            }
         case .changePosition(let scope): try servePosition(scope, decoded.number, connection, authorization)
         case .changes(let position, let scope):
             // Looked at once it is known: nothing falls in between.
@@ -270,16 +276,18 @@ struct RequestServer: Sendable {
         try send(message, to: connection, carriesValue: false, isLast: true)
     }
 
+    /// - Parameter search: makes several searches with the rights of the call, and hands on
+    ///   what they find.
     private func serveEach(
-        _ searches: [QueryDictionary], of request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection,
-        _ authorization: Authorization
+        of request: KeychainRequest, _ number: UInt64, _ connection: ClientConnection, _ authorization: Authorization,
+        _ search: (Authorization, (AnswerRow) throws(KeychainError) -> Void) throws(KeychainError) -> Void
     ) throws(Ending) {
         let context = CallContext()
         defer { engine.end(context) }
         var writer = AnswerWriter(number, connection, self)
         writer.begin(AnswerShape(returns: [], many: true))
         do throws(KeychainError) {
-            try engine.copyEach(searches, for: authorization.within(context).serving(request.served)) {
+            try search(authorization.within(context).serving(request.served)) {
                 row throws(KeychainError) in try writer.add(row)
             }
         } catch {

@@ -112,6 +112,9 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
 
   /// several searches, whose queries stand in items
   case copyEach // = 17
+
+  /// several searches of the Secret Service
+  case searchEach // = 18
   case UNRECOGNIZED(Int)
 
   package init() {
@@ -138,6 +141,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case 15: self = .awaitDevice
     case 16: self = .audit
     case 17: self = .copyEach
+    case 18: self = .searchEach
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -162,6 +166,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     case .awaitDevice: return 15
     case .audit: return 16
     case .copyEach: return 17
+    case .searchEach: return 18
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -186,6 +191,7 @@ package nonisolated enum Latchkey_Operation: SwiftProtobuf.Enum, Swift.CaseItera
     .awaitDevice,
     .audit,
     .copyEach,
+    .searchEach,
   ]
 
 }
@@ -622,11 +628,48 @@ package nonisolated struct Latchkey_WireRequest: @unchecked Sendable {
   /// Clears the value of `served`. Subsequent reads from it will return its default value.
   package mutating func clearServed() {_uniqueStorage()._served = nil}
 
+  /// of SEARCH_EACH
+  package var searches: [Latchkey_ItemSearch] {
+    get {_storage._searches}
+    set {_uniqueStorage()._searches = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+/// What the Secret Service asks of items of one group: all that match, local ones alone,
+/// and none that needs a person.
+package nonisolated struct Latchkey_ItemSearch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var itemClass: String = String()
+
+  package var group: String = String()
+
+  /// by which items of the Secret Service are found
+  package var attributes: [Latchkey_WireAttribute] = []
+
+  /// in place of attributes; 4 bytes of class, 16 of the item
+  package var persistentReference: Data = Data()
+
+  /// bits as of WireReply
+  package var returns: UInt32 = 0
+
+  /// also what is locked, by its reference alone
+  package var tellsClosed: Bool = false
+
+  /// none that has lookup attributes
+  package var excludesLookups: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
 }
 
 /// Whom a program says that it calls for: for the audit record, granting nothing.
@@ -1663,8 +1706,11 @@ package nonisolated struct Latchkey_WireRow: Sendable {
 
   package var valueLength: UInt64 = 0
 
-  /// of COPY_EACH: which search found it, from 0
+  /// of COPY_EACH and SEARCH_EACH: which search found it, from 0
   package var search: UInt32 = 0
+
+  /// locked, and told by its reference alone
+  package var closed: Bool = false
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2251,7 +2297,7 @@ nonisolated extension Latchkey_Strength: SwiftProtobuf._ProtoNameProviding {
 }
 
 nonisolated extension Latchkey_Operation: SwiftProtobuf._ProtoNameProviding {
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0\u{1}OPERATION_AUDIT\0\u{1}OPERATION_COPY_EACH\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OPERATION_UNSPECIFIED\0\u{1}OPERATION_ADD\0\u{1}OPERATION_COPY\0\u{1}OPERATION_UPDATE\0\u{1}OPERATION_DELETE\0\u{1}OPERATION_STATUS\0\u{1}OPERATION_DELETE_GROUPS\0\u{1}OPERATION_DOCTOR\0\u{1}OPERATION_CENSUS\0\u{1}OPERATION_CHANGES\0\u{1}OPERATION_ADD_ITEMS\0\u{1}OPERATION_DEVICE\0\u{1}OPERATION_MEANS\0\u{1}OPERATION_EVALUATE\0\u{1}OPERATION_APPLICATION_PASSWORD\0\u{1}OPERATION_AWAIT_DEVICE\0\u{1}OPERATION_AUDIT\0\u{1}OPERATION_COPY_EACH\0\u{1}OPERATION_SEARCH_EACH\0")
 }
 
 nonisolated extension Latchkey_Behalf: SwiftProtobuf._ProtoNameProviding {
@@ -2691,7 +2737,7 @@ nonisolated extension Latchkey_WireEntry: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRequest"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0\u{1}audit\0\u{1}served\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0\u{1}operation\0\u{1}query\0\u{1}changes\0\u{1}groups\0\u{3}doctor_task\0\u{3}change_query\0\u{1}items\0\u{3}in_context\0\u{1}demand\0\u{1}behalf\0\u{1}device\0\u{1}audit\0\u{1}served\0\u{1}searches\0")
 
   fileprivate class _StorageClass {
     var _number: UInt64 = 0
@@ -2708,6 +2754,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
     var _device: UInt64 = 0
     var _audit: Latchkey_AuditQuery? = nil
     var _served: Latchkey_ServedProgram? = nil
+    var _searches: [Latchkey_ItemSearch] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -2732,6 +2779,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       _device = source._device
       _audit = source._audit
       _served = source._served
+      _searches = source._searches
     }
   }
 
@@ -2764,6 +2812,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         case 12: try { try decoder.decodeSingularUInt64Field(value: &_storage._device) }()
         case 13: try { try decoder.decodeSingularMessageField(value: &_storage._audit) }()
         case 14: try { try decoder.decodeSingularMessageField(value: &_storage._served) }()
+        case 15: try { try decoder.decodeRepeatedMessageField(value: &_storage._searches) }()
         default: break
         }
       }
@@ -2818,6 +2867,9 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
       try { if let v = _storage._served {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
       } }()
+      if !_storage._searches.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._searches, fieldNumber: 15)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2841,10 +2893,71 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._device != rhs_storage._device {return false}
         if _storage._audit != rhs_storage._audit {return false}
         if _storage._served != rhs_storage._served {return false}
+        if _storage._searches != rhs_storage._searches {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".ItemSearch"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}group\0\u{1}attributes\0\u{3}persistent_reference\0\u{1}returns\0\u{3}tells_closed\0\u{3}excludes_lookups\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.itemClass) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.group) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.persistentReference) }()
+      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.returns) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.tellsClosed) }()
+      case 7: try { try decoder.decodeSingularBoolField(value: &self.excludesLookups) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.itemClass.isEmpty {
+      try visitor.visitSingularStringField(value: self.itemClass, fieldNumber: 1)
+    }
+    if !self.group.isEmpty {
+      try visitor.visitSingularStringField(value: self.group, fieldNumber: 2)
+    }
+    if !self.attributes.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.attributes, fieldNumber: 3)
+    }
+    if !self.persistentReference.isEmpty {
+      try visitor.visitSingularBytesField(value: self.persistentReference, fieldNumber: 4)
+    }
+    if self.returns != 0 {
+      try visitor.visitSingularUInt32Field(value: self.returns, fieldNumber: 5)
+    }
+    if self.tellsClosed != false {
+      try visitor.visitSingularBoolField(value: self.tellsClosed, fieldNumber: 6)
+    }
+    if self.excludesLookups != false {
+      try visitor.visitSingularBoolField(value: self.excludesLookups, fieldNumber: 7)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Latchkey_ItemSearch, rhs: Latchkey_ItemSearch) -> Bool {
+    if lhs.itemClass != rhs.itemClass {return false}
+    if lhs.group != rhs.group {return false}
+    if lhs.attributes != rhs.attributes {return false}
+    if lhs.persistentReference != rhs.persistentReference {return false}
+    if lhs.returns != rhs.returns {return false}
+    if lhs.tellsClosed != rhs.tellsClosed {return false}
+    if lhs.excludesLookups != rhs.excludesLookups {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4032,7 +4145,7 @@ nonisolated extension Latchkey_PersonQuestion.ShownItem: SwiftProtobuf.Message, 
 
 nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".WireRow"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_control\0\u{3}persistent_reference\0\u{3}has_value\0\u{3}value_offset\0\u{3}value_length\0\u{1}search\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}attributes\0\u{3}access_control\0\u{3}persistent_reference\0\u{3}has_value\0\u{3}value_offset\0\u{3}value_length\0\u{1}search\0\u{1}closed\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4048,6 +4161,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.valueOffset) }()
       case 7: try { try decoder.decodeSingularUInt64Field(value: &self.valueLength) }()
       case 8: try { try decoder.decodeSingularUInt32Field(value: &self.search) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.closed) }()
       default: break
       }
     }
@@ -4078,6 +4192,9 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.search != 0 {
       try visitor.visitSingularUInt32Field(value: self.search, fieldNumber: 8)
     }
+    if self.closed != false {
+      try visitor.visitSingularBoolField(value: self.closed, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4090,6 +4207,7 @@ nonisolated extension Latchkey_WireRow: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.valueOffset != rhs.valueOffset {return false}
     if lhs.valueLength != rhs.valueLength {return false}
     if lhs.search != rhs.search {return false}
+    if lhs.closed != rhs.closed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

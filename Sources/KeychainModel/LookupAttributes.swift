@@ -51,6 +51,17 @@ package struct LookupAttributes: Sendable, Equatable {
         self.pairs = pairs
     }
 
+    /// Whether they are the one encoding of some attributes.
+    package static func isEncoding(_ bytes: [UInt8]) -> Bool {
+        var reader = EncodedPairs(bytes)
+        var count = 0
+        while let (name, value) = reader.next() {
+            count += 1
+            guard count <= most, name.isUTF8, value.isUTF8 else { return false }
+        }
+        return reader.isWhole
+    }
+
     package var encoded: [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(pairs.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count })
@@ -82,17 +93,17 @@ package struct LookupAttributes: Sendable, Equatable {
 
 /// Goes through encoded lookup attributes where they lie: every search compares some with
 /// those of each row that it finds.
-struct EncodedPairs {
+package struct EncodedPairs {
     private let bytes: [UInt8]
     private var at = 0
     private var lastName: Range<Int>?
     /// Whether everything so far is the one encoding of something (but for UTF-8), to the end.
     private(set) var isWhole = true
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// In the order of the names' bytes; nil at the end, and at what no version of ours wrote.
-    mutating func next() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
+    package mutating func next() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
         guard isWhole, at < bytes.count else { return nil }
         guard let name = part(), let value = part(), lastName.map({ precedes($0, name) }) ?? true else {
             isWhole = false

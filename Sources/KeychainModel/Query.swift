@@ -21,6 +21,8 @@ package struct Query: Sendable {
     /// Ours ("u_LatchkeyClosed"): items that are locked are told by their reference alone,
     /// where a search otherwise ends with -25308.
     package internal(set) var tellsClosed = false
+    /// Of the Secret Service: what has lookup attributes is left out.
+    package internal(set) var excludesLookups = false
 
     package enum Target: Sendable, Hashable {
         case itemClass(ItemClass)
@@ -81,6 +83,7 @@ package struct ReturnTypes: OptionSet, Sendable, Hashable {
     package static let attributes = ReturnTypes(rawValue: 2)
     package static let reference = ReturnTypes(rawValue: 4)
     package static let persistentReference = ReturnTypes(rawValue: 8)
+    package static let all: ReturnTypes = [.data, .attributes, .reference, .persistentReference]
 
     /// Whether attributes are in the answer: asked for, or implied by data beside
     /// a persistent reference (spec section 3.1).
@@ -109,6 +112,25 @@ package enum Interaction: Sendable, Hashable {
 }
 
 extension Query {
+    /// All that match in one group, local ones alone where no reference names the item, and
+    /// none that needs a person: what the Secret Service asks, which says it without a
+    /// dictionary.
+    ///
+    /// - Parameter attributes: of the class, in their columns' kinds.
+    package init(
+        for target: Target, having attributes: AttributeMap, in group: AccessGroup, returning returns: ReturnTypes,
+        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false
+    ) {
+        self.init(target: target)
+        self.excludesLookups = excludesLookups
+        self.attributes = attributes
+        self.returns = returns
+        self.tellsClosed = tellsClosed
+        explicitGroup = group
+        limit = .all
+        interaction = .skipped
+    }
+
     /// Every item of a class, synchronizable or not, for a privileged purge.
     package init(everythingIn itemClass: ItemClass) {
         self.init(target: .itemClass(itemClass))

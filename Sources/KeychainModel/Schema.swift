@@ -74,6 +74,12 @@ package struct Schema: Sendable {
 
     package subscript(code: AttributeCode) -> SchemaAttribute? { codes.firstIndex(of: code).map { attributes[$0] } }
 
+    /// Whether the class has the attribute and this is true of it; nothing else of it is looked at.
+    package func has(_ code: AttributeCode, _ trait: SchemaAttribute.Traits) -> Bool {
+        guard let index = codes.firstIndex(of: code) else { return false }
+        return attributes[index].traits.contains(trait)
+    }
+
     package static func of(_ itemClass: ItemClass) -> Schema {
         switch itemClass {
         case .genericPassword: genericPassword

@@ -42,6 +42,13 @@ extension String {
     }
 }
 
+extension ArraySlice<UInt8> {
+    var isUTF8: Bool {
+        do { _ = try UTF8Span(validating: span) } catch { return false }
+        return true
+    }
+}
+
 extension String? {
     /// The same of texts that may be absent.
     package func hasSameBytes(as other: String?) -> Bool {

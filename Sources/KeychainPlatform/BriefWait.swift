@@ -12,7 +12,7 @@ internal import Synchronization
 /// For one socket, and for one thread at a time.
 package final class BriefWait: Sendable {
     /// How long is looked; twice what a read takes from end to end while nobody sleeps.
-    package static let limit: Duration = .microseconds(100)
+    package static let limit: Duration = .microseconds(250)
     /// Looks that are left out after those that were in vain.
     static let mostLeftOut: UInt32 = 1024
 

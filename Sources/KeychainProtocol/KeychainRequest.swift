@@ -43,6 +43,8 @@ package struct KeychainRequest: Sendable {
         /// nothing is no failure; any other ends the call. At most
         /// ``KeychainRequest/mostSearches``.
         case copyEach([QueryDictionary])
+        /// The same, of the Secret Service. At most ``KeychainRequest/mostSearches``.
+        case searchEach([ItemSearch])
     }
 
     /// Searches in one request at the most.
@@ -86,7 +88,9 @@ package struct KeychainRequest: Sendable {
     package var isWrite: Bool {
         switch operation {
         case .add, .addItems, .update, .delete, .deleteGroups: true
-        case .copy, .copyEach, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword: false
+        case .copy, .copyEach, .searchEach, .status, .device, .awaitDevice, .means, .evaluate,
+            .setApplicationPassword:
+            false
         // Whatever it does, doing it again does no more.
         case .doctor, .census, .changePosition, .changes, .audit: false
         }
@@ -166,6 +170,8 @@ package struct AnswerRow: Sendable {
     /// Of several searches (``KeychainRequest/Operation/copyEach(_:)``) the one that found
     /// it, from 0.
     package var search = 0
+    /// It is locked, and told by its reference alone (``Query/tellsClosed``).
+    package var isClosed = false
 
     package init(
         itemClass: ItemClass, attributes: AttributeMap, accessControl: AccessControl?, persistentReference: [UInt8],

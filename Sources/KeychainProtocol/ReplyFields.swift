@@ -57,6 +57,7 @@ struct RowFields {
     private var valueOffset: UInt64 = 0
     private var valueLength: UInt64 = 0
     private var search: UInt64 = 0
+    private var isClosed = false
 
     init(_ row: Latchkey_WireRow) throws(WireFault) {
         itemClass = row.itemClass
@@ -71,6 +72,7 @@ struct RowFields {
         valueOffset = row.valueOffset
         valueLength = row.valueLength
         search = UInt64(row.search)
+        isClosed = row.closed
     }
 
     init?(plain message: ArraySlice<UInt8>) {
@@ -101,6 +103,9 @@ struct RowFields {
             case FieldType.varint.tag(8):
                 guard let number = reader.varint(), UInt32(exactly: number) != nil else { return nil }
                 search = number
+            case FieldType.varint.tag(9):
+                guard let flag = reader.varint() else { return nil }
+                isClosed = flag != 0
             default: return nil
             }
         }
@@ -117,6 +122,7 @@ struct RowFields {
             itemClass: itemClass, attributes: attributes, accessControl: access,
             persistentReference: persistentReference, value: try value(in: tail))
         row.search = Int(search)
+        row.isClosed = isClosed
         return row
     }
 

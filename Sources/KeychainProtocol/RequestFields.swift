@@ -9,6 +9,7 @@ struct RequestFields {
     var query = QueryDictionary()
     var changes = QueryDictionary()
     var items: [ItemFields] = []
+    var searches: [ItemSearch] = []
     var isInContext = false
     var behalf = KeychainRequest.Behalf.program
     var served: ServedProgram?
@@ -33,12 +34,14 @@ struct RequestFields {
         case .applicationPassword: operation = .setApplicationPassword
         case .audit: operation = .audit(message.audit.query)
         case .copyEach: operation = .copyEach([])
+        case .searchEach: operation = .searchEach([])
         case .unspecified, .UNRECOGNIZED: throw WireFault()
         }
         number = message.number
         isInContext = message.inContext
         behalf = try Self.behalf(message.behalf, of: operation)
         if message.hasServed { served = message.served.served }
+        for search in message.searches { searches.append(try search.search()) }
         query = try QueryDictionary(wire: message.query)
         changes = try QueryDictionary(wire: message.changes)
         for item in message.items {
@@ -91,6 +94,9 @@ struct RequestFields {
                     return nil
                 }
                 served = program
+            case FieldType.bytes.tag(15):
+                guard let message = reader.bytes(), let search = ItemSearch(plain: message) else { return nil }
+                searches.append(search)
             default: return nil
             }
         }
@@ -105,6 +111,7 @@ struct RequestFields {
         case 4: .delete
         case 10: .addItems
         case 17: .copyEach([])
+        case 18: .searchEach([])
         default: nil
         }
     }
@@ -190,6 +197,45 @@ struct RequestFields {
     }
 }
 
+extension ItemSearch {
+    /// Without the general decoder; nil for what no version of ours writes.
+    init?(plain message: ArraySlice<UInt8>) {
+        var reader = FieldReader(message)
+        var (itemClass, group, reference, returns) = ("", "", [UInt8](), UInt64(0))
+        var (tellsClosed, excludesLookups) = (false, false)
+        var attributes = AttributeMap()
+        while !reader.isAtEnd {
+            switch reader.varint() {
+            case FieldType.bytes.tag(1):
+                guard let text = reader.text() else { return nil }
+                itemClass = text
+            case FieldType.bytes.tag(2):
+                guard let text = reader.text() else { return nil }
+                group = text
+            case FieldType.bytes.tag(3):
+                guard let (code, value) = reader.attribute(), attributes[code] == nil else { return nil }
+                attributes.append(code, value)
+            case FieldType.bytes.tag(4):
+                guard let bytes = reader.bytes() else { return nil }
+                reference = Array(bytes)
+            case FieldType.varint.tag(5):
+                guard let bits = reader.varint(), UInt32(exactly: bits) != nil else { return nil }
+                returns = bits
+            case FieldType.varint.tag(6):
+                guard let flag = reader.varint() else { return nil }
+                tellsClosed = flag != 0
+            case FieldType.varint.tag(7):
+                guard let flag = reader.varint() else { return nil }
+                excludesLookups = flag != 0
+            default: return nil
+            }
+        }
+        self.init(
+            itemClass: itemClass, group: group, attributes: attributes, persistentReference: reference,
+            returns: returns, tellsClosed: tellsClosed, excludesLookups: excludesLookups)
+    }
+}
+
 /// One of several items, its value still a place in the tail.
 struct ItemFields {
     var query = QueryDictionary()
@@ -216,6 +262,13 @@ extension FieldWriter {
             for search in searches { item(8, NewItem(search, value: nil)) }
             served(request.served)
             return
+        case .searchEach(let searches):
+            self.init()
+            self.number(1, number)
+            presentNumber(2, 18)
+            served(request.served)
+            for search in searches { self.search(15, search) }
+            return
         case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .deleteGroups, .doctor,
             .census, .changePosition, .changes, .audit:
             return nil
@@ -234,6 +287,18 @@ extension FieldWriter {
         message(14) { writer in
             writer.text(1, program.path)
             if program.process != 0 { writer.presentSigned(2, Int64(program.process)) }
+        }
+    }
+
+    private mutating func search(_ field: UInt64, _ search: ItemSearch) {
+        message(field) { writer in
+            writer.text(1, search.itemClass.rawValue)
+            writer.text(2, search.group.name)
+            for (code, value) in search.attributes.entries { writer.attribute(3, code, value) }
+            writer.bytes(4, search.persistentReference)
+            writer.number(5, UInt64(search.returns.rawValue))
+            writer.number(6, search.tellsClosed ? 1 : 0)
+            writer.number(7, search.excludesLookups ? 1 : 0)
         }
     }
 

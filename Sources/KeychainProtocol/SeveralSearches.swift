@@ -24,9 +24,34 @@ extension KeychainTransport {
         return found
     }
 
+    /// Several searches of the Secret Service, likewise.
+    package func searchEach(_ searches: [ItemSearch]) throws(KeychainError) -> [[AnswerRow]] {
+        guard try session().protocolVersion >= ProtocolVersion.itemSearches else {
+            return try copyEach(searches.map(\.dictionary)).map { rows in
+                rows.map { row in
+                    var row = row
+                    row.isClosed = row.attributes.isEmpty
+                    return row
+                }
+            }
+        }
+        var found: [[AnswerRow]] = []
+        var rest = searches[...]
+        while !rest.isEmpty {
+            let together = Array(rest.prefix(KeychainRequest.mostSearches))
+            rest = rest.dropFirst(together.count)
+            found += try ask(KeychainRequest(.searchEach(together)), searches: together.count)
+        }
+        return found
+    }
+
     private func copyTogether(_ searches: [QueryDictionary]) throws(KeychainError) -> [[AnswerRow]] {
-        var found: [[AnswerRow]] = Array(repeating: [], count: searches.count)
-        for row in try perform(KeychainRequest(.copyEach(searches))).rows {
+        try ask(KeychainRequest(.copyEach(searches)), searches: searches.count)
+    }
+
+    private func ask(_ request: KeychainRequest, searches count: Int) throws(KeychainError) -> [[AnswerRow]] {
+        var found: [[AnswerRow]] = Array(repeating: [], count: count)
+        for row in try perform(request).rows {
             // Whatever answers more than it was asked is no keychain of ours.
             guard found.indices.contains(row.search) else {
                 throw KeychainError(.internalComponent, reason: .internalFault(what: "an answer to another search"))

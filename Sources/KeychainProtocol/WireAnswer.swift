@@ -50,6 +50,7 @@ package struct AnswerEncoder: ~Copyable {
                 writer.number(7, UInt64(value.bytes.count))
             }
             writer.number(8, UInt64(row.search))
+            writer.number(9, row.isClosed ? 1 : 0)
         }
     }
 

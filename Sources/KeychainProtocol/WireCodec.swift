@@ -7,13 +7,15 @@ package import SwiftProtobuf
 /// The protocol's version; a connection agrees on one in the hello.
 package enum ProtocolVersion {
     package static let lowest: UInt32 = 1
-    package static let highest: UInt32 = 3
+    package static let highest: UInt32 = 4
     /// The first that knows calls in a person's name: an older daemon would answer
     /// them for the program's own groups.
     package static let deputies: UInt32 = 2
     /// The first that knows several searches in one request: an older daemon would end the
     /// connection.
     package static let severalSearches: UInt32 = 3
+    /// The first that knows the searches of the Secret Service.
+    package static let itemSearches: UInt32 = 4
 }
 
 /// A message that does not decode, or decodes to something impossible; it ends
@@ -160,6 +162,9 @@ extension KeychainRequest {
                 out.query = search.wire
                 return out
             }
+        case .searchEach(let searches):
+            message.operation = .searchEach
+            message.searches = searches.map { Latchkey_ItemSearch($0) }
         case .audit(let query):
             message.operation = .audit
             message.audit = Latchkey_AuditQuery(query)
@@ -215,7 +220,11 @@ extension KeychainRequest {
             guard tail.count == 0 else { throw WireFault() }
             return (fields.number, try searches(fields))
         }
-        guard fields.items.isEmpty else { throw WireFault() }
+        if case .searchEach = fields.operation {
+            guard tail.count == 0 else { throw WireFault() }
+            return (fields.number, try itemSearches(fields))
+        }
+        guard fields.items.isEmpty, fields.searches.isEmpty else { throw WireFault() }
         if fields.operation == .setApplicationPassword {
             let password = tail.count == 0 ? nil : SharedSecret(tail)
             return (fields.number, KeychainRequest(.setApplicationPassword, value: password).inContext(fields))
@@ -240,10 +249,17 @@ extension KeychainRequest {
         return other
     }
 
+    private static func itemSearches(_ fields: RequestFields) throws(WireFault) -> KeychainRequest {
+        guard fields.query.entries.isEmpty, fields.changes.entries.isEmpty, fields.items.isEmpty,
+            !fields.searches.isEmpty, fields.searches.count <= mostSearches, fields.behalf == .program
+        else { throw WireFault() }
+        return KeychainRequest(.searchEach(fields.searches)).inContext(fields)
+    }
+
     /// Several searches, which bring no values.
     private static func searches(_ fields: RequestFields) throws(WireFault) -> KeychainRequest {
         guard fields.query.entries.isEmpty, fields.changes.entries.isEmpty, !fields.items.isEmpty,
-            fields.items.count <= mostSearches
+            fields.items.count <= mostSearches, fields.searches.isEmpty
         else { throw WireFault() }
         for item in fields.items {
             guard !item.query.repeatsAKey, item.valueLength == 0, item.created == nil, item.modified == nil else {
@@ -258,7 +274,7 @@ extension KeychainRequest {
         _ fields: RequestFields, tail: consuming SecretBytes
     ) throws(WireFault) -> KeychainRequest {
         guard fields.query.entries.isEmpty, fields.changes.entries.isEmpty, !fields.items.isEmpty,
-            fields.items.count <= NewItem.mostTogether
+            fields.items.count <= NewItem.mostTogether, fields.searches.isEmpty
         else { throw WireFault() }
         var items: [NewItem] = []
         var at = 0
@@ -280,6 +296,35 @@ extension KeychainRequest {
         return KeychainRequest(.addItems, items: items).inContext(fields)
     }
 
+}
+
+extension Latchkey_ItemSearch {
+    init(_ search: ItemSearch) {
+        self.init()
+        itemClass = search.itemClass.rawValue
+        group = search.group.name
+        attributes = search.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
+        persistentReference = Data(search.persistentReference)
+        returns = UInt32(search.returns.rawValue)
+        tellsClosed = search.tellsClosed
+        excludesLookups = search.excludesLookups
+    }
+
+    /// - Throws: for an attribute that is there twice, also.
+    func search() throws(WireFault) -> ItemSearch {
+        var read = AttributeMap()
+        for attribute in attributes {
+            let code = AttributeCode(rawValue: attribute.code)
+            guard let value = attribute.attributeValue, read[code] == nil else { throw WireFault() }
+            read.append(code, value)
+        }
+        guard
+            let search = ItemSearch(
+                itemClass: itemClass, group: group, attributes: read, persistentReference: Array(persistentReference),
+                returns: UInt64(returns), tellsClosed: tellsClosed, excludesLookups: excludesLookups)
+        else { throw WireFault() }
+        return search
+    }
 }
 
 extension Latchkey_ServedProgram {

@@ -66,6 +66,13 @@ package struct Authorization: Sendable {
         }
     }
 
+    /// The same of a search that is made of types, which hold nothing that no caller may pass.
+    func check(_ search: ItemSearch) throws(KeychainError) {
+        if entitlements.grants("keychain-deny") { throw KeychainError(.notAvailable, reason: .keychainDenied) }
+        if entitlements.isAppClip { try checkAppClip(KeychainRequest(.copy)) }
+        try check(explicit: search.group, for: .copy)
+    }
+
     private static func checkForbidden(_ dictionary: QueryDictionary) throws(KeychainError) {
         var (isOfAllUsers, synchronizable) = (false, RawValue?.none)
         for entry in dictionary.entries {

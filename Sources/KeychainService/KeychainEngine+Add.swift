@@ -74,7 +74,7 @@ extension KeychainEngine {
         var attributes = AttributeMap()
         var extras = AttributeMap()
         for (code, value) in all.entries {
-            if schema[code]?.traits.contains(.secret) == true { extras[code] = value } else { attributes[code] = value }
+            if schema.has(code, .secret) { extras[code] = value } else { attributes[code] = value }
         }
         return (attributes, extras)
     }
@@ -153,7 +153,7 @@ extension KeychainEngine {
         let schema = Schema.of(draft.itemClass)
         var attributes = AttributeMap()
         for (code, value) in draft.attributes.entries
-        where schema[code]?.traits.contains(.returnedByAdd) == true { attributes.append(code, value) }
+        where schema.has(code, .returnedByAdd) { attributes.append(code, value) }
         if returns.contains(.data) { attributes.merge(draft.extras) }
         return AnswerRow(
             itemClass: draft.itemClass, attributes: attributes,

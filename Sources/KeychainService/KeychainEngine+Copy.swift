@@ -41,15 +41,19 @@ extension KeychainEngine {
                 return .failure(error)
             }
         }
-        // Damage that cannot be set aside now (a full disk) is found again by
-        // the next reader; it does not take the readable rows along.
-        do throws(KeychainError) { try quarantine(search.damage) } catch {
-            noteMalformation(error)
-            keys.forget()
-        }
+        try settle(search.damage)
         try outcome.get()
         try search.requireAgreement()
         guard search.found > 0 else { throw nothingMatches }
+    }
+
+    /// Sets aside what a search found damaged. What cannot be set aside now (a full disk) is
+    /// found again by the next reader; it does not take the readable rows along.
+    func settle(_ damage: [DamageReport]) throws(KeychainError) {
+        do throws(KeychainError) { try quarantine(damage) } catch {
+            noteMalformation(error)
+            keys.forget()
+        }
     }
 
     /// What is not there, or may not be there yet, or may be among what was set aside.
@@ -267,11 +271,12 @@ struct Search {
         matched += 1
         found += 1
         progress.reach(SearchProgress.Point(rowid: row.rowid, matched: matched, found: found))
-        try emit(
-            AnswerRow(
-                itemClass: authorized.itemClass, attributes: AttributeMap(), accessControl: nil,
-                persistentReference: PersistentReference(authorized.itemClass, .identifier(row.persistref)).bytes,
-                value: nil))
+        var closed = AnswerRow(
+            itemClass: authorized.itemClass, attributes: AttributeMap(), accessControl: nil,
+            persistentReference: PersistentReference(authorized.itemClass, .identifier(row.persistref)).bytes,
+            value: nil)
+        closed.isClosed = true
+        try emit(closed)
     }
 
     private mutating func report(_ row: SealedRow, _ cause: StoreTransaction.DamageCause) {
@@ -383,14 +388,15 @@ struct Search {
         if query.returns.showsAttributes {
             attributes.reserve(candidate.metadata.attributes.count)
             for (code, held) in candidate.metadata.attributes.entries
-            where schema[code]?.traits.contains(.returned) == true { attributes.append(code, held) }
+            where schema.has(code, .returned) { attributes.append(code, held) }
             attributes.merge(extras)
         }
         try emit(
             AnswerRow(
                 itemClass: authorized.itemClass, attributes: attributes,
-                accessControl: KeychainEngine.shownAccessControl(
-                    candidate.metadata.accessControl, candidate.row.protection),
+                accessControl: query.returns.showsAttributes
+                    ? KeychainEngine.shownAccessControl(candidate.metadata.accessControl, candidate.row.protection)
+                    : nil,
                 persistentReference: PersistentReference(
                     authorized.itemClass, .identifier(candidate.row.persistref)
                 ).bytes,

@@ -293,7 +293,7 @@ enum Tombstone {
         let schema = Schema.of(itemClass)
         var attributes = AttributeMap()
         for (code, value) in candidate.metadata.attributes.entries
-        where schema[code]?.traits.contains(.keptByTombstone) == true { attributes.append(code, value) }
+        where schema.has(code, .keptByTombstone) { attributes.append(code, value) }
         attributes[.tombstone] = .integer(1)
         return ItemDraft(
             itemClass: itemClass, uuid: candidate.row.uuid, persistref: Random.bytes(16), attributes: attributes,

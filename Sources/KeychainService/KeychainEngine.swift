@@ -209,7 +209,7 @@ package final class KeychainEngine: Sendable {
     ) throws(KeychainError) {
         switch request.operation {
         case .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor, .census,
-            .changePosition, .changes, .addItems, .audit, .copyEach:
+            .changePosition, .changes, .addItems, .audit, .copyEach, .searchEach:
             return
         case .deleteGroups(let groups): try deleteGroups(groups, authorization)
         case .add, .copy, .update, .delete:
@@ -253,6 +253,10 @@ package final class KeychainEngine: Sendable {
         case .copyEach(let searches):
             var answer = KeychainAnswer(many: true)
             try copyEach(searches, for: authorization) { row throws(KeychainError) in answer.rows.append(row) }
+            return answer
+        case .searchEach(let searches):
+            var answer = KeychainAnswer(many: true)
+            try searchEach(searches, for: authorization) { row throws(KeychainError) in answer.rows.append(row) }
             return answer
         default: return try answerCall(request, for: authorization)
         }

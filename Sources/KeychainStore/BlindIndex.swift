@@ -61,6 +61,21 @@ package final class BlindIndex: Sendable {
         }
     }
 
+    /// The same of attributes as they are encoded (``LookupAttributes``).
+    func lookups(encoded bytes: [UInt8], in itemClass: ItemClass) -> [[UInt8]] {
+        guard !bytes.isEmpty, let prefix = prefixes[itemClass]?[.lookup] else { return [] }
+        var reader = EncodedPairs(bytes)
+        var found: [[UInt8]] = []
+        while let (name, value) = reader.next() {
+            var message = prefix
+            message.reserveCapacity(prefix.count + 16 + name.count + value.count)
+            Self.append(name, to: &message)
+            Self.append(value, to: &message)
+            found.append(key.digest(message))
+        }
+        return found
+    }
+
     /// The blind value of an access group's name, which every search compares
     /// with. Kept: a daemon meets few groups, and each with every call.
     package func blind(_ group: AccessGroup, in itemClass: ItemClass) -> [UInt8]? {

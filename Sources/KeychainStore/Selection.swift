@@ -1,10 +1,11 @@
 internal import Foundation
 internal import GRDB
 internal import KeychainModel
+internal import Synchronization
 
 /// A SELECT made from a query: conditions on blind and clear columns, rows in
 /// rowid order. The statement text depends only on which columns are asked for,
-/// so it is prepared once and cached.
+/// so it is put together once and prepared once.
 package struct Selection: Sendable {
     package let sql: String
     let arguments: [SelectionArgument]
@@ -18,18 +19,16 @@ package struct Selection: Sendable {
     /// - Parameter rowid: rows up to that one are left out; nil: none.
     package init(_ authorized: AuthorizedQuery, blind: BlindIndex, withSecrets: Bool, after rowid: Int64? = nil) {
         let query = authorized.query
-        let lookup = query.attributes.lookup ?? .none
-        var builder = ConditionBuilder(
-            authorized.itemClass, blind, withSecrets: withSecrets, byLookup: !lookup.isEmpty)
+        var builder = ConditionBuilder(authorized.itemClass, blind, withSecrets: withSecrets)
         builder.add(reference: query.reference)
         builder.add(reach: authorized.reach)
         builder.add(attributes: query.attributes)
-        builder.add(lookups: lookup)
+        builder.add(lookups: query.attributes.encodedLookup)
         builder.add(synchronizable: query.synchronizable, byReference: query.reference != nil)
-        if query.attributes[.tombstone] == nil { builder.condition("tomb = 0") }
-        if let rowid { builder.add(after: rowid) }
-        builder.sql += " ORDER BY " + builder.number
-        sql = builder.sql
+        if query.attributes[.tombstone] == nil { builder.add(.noTombstone) }
+        if query.excludesLookups { builder.add(.noLookup) }
+        if let rowid { builder.add(.after, .number(rowid)) }
+        sql = builder.shape.sql
         arguments = builder.arguments
         lookups = builder.lookups
         itemClass = query.itemClass
@@ -47,62 +46,117 @@ extension SelectionArgument {
     }
 }
 
+/// What a statement's text depends on.
+private struct SelectionShape: Hashable {
+    enum Condition: Hashable {
+        case identifier
+        case row
+        case group(among: Int)
+        case pair
+        case protection
+        case tombstone
+        case noTombstone
+        case uuid
+        /// The unary plus keeps SQLite from preferring this column's own
+        /// index over that of the pair.
+        case attribute(AttributeCode, besidePair: Bool)
+        case firstLookup
+        case lookup
+        case noLookup
+        case synchronizable(Bool)
+        case after
+    }
+
+    let itemClass: ItemClass
+    let withSecrets: Bool
+    var conditions: [Condition] = []
+
+    private static let texts = Mutex<[SelectionShape: String]>([:])
+    /// Texts that are kept: programs ask in few ways, and each asks in its own again and again.
+    private static let most = 512
+
+    var sql: String {
+        if let known = Self.texts.withLock({ $0[self] }) { return known }
+        let made = text
+        Self.texts.withLock { texts in
+            if texts.count >= Self.most { texts = [:] }
+            texts[self] = made
+        }
+        return made
+    }
+
+    private var text: String {
+        let statements = StatementText.of(itemClass)
+        let byLookup = conditions.contains(.firstLookup)
+        // What the number of a row is called in this statement.
+        let number = byLookup ? "first.item" : "rowid"
+        let selected =
+            byLookup
+            ? withSecrets ? statements.selectByLookupWithSecrets : statements.selectByLookup
+            : withSecrets ? statements.selectWithSecrets : statements.select
+        let wanted = conditions.map { text(of: $0, statements, number) }
+        return selected + (wanted.isEmpty ? "" : " WHERE " + wanted.joined(separator: " AND ")) + " ORDER BY " + number
+    }
+
+    private func text(of condition: Condition, _ statements: StatementText, _ number: String) -> String {
+        switch condition {
+        case .identifier: "persistref = ?"
+        case .row: number + " = ?"
+        case .group(let count): "b_agrp IN (" + Array(repeating: "?", count: count).joined(separator: ", ") + ")"
+        case .pair: "b_pair = ?"
+        case .protection: "pdmn = ?"
+        case .tombstone: "tomb = ?"
+        case .noTombstone: "tomb = 0"
+        case .uuid: "uuid = ?"
+        case .attribute(let code, let besidePair): (besidePair ? "+" : "") + StoreSchema.column(code) + " = ?"
+        case .firstLookup: "first.pair = ?"
+        case .lookup: statements.hasLookup
+        case .noLookup: statements.hasNoLookup
+        case .synchronizable(let on): on ? "sync = 1" : "sync = 0"
+        case .after: number + " > ?"
+        }
+    }
+}
+
 private struct ConditionBuilder {
     let schema: Schema
     let blind: BlindIndex
-    var sql: String
+    var shape: SelectionShape
     var arguments: [SelectionArgument] = []
     var lookups = 0..<0
     var isImpossible = false
-    private var isFirst = true
     private var isPaired = false
-    /// What the number of a row is called in this statement.
-    let number: String
 
-    init(_ itemClass: ItemClass, _ blind: BlindIndex, withSecrets: Bool, byLookup: Bool) {
+    init(_ itemClass: ItemClass, _ blind: BlindIndex, withSecrets: Bool) {
         schema = Schema.of(itemClass)
         self.blind = blind
-        let text = StatementText.of(itemClass)
-        number = byLookup ? "first.item" : "rowid"
-        sql =
-            byLookup
-            ? withSecrets ? text.selectByLookupWithSecrets : text.selectByLookup
-            : withSecrets ? text.selectWithSecrets : text.select
-        sql.reserveCapacity(512)
+        shape = SelectionShape(itemClass: itemClass, withSecrets: withSecrets)
+        shape.conditions.reserveCapacity(8)
         arguments.reserveCapacity(8)
     }
 
-    /// Begins the next condition.
-    mutating func condition(_ text: String) {
-        sql += isFirst ? " WHERE " : " AND "
-        sql += text
-        isFirst = false
+    mutating func add(_ condition: SelectionShape.Condition) { shape.conditions.append(condition) }
+
+    mutating func add(_ condition: SelectionShape.Condition, _ argument: SelectionArgument) {
+        add(condition)
+        arguments.append(argument)
     }
 
     mutating func add(reference: PersistentReference?) {
         switch reference?.target {
-        case .identifier(let identifier): add("persistref = ?", .blob(identifier))
-        case .row(let row): add(number + " = ?", .number(row))
+        case .identifier(let identifier): add(.identifier, .blob(identifier))
+        case .row(let row): add(.row, .number(row))
         case nil: break
         }
     }
 
-    private mutating func add(_ text: String, _ argument: SelectionArgument) {
-        condition(text)
-        arguments.append(argument)
-    }
-
-    mutating func add(after rowid: Int64) { add(number + " > ?", .number(rowid)) }
-
     mutating func add(reach: AuthorizedQuery.Reach) {
         guard case .only(let groups) = reach else { return }
-        condition("b_agrp IN (")
-        let values = groups.compactMap { blind.blind($0, in: schema.itemClass) }
-        for (index, value) in values.enumerated() {
-            sql += index == 0 ? "?" : ", ?"
-            arguments.append(.blob(value))
+        let before = arguments.count
+        for group in groups {
+            if let value = blind.blind(group, in: schema.itemClass) { arguments.append(.blob(value)) }
         }
-        sql += ")"
+        add(.group(among: arguments.count - before))
     }
 
     mutating func add(attributes: AttributeMap) {
@@ -118,26 +172,25 @@ private struct ConditionBuilder {
 
     /// No subset of the attributes has an index of its own; rows of one are looked at for
     /// the others.
-    mutating func add(lookups wanted: LookupAttributes) {
-        let values = blind.lookups(wanted, in: schema.itemClass)
-        guard !values.isEmpty else { return }
-        condition("first.pair = ?")
-        for _ in values.dropFirst() { condition(StatementText.of(schema.itemClass).hasLookup) }
-        lookups = arguments.count..<arguments.count + values.count
-        arguments += values.map { .blob($0) }
+    mutating func add(lookups wanted: [UInt8]) {
+        let start = arguments.count
+        for value in blind.lookups(encoded: wanted, in: schema.itemClass) {
+            add(arguments.count == start ? .firstLookup : .lookup, .blob(value))
+        }
+        lookups = start..<arguments.count
     }
 
     private mutating func addPair(of attributes: AttributeMap) {
         guard let pair = blind.pair(of: attributes, in: schema.itemClass) else { return }
-        add("b_pair = ?", .blob(pair))
+        add(.pair, .blob(pair))
         isPaired = true
     }
 
     private mutating func add(_ code: AttributeCode, _ value: AttributeValue) {
         switch code {
-        case .accessible: add("pdmn = ?", .text(value.string ?? ""))
-        case .tombstone: add("tomb = ?", .number(value.integer ?? 0))
-        case .uuid: add("uuid = ?", .blob(RowIdentifier.bytes(ofText: value.string ?? "") ?? []))
+        case .accessible: add(.protection, .text(value.string ?? ""))
+        case .tombstone: add(.tombstone, .number(value.integer ?? 0))
+        case .uuid: add(.uuid, .blob(RowIdentifier.bytes(ofText: value.string ?? "") ?? []))
         default:
             guard let attribute = schema[code], attribute.traits.contains(.queryable),
                 let bytes = blind.blind(value, of: attribute, in: schema.itemClass)
@@ -145,20 +198,15 @@ private struct ConditionBuilder {
                 isImpossible = true
                 return
             }
-            // The unary plus keeps SQLite from preferring this column's own
-            // index over that of the pair.
-            condition(isPaired ? "+" : "")
-            sql += StoreSchema.column(code)
-            sql += " = ?"
-            arguments.append(.blob(bytes))
+            add(.attribute(code, besidePair: isPaired), .blob(bytes))
         }
     }
 
     mutating func add(synchronizable: SyncScope, byReference: Bool) {
         switch synchronizable {
         case .any: break
-        case .only(let on): condition(on ? "sync = 1" : "sync = 0")
-        case .unspecified: if !byReference { condition("sync = 0") }
+        case .only(let on): add(.synchronizable(on))
+        case .unspecified: if !byReference { add(.synchronizable(false)) }
         }
     }
 }

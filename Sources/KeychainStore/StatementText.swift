@@ -23,6 +23,7 @@ final class StatementText: Sendable {
     let lookups: String
     /// Another one beside `first`.
     let hasLookup: String
+    let hasNoLookup: String
     /// Whether that many items or more have one.
     let isCommonLookup: String
 
@@ -51,6 +52,7 @@ final class StatementText: Sendable {
         removeLookups = "DELETE FROM \(lookups) WHERE item = ?"
         self.lookups = "SELECT pair FROM \(lookups) WHERE item = ?"
         hasLookup = "EXISTS (SELECT 1 FROM \(lookups) WHERE pair = ? AND item = first.item)"
+        hasNoLookup = "NOT EXISTS (SELECT 1 FROM \(lookups) WHERE item = \(name).rowid)"
         isCommonLookup = "SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT 1 OFFSET ?"
         standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
     }

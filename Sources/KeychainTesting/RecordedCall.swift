@@ -84,7 +84,7 @@ extension RecordedCall {
         case .update: function = .update
         case .delete: function = .delete
         case .deleteGroups: function = .deleteAllWithAccessGroups
-        case .addItems, .copyEach, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
+        case .addItems, .copyEach, .searchEach, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
             .setApplicationPassword, .doctor, .census, .audit:
             return nil
         }

@@ -35,13 +35,13 @@ struct SecretItem: Sendable {
     static func reference(ofElement element: String) -> PersistentReference? {
         guard element.utf8.count == 33, let first = element.first,
             let itemClass = letters.first(where: { $0.value == first })?.key,
-            let identifier = HexText.bytes(of: element.utf8.dropFirst())
+            let identifier = HexText.bytes(of: Array(element.utf8).dropFirst())
         else { return nil }
         return PersistentReference(itemClass, .identifier(identifier))
     }
 
     /// Whether it is locked: only that it is there is known then.
-    var isClosed: Bool { row.attributes.isEmpty }
+    var isClosed: Bool { row.isClosed }
     /// Empty where it has none, or is locked.
     var value: SharedSecret { row.value ?? SharedSecret(SecretBytes(count: 0)) }
 
@@ -100,36 +100,51 @@ struct SecretItems {
             [("v_PersistentRef", .data(reference.bytes)), ("u_AuthUI", .string("u_AuthUIF"))])
     }
 
-    private static let everyRow: [(String, RawValue)] = [
-        ("m_Limit", .string("m_LimitAll")), ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
-        // What needs a person is not what a search finds.
-        ("u_AuthUI", .string("u_AuthUIS")), ("u_LatchkeyClosed", .bool(true)),
-    ]
-
     /// One search among several that are made in one call.
     private struct Probe {
         let collection: String
-        let query: [(String, RawValue)]
+        let search: ItemSearch
         var admits: (AnswerRow) -> Bool = { _ in true }
     }
 
-    private func rows(_ query: [(String, RawValue)]) throws(KeychainError) -> [AnswerRow] {
-        try keychain.copyEach([QueryDictionary(query)])[0]
+    private static let named: ReturnTypes = [.persistentReference]
+    private static let described: ReturnTypes = [.persistentReference, .attributes]
+
+    /// nil where no item can have such attributes.
+    private static func search(
+        _ itemClass: ItemClass, in collection: String, having attributes: AttributeMap, returning returns: ReturnTypes,
+        excludingLookups: Bool = false
+    ) -> ItemSearch? {
+        ItemSearch(
+            itemClass, having: attributes, in: SecretCollection.group(of: collection), returning: returns,
+            tellingClosed: true, excludingLookups: excludingLookups)
     }
 
     private func items(_ probes: [Probe]) throws(KeychainError) -> [SecretItem] {
-        var known: Set<[UInt8]> = []
-        return zip(probes, try keychain.copyEach(probes.map { QueryDictionary($0.query) })).flatMap { probe, rows in
-            rows.filter { probe.admits($0) && known.insert($0.persistentReference).inserted }
-                .compactMap { SecretItem(collection: probe.collection, row: $0) }
+        var found: [SecretItem] = []
+        for (probe, rows) in zip(probes, try keychain.searchEach(probes.map(\.search))) {
+            for row in rows where probe.admits(row) {
+                // More than one search may find an item; they are few.
+                guard !found.contains(where: { $0.row.persistentReference == row.persistentReference }),
+                    let item = SecretItem(collection: probe.collection, row: row)
+                else { continue }
+                found.append(item)
+            }
         }
+        return found
     }
 
     /// Those that answer to all of the attributes; to none: everything in the collections.
     ///
+    /// - Parameter described: false where it does not matter what they are, but for whether
+    ///   they are closed.
     /// - Throws: `errSecInteractionNotAllowed`, reason `locked`.
-    func search(_ wanted: LookupAttributes, in collections: [String]) throws(KeychainError) -> [SecretItem] {
-        let lookup: [(String, RawValue)] = wanted.isEmpty ? [] : [("look", .data(wanted.encoded))]
+    func search(
+        _ wanted: LookupAttributes, in collections: [String], described: Bool = true
+    ) throws(KeychainError) -> [SecretItem] {
+        let returns = described ? Self.described : Self.named
+        var attributes = AttributeMap()
+        if !wanted.isEmpty { attributes.append(.lookup, .data(wanted.encoded)) }
         var probes: [Probe] = []
         var found: [SecretItem] = []
         for collection in collections {
@@ -137,8 +152,11 @@ struct SecretItems {
                 found += memory.search(wanted).compactMap { SecretItem(collection: collection, row: $0) }
                 continue
             }
-            probes += Self.classes.map { itemClass in
-                Probe(collection: collection, query: query(itemClass, in: collection, lookup + Self.everyRow))
+            for itemClass in Self.classes {
+                guard let search = Self.search(itemClass, in: collection, having: attributes, returning: returns) else {
+                    continue
+                }
+                probes.append(Probe(collection: collection, search: search))
             }
             // A person's own are in no other collection.
             if !wanted.isEmpty, collection == SecretCollection.login { probes += implied(wanted, in: collection) }
@@ -154,7 +172,10 @@ struct SecretItems {
     func references(in collection: String, atMost most: Int? = nil) throws(KeychainError) -> [[UInt8]] {
         if collection == SecretCollection.session { return memory.search(.none).map(\.persistentReference) }
         let limit = most.map { RawValue.integer(Int64($0)) } ?? .string("m_LimitAll")
-        let wanted = Self.everyRow.filter { $0.0 != "r_Attributes" && $0.0 != "m_Limit" } + [("m_Limit", limit)]
+        let wanted: [(String, RawValue)] = [
+            ("m_Limit", limit), ("r_PersistentRef", .bool(true)), ("u_AuthUI", .string("u_AuthUIS")),
+            ("u_LatchkeyClosed", .bool(true)),
+        ]
         return try keychain.copyEach(
             Self.classes.map { QueryDictionary(query($0, in: collection, wanted)) }
         ).flatMap { $0.map(\.persistentReference) }
@@ -162,15 +183,14 @@ struct SecretItems {
 
     /// What nobody stored by the Secret Service.
     private func implied(_ wanted: LookupAttributes, in collection: String) -> [Probe] {
-        ImpliedAttributes.places(for: wanted).map { place in
-            Probe(
-                collection: collection,
-                query: query(place.itemClass, in: collection, place.attributes + Self.everyRow)
-            ) { row in
+        ImpliedAttributes.places(for: wanted).compactMap { place in
+            Self.search(
+                place.itemClass, in: collection, having: place.held, returning: Self.described, excludingLookups: true
+            ).map { Probe(collection: collection, search: $0) { row in
                 // Which of the closed ones answer shows once they are open.
-                row.attributes.isEmpty
+                row.isClosed
                     || !row.attributes.hasLookup && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
-            }
+            } }
         }
     }
 
@@ -192,22 +212,13 @@ struct SecretItems {
         }
         let probes = places.filter { $0.collection != SecretCollection.session }.map { place in
             Probe(
-                collection: place.collection, query: one(place.reference, in: place.collection, withValue: withValues))
+                collection: place.collection,
+                search: ItemSearch(
+                    place.reference, in: SecretCollection.group(of: place.collection),
+                    returning: withValues ? [.persistentReference, .attributes, .data] : Self.described,
+                    tellingClosed: !withValues))
         }
         return try inMemory + items(probes)
-    }
-
-    private func one(
-        _ reference: PersistentReference, in collection: String, withValue: Bool
-    ) -> [(String, RawValue)] {
-        var wanted: [(String, RawValue)] = [
-            ("v_PersistentRef", .data(reference.bytes)), ("r_Attributes", .bool(true)),
-            ("r_PersistentRef", .bool(true)), ("u_AuthUI", .string("u_AuthUIS")),
-        ]
-        wanted.append(withValue ? ("r_Data", .bool(true)) : ("u_LatchkeyClosed", .bool(true)))
-        wanted.append(("u_LatchkeyGroup", .string(SecretCollection.group(of: collection).name)))
-        wanted.append(("class", .string(reference.itemClass.rawValue)))
-        return wanted
     }
 
     // MARK: Changing
@@ -294,11 +305,17 @@ struct SecretItems {
         }
         if let same = found.first(where: { $0.row.attributes.lookup == attributes }) { return same }
         let place = ItemPlace.candidates(for: attributes, label: label, serial: { "" })[0]
-        guard collection == SecretCollection.login, place.isOfPerson else { return nil }
-        let there = try rows(query(place.itemClass, in: collection, place.names + Self.everyRow)).filter { row in
-            !row.attributes.isEmpty && !row.attributes.hasLookup && place.isPlace(of: row.attributes)
-        }
-        return there.count == 1 ? SecretItem(collection: collection, row: there[0]) : nil
+        guard collection == SecretCollection.login, place.isOfPerson,
+            let search = Self.search(
+                place.itemClass, in: collection, having: place.heldNames, returning: Self.described,
+                excludingLookups: true)
+        else { return nil }
+        let there = try items([
+            Probe(collection: collection, search: search) { row in
+                !row.isClosed && !row.attributes.hasLookup && place.isPlace(of: row.attributes)
+            }
+        ])
+        return there.count == 1 ? there[0] : nil
     }
 
     /// - Throws: `errSecItemNotFound`.

@@ -53,7 +53,7 @@ extension SecretServiceDoor {
         var open: [ObjectPath] = []
         var closed: [ObjectPath] = []
         let found = try translating { () throws(KeychainError) in
-            try items.search(wanted, in: collections.map(\.name))
+            try items.search(wanted, in: collections.map(\.name), described: reach.isNarrowed)
         }
         for item in found where reach.has(item) {
             if item.isClosed { closed.append(item.path) } else { open.append(item.path) }

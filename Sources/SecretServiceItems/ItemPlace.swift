@@ -14,6 +14,22 @@ package struct ItemPlace: Sendable {
     /// Those of the attributes that every item has.
     package var names: [(String, RawValue)] { attributes.filter { ["svce", "srvr", "acct"].contains($0.0) } }
 
+    /// The attributes as an item has them.
+    package var held: AttributeMap { Self.held(attributes) }
+    package var heldNames: AttributeMap { Self.held(names) }
+
+    private static func held(_ attributes: [(String, RawValue)]) -> AttributeMap {
+        var map = AttributeMap()
+        for (name, value) in attributes {
+            switch (AttributeCode(name), value) {
+            case (let code?, .string(let text)): map.append(code, .string(text))
+            case (let code?, .integer(let number)): map.append(code, .integer(number))
+            default: continue
+            }
+        }
+        return map
+    }
+
     /// Whether an item of these names has the rest too, or leaves it open: a person who
     /// stores for a server names no protocol.
     package func isPlace(of held: AttributeMap) -> Bool {

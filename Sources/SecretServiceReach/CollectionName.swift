@@ -30,7 +30,7 @@ package enum CollectionName {
     package static func element(_ text: String) -> String {
         text.utf8.map { byte in
             let scalar = UnicodeScalar(byte)
-            return isKept(scalar) ? String(scalar) : "_" + HexText.of(CollectionOfOne(byte))
+            return isKept(scalar) ? String(scalar) : "_" + HexText.of([byte])
         }.joined()
     }
 }

@@ -1,23 +1,19 @@
 /// Bytes in lower-case hex digits, as names of objects have them.
 package enum HexText {
-    package static func of(_ bytes: some Collection<UInt8>) -> String {
-        unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { place in
-            var at = 0
-            for byte in bytes {
-                unsafe place[at] = digit(byte >> 4)
-                unsafe place[at + 1] = digit(byte & 15)
-                at += 2
-            }
-            return at
-        }
-    }
+    private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    package static func of(_ bytes: ArraySlice<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// nil for what is not pairs of such digits.
-    package static func bytes(of text: some Collection<UInt8>) -> [UInt8]? {
+    package static func bytes(of text: ArraySlice<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 2)

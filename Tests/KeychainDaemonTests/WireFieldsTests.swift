@@ -76,10 +76,39 @@ import Testing
         return served(KeychainRequest(.copyEach((0..<count).map { _ in dictionary(&random, kinds) })), &random)
     }
 
+    /// Of the Secret Service.
+    private static func itemSearches(_ random: inout Random) -> KeychainRequest {
+        let pair = LookupAttributes([.init(name: "server", value: "ü"), .init(name: "a", value: "")]) ?? .none
+        let all: [(AttributeCode, AttributeValue)] = [
+            (.lookup, .data(pair.encoded)), (.service, .string("")), (.account, .string("account")),
+            (.server, .string(String(repeating: "x", count: 300))), ("port", .integer(443)), ("path", .string("/ü")),
+        ]
+        let searches = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+            let itemClass = [ItemClass.genericPassword, .internetPassword].randomElement(using: &random)!
+            var held = AttributeMap()
+            for (code, value) in all.shuffled(using: &random) where Bool.random(using: &random) {
+                if Schema.of(itemClass)[code] != nil { held.append(code, value) }
+            }
+            let group = AccessGroup(["login", "ü", ""].randomElement(using: &random)!)
+            let returns = ReturnTypes(rawValue: .random(in: 0...15, using: &random))
+            let tellsClosed = Bool.random(using: &random)
+            guard Int.random(in: 0..<3, using: &random) > 0 else {
+                return ItemSearch(
+                    PersistentReference(itemClass, .identifier(Array(0..<16))), in: group, returning: returns,
+                    tellingClosed: tellsClosed)
+            }
+            return ItemSearch(
+                itemClass, having: held, in: group, returning: returns, tellingClosed: tellsClosed,
+                excludingLookups: .random(using: &random))!
+        }
+        return served(KeychainRequest(.searchEach(searches)), &random)
+    }
+
     private static func any(_ random: inout Random, of kinds: Range<Int>) -> KeychainRequest {
-        switch Int.random(in: 0..<3, using: &random) {
+        switch Int.random(in: 0..<4, using: &random) {
         case 0: request(&random, of: kinds)
         case 1: items(&random, of: kinds)
+        case 2: itemSearches(&random)
         default: searches(&random, of: kinds)
         }
     }
@@ -133,6 +162,7 @@ import Testing
     private static func words(_ fields: RequestFields) -> [UInt8] {
         var message = KeychainRequest(fields.operation, query: fields.query, changes: fields.changes)
             .message(number: fields.number)
+        message.searches = fields.searches.map { Latchkey_ItemSearch($0) }
         if let served = fields.served { message.served = Latchkey_ServedProgram(served) }
         message.items = fields.items.map { item in
             var out = Latchkey_NewItem()
@@ -187,6 +217,11 @@ import Testing
         searches.served = ServedProgram(path: "/usr/bin/git", process: 4711)
         let read = RequestFields(plain: searches.encoded(number: 7))
         #expect(read?.items.count == 1 && read?.served == searches.served)
+        let found = ItemSearch(
+            PersistentReference(.genericPassword, .identifier(Array(0..<16))), in: AccessGroup("a"), returning: .data,
+            tellingClosed: false)
+        let asked = RequestFields(plain: KeychainRequest(.searchEach([found])).encoded(number: 7))
+        #expect(asked?.searches == [found])
         let several = KeychainRequest(.addItems, items: [NewItem(QueryDictionary(item), value: nil, created: 1)])
         #expect(RequestFields(plain: several.encoded(number: 7))?.items.count == 1)
     }

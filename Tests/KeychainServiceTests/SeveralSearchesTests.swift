@@ -64,6 +64,34 @@ import Testing
         #expect(accounts(try daemon.copyEach([searches[0].certain])) == [["one"]])
     }
 
+    /// Of the Secret Service: the same rows, whatever the daemon knows.
+    @Test(arguments: [ProtocolVersion.deputies, ProtocolVersion.severalSearches, ProtocolVersion.itemSearches])
+    func eachSearchOfItemsIsAnswered(_ version: UInt32) throws {
+        let daemon = PlayedDaemon(keychain, speaking: version)
+        var wanted = AttributeMap()
+        wanted.append(.service, .string("service"))
+        let group = AccessGroup("group.a")
+        let all = try #require(
+            ItemSearch(
+                .genericPassword, having: wanted, in: group, returning: [.attributes, .persistentReference],
+                tellingClosed: true, excludingLookups: true))
+        let none = try #require(
+            ItemSearch(.internetPassword, having: AttributeMap(), in: group, returning: [], tellingClosed: true))
+        let found = try daemon.searchEach([none, all])
+        #expect(accounts(found) == [[], ["one", "two"]] && found[1].allSatisfy { !$0.isClosed })
+        let last = try #require(found[1].last)
+        let reference = try #require(PersistentReference(bytes: last.persistentReference))
+        let named = try daemon.searchEach([
+            ItemSearch(reference, in: group, returning: [.data, .attributes], tellingClosed: false)
+        ])
+        #expect(named.map { $0.map { $0.value?.bytes.insecureArray() } } == [[Array("value of two".utf8)]])
+        let elsewhere = ItemSearch(reference, in: AccessGroup("group.b"), returning: [.data], tellingClosed: false)
+        #expect(try daemon.searchEach([elsewhere]).map(\.count) == [0])
+        #expect(daemon.calls == (version == ProtocolVersion.deputies ? 4 : 3))
+        let many = try daemon.searchEach(Array(repeating: all, count: KeychainRequest.mostSearches + 1))
+        #expect(many.count == KeychainRequest.mostSearches + 1 && many.allSatisfy { $0.count == 2 })
+    }
+
     @Test func manyAreSeveralRequests() throws {
         let daemon = PlayedDaemon(keychain, speaking: ProtocolVersion.highest)
         let count = KeychainRequest.mostSearches + 1
@@ -89,6 +117,9 @@ private final class PlayedDaemon: KeychainTransport {
     func perform(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         count.withLock { $0 += 1 }
         if case .copyEach = request.operation, version < ProtocolVersion.severalSearches {
+            throw KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: false))
+        }
+        if case .searchEach = request.operation, version < ProtocolVersion.itemSearches {
             throw KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: false))
         }
         return try engine.perform(request)

@@ -51,6 +51,17 @@ extension KeychainRequest {
         let itemClass: ItemClass
         let name: String?
         let account: String?
+
+        init(itemClass: ItemClass, name: String?, account: String?) {
+            (self.itemClass, self.name, self.account) = (itemClass, name, account)
+        }
+
+        init(of search: ItemSearch) {
+            itemClass = search.itemClass
+            guard case .all(_, let attributes) = search.subject else { (name, account) = (nil, nil); return }
+            name = attributes[AuditNames.nameCode(of: itemClass)]?.string
+            account = attributes[.account]?.string
+        }
     }
 
     fileprivate func auditText(_ key: String) -> String? {
@@ -63,6 +74,7 @@ extension KeychainRequest {
     /// What a query says of the items that it is about; a search by anything else is
     /// about none by name.
     fileprivate var auditNames: Names? {
+        if case .searchEach(let searches) = operation { return searches.first.map { Names(of: $0) } }
         guard let itemClass = auditText("class").flatMap(ItemClass.init(rawValue:)) else { return nil }
         return Names(
             itemClass: itemClass, name: auditText("\(AuditNames.nameCode(of: itemClass))"),
@@ -73,7 +85,7 @@ extension KeychainRequest {
 extension KeychainRequest.Operation {
     fileprivate var auditEvent: AuditRecord.Event? {
         switch self {
-        case .copy, .copyEach: .search
+        case .copy, .copyEach, .searchEach: .search
         case .add, .addItems: .add
         case .update: .update
         case .delete, .deleteGroups: .delete
@@ -89,7 +101,7 @@ extension KeychainRequest.Operation {
     /// A search that was answered changed nothing, and what it handed out is recorded item by item.
     fileprivate var isAuditedWhenDone: Bool {
         switch self {
-        case .copy, .copyEach: false
+        case .copy, .copyEach, .searchEach: false
         default: true
         }
     }

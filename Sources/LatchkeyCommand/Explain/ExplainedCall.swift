@@ -46,7 +46,7 @@ struct ExplainedCall {
         case .update: "SecItemUpdate"
         case .delete: "SecItemDelete"
         case .deleteGroups: "SecItemDeleteAllWithAccessGroups"
-        case .addItems, .copyEach, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
+        case .addItems, .copyEach, .searchEach, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
             .setApplicationPassword, .doctor, .census, .audit:
             "a call of Latchkey's own"
         }

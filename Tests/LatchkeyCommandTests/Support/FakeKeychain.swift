@@ -92,7 +92,7 @@ final class FakeKeychain: KeychainTransport {
                 answer.outcomes = request.items.map { outcome(of: $0, &state) }
                 return answer
             case .awaitDevice, .means, .evaluate, .setApplicationPassword, .deleteGroups, .census, .changePosition,
-                .changes, .audit, .copyEach:
+                .changes, .audit, .copyEach, .searchEach:
                 throw KeychainError(.unimplemented, reason: .notImplemented(what: "this"))
             }
         }

@@ -19,6 +19,13 @@ extension FuzzTarget {
             try claim((1...KeychainRequest.mostSearches).contains(searches.count), "\(searches.count) searches")
             for search in searches { RequestProperty.parse(KeychainRequest(.copy, query: search)) }
         }
+        if case .searchEach(let searches) = request.operation {
+            try claim((1...KeychainRequest.mostSearches).contains(searches.count), "\(searches.count) searches")
+            for search in searches {
+                try claim(search.query.explicitGroup == search.group, "a search outside its group")
+                try claim(search.query.interaction == .skipped, "a search that asks somebody")
+            }
+        }
         if request.operation == .addItems {
             let values = request.items.flatMap { $0.value?.bytes.insecureArray() ?? [] }
             try claim(values == tail, "the values are not the tail")
@@ -90,7 +97,7 @@ enum RequestSeeds {
                     NewItem(QueryDictionary(item), value: nil, modified: -1.5),
                     NewItem(QueryDictionary([("v_Data", .secret)]), value: secret),
                 ])),
-        searches,
+        searches, itemSearches,
         seed(KeychainRequest(.changePosition(.searched))),
         seed(
             KeychainRequest(
@@ -108,6 +115,26 @@ enum RequestSeeds {
         var request = KeychainRequest(.copyEach([QueryDictionary(item), other]))
         request.served = ServedProgram(path: "/usr/bin/git", process: 4711)
         return seed(request)
+    }
+
+    private static var itemSearches: [UInt8] {
+        let pairs = LookupAttributes([.init(name: "server", value: "github.com"), .init(name: "user", value: "me")])
+        var held = AttributeMap()
+        held.append(.lookup, .data((pairs ?? .none).encoded))
+        var other = AttributeMap()
+        other.append("port", .integer(443))
+        let group = AccessGroup("login")
+        let searches = [
+            ItemSearch(
+                .genericPassword, having: held, in: group, returning: .persistentReference, tellingClosed: true),
+            ItemSearch(
+                .internetPassword, having: other, in: group, returning: .attributes, tellingClosed: true,
+                excludingLookups: true),
+            ItemSearch(
+                PersistentReference(.genericPassword, .identifier(Array(0..<16))), in: group, returning: .data,
+                tellingClosed: false),
+        ]
+        return seed(KeychainRequest(.searchEach(searches.compactMap(\.self))))
     }
 
     private static var inAPersonsName: [UInt8] {

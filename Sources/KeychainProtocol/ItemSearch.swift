@@ -1,0 +1,153 @@
+package import KeychainModel
+
+/// One of several searches of the Secret Service (``KeychainTransport/searchEach(_:)``): all
+/// items of a group that match, local ones alone where no reference names the item, and none
+/// that needs a person. What a dictionary would say is said by types, because every lookup
+/// of every program makes several of them (ARCHITECTURE.md, section 10).
+package struct ItemSearch: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
+        /// Those of a class that have the attributes.
+        case all(ItemClass, having: AttributeMap)
+        case item(PersistentReference)
+    }
+
+    package let subject: Subject
+    package let group: AccessGroup
+    package let returns: ReturnTypes
+    /// Whether what is locked is told, by its reference alone and as closed; else it fails
+    /// the search with -25308.
+    package let tellsClosed: Bool
+    /// Whether items that have lookup attributes are left out: of those that a person named,
+    /// or a program of SecItem, what stands for such attributes is looked at.
+    package let excludesLookups: Bool
+
+    /// The attributes by which items of the Secret Service are found (FORMATS.md, "Items of
+    /// the Secret Service").
+    package static let findable: [AttributeCode] = [
+        .lookup, .service, .server, .account, "ptcl", "port", "path", "sdmn", "atyp",
+    ]
+
+    /// nil for an attribute that no item is found by here, or a value that its column cannot
+    /// hold.
+    package init?(
+        _ itemClass: ItemClass, having attributes: AttributeMap, in group: AccessGroup, returning returns: ReturnTypes,
+        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false
+    ) {
+        let schema = Schema.of(itemClass)
+        guard !excludesLookups || schema[.lookup] != nil else { return nil }
+        for (code, value) in attributes.entries {
+            guard Self.findable.contains(code), let attribute = schema[code], Self.suits(value, attribute) else {
+                return nil
+            }
+        }
+        subject = .all(itemClass, having: attributes)
+        (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
+        self.excludesLookups = excludesLookups
+    }
+
+    package init(
+        _ reference: PersistentReference, in group: AccessGroup, returning returns: ReturnTypes,
+        tellingClosed tellsClosed: Bool
+    ) {
+        subject = .item(reference)
+        (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
+        excludesLookups = false
+    }
+
+    private static func suits(_ value: AttributeValue, _ attribute: SchemaAttribute) -> Bool {
+        switch (value, attribute.kind) {
+        case (.data(let bytes), .lookup): LookupAttributes.isEncoding(bytes)
+        case (.string, .blob), (.string, .string), (.integer, .number): true
+        default: false
+        }
+    }
+
+    package var itemClass: ItemClass {
+        switch subject {
+        case .all(let itemClass, _): itemClass
+        case .item(let reference): reference.itemClass
+        }
+    }
+
+    package var query: Query {
+        switch subject {
+        case .all(let itemClass, let attributes):
+            Query(
+                for: .itemClass(itemClass), having: attributes, in: group, returning: returns,
+                tellingClosed: tellsClosed, excludingLookups: excludesLookups)
+        case .item(let reference):
+            Query(
+                for: .reference(reference), having: AttributeMap(), in: group, returning: returns,
+                tellingClosed: tellsClosed)
+        }
+    }
+
+    /// The same for a daemon that knows no such call; it finds also what has lookup
+    /// attributes. Of what is locked a row has no attributes there, so that they are always
+    /// asked for.
+    var dictionary: QueryDictionary {
+        var pairs: [(String, RawValue)] = [
+            ("m_Limit", .string("m_LimitAll")), ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
+            ("u_AuthUI", .string("u_AuthUIS")), ("class", .string(itemClass.rawValue)),
+        ]
+        switch subject {
+        case .all(_, let attributes):
+            pairs.append(("agrp", .string(group.name)))
+            for (code, value) in attributes.entries { pairs.append((code.description, RawValue(value))) }
+        case .item(let reference):
+            pairs.append(("u_LatchkeyGroup", .string(group.name)))
+            pairs.append(("v_PersistentRef", .data(reference.bytes)))
+        }
+        if returns.contains(.data) { pairs.append(("r_Data", .bool(true))) }
+        if tellsClosed { pairs.append(("u_LatchkeyClosed", .bool(true))) }
+        return QueryDictionary(pairs)
+    }
+}
+
+extension RawValue {
+    fileprivate init(_ value: AttributeValue) {
+        switch value {
+        case .string(let text): self = .string(text)
+        case .data(let bytes): self = .data(bytes)
+        case .integer(let number): self = .integer(number)
+        case .real(let number): self = .real(number)
+        case .date(let seconds): self = .date(seconds)
+        }
+    }
+}
+
+// MARK: On the wire
+
+extension ItemSearch {
+    /// From the fields of a message (Protos/latchkey_wire.proto, ItemSearch); nil for what no
+    /// version of ours writes.
+    init?(
+        itemClass: String, group: String, attributes: AttributeMap, persistentReference: [UInt8], returns: UInt64,
+        tellsClosed: Bool, excludesLookups: Bool
+    ) {
+        guard let itemClass = ItemClass(rawValue: itemClass), itemClass != .identity,
+            let bits = UInt8(exactly: returns), bits & ~ReturnTypes.all.rawValue == 0
+        else { return nil }
+        let (group, returns) = (AccessGroup(group), ReturnTypes(rawValue: bits))
+        if persistentReference.isEmpty {
+            self.init(
+                itemClass, having: attributes, in: group, returning: returns, tellingClosed: tellsClosed,
+                excludingLookups: excludesLookups)
+        } else {
+            guard attributes.isEmpty, !excludesLookups, let reference = PersistentReference(bytes: persistentReference),
+                case .identifier = reference.target, reference.itemClass == itemClass
+            else { return nil }
+            self.init(reference, in: group, returning: returns, tellingClosed: tellsClosed)
+        }
+    }
+
+    /// Attributes, where there are any.
+    var attributes: AttributeMap {
+        if case .all(_, let attributes) = subject { attributes } else { AttributeMap() }
+    }
+
+    /// Empty where none names the item.
+    var persistentReference: [UInt8] {
+        if case .item(let reference) = subject { reference.bytes } else { [] }
+    }
+}
