@@ -1,4 +1,3 @@
-internal import KeychainMessages
 package import KeychainModel
 package import KeychainPlatform
 package import KeychainProtocol
@@ -64,14 +63,11 @@ package final class DaemonConnection: @unchecked Sendable {
             guard greeting.header.isEmpty, greeting.tail.count == 32 else {
                 return try refusal(greeting)
             }
-            var hello = Latchkey_ClientHello()
-            hello.lowestProtocol = ProtocolVersion.lowest
-            hello.highestProtocol = ProtocolVersion.highest
-            hello.programVersion = version
             // Any descriptor will do: that one comes at all shows that this is no
             // write(2) into an inherited standard output.
             let proof = try proofDescriptor()
-            try channel.send(hello.wireBytes, greeting.tail, descriptor: proof, until: deadline)
+            try channel.send(
+                HelloFields.encoded(version: version), greeting.tail, descriptor: proof, until: deadline)
             guard let answer = try channel.receive(until: deadline) else { throw FrameError.closed }
             return try refusal(answer)
         } catch {
@@ -81,10 +77,12 @@ package final class DaemonConnection: @unchecked Sendable {
 
     /// Decodes the daemon's answer to the hello, or its refusal.
     private static func refusal(_ frame: borrowing Frame) throws(FrameError) -> SessionInformation {
-        let answer: Latchkey_ServerHello
-        do throws(WireFault) { answer = try decodeMessage(frame.header) } catch { throw .malformed }
-        if answer.hasFailure { throw .refused(answer.failure.keychainError) }
-        return answer.session
+        let outcome: Result<SessionInformation, KeychainError>
+        do throws(WireFault) { outcome = try HelloFields.decoded(frame.header) } catch { throw .malformed }
+        switch outcome {
+        case .success(let session): return session
+        case .failure(let error): throw .refused(error)
+        }
     }
 
     private static func proofDescriptor() throws(FrameError) -> Descriptor {

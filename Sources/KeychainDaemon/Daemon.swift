@@ -197,7 +197,7 @@ package final class Daemon: Sendable {
     private func greet(_ socket: PacketSocket) {
         do throws(GreetingFailure) {
             let connection = try greeter.challenge(socket) { table.reserve(for: $0) }
-            if table.insert(connection) { attention.signal() }
+            if table.insert(connection), reports.watch() { attention.signal() }
             try watch(connection)
         } catch {
             if case .unsent(_, let process) = error { table.release(process) }

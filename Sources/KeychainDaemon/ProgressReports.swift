@@ -17,8 +17,16 @@ final class ProgressReports: Sendable {
         var atWork: [UInt64: Work] = [:]
         /// Requests that no worker has received yet, by connection.
         var queued: [UInt64: Work] = [:]
-        /// The housekeeper will look by itself.
-        var isWatched = false
+        /// Until then the housekeeper looks by itself; nil: it has to be told.
+        var watchedUntil: Duration?
+
+        /// True where nobody watches yet: then the housekeeper has to be told. Once told it
+        /// looks for a whole interval, so that one call after the other does not wake it.
+        mutating func watch(until moment: Duration) -> Bool {
+            guard watchedUntil == nil else { return false }
+            watchedUntil = moment
+            return true
+        }
     }
 
     private let clock: any KeychainClock
@@ -43,9 +51,17 @@ final class ProgressReports: Sendable {
             state.atWork[connection.number] =
                 waited?.request == request
                 ? waited : Work(connection: connection, request: request, began: now, heard: now)
-            defer { state.isWatched = true }
-            return !state.isWatched
+            return state.watch(until: now + interval)
         }
+    }
+
+    /// Before something else whose deadline is the housekeeper's, and further off than an
+    /// interval.
+    ///
+    /// - Returns: whether the housekeeper has to be told.
+    func watch() -> Bool {
+        let now = clock.monotonic
+        return state.withLock { $0.watch(until: now + interval) }
     }
 
     /// Before the last message of an answer: nothing is said after it.
@@ -69,8 +85,12 @@ final class ProgressReports: Sendable {
                 say(work)
                 state.queued[number]?.heard = now
             }
-            state.isWatched = crowd != nil || !state.atWork.isEmpty
-            return state.isWatched ? Deadline(at: now + interval, on: clock) : nil
+            if crowd != nil || !state.atWork.isEmpty {
+                state.watchedUntil = now + interval
+            } else if let end = state.watchedUntil, end <= now {
+                state.watchedUntil = nil
+            }
+            return state.watchedUntil.map { Deadline(at: $0, on: clock) }
         }
     }
 

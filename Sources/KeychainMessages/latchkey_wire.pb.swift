@@ -667,6 +667,9 @@ package nonisolated struct Latchkey_ItemSearch: Sendable {
   /// none that has lookup attributes
   package var excludesLookups: Bool = false
 
+  /// of the attributes these alone, 4 bytes a code; empty: all
+  package var shown: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -2905,7 +2908,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ItemSearch"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}group\0\u{1}attributes\0\u{3}persistent_reference\0\u{1}returns\0\u{3}tells_closed\0\u{3}excludes_lookups\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}group\0\u{1}attributes\0\u{3}persistent_reference\0\u{1}returns\0\u{3}tells_closed\0\u{3}excludes_lookups\0\u{1}shown\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2920,6 +2923,7 @@ nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf.
       case 5: try { try decoder.decodeSingularUInt32Field(value: &self.returns) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.tellsClosed) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self.excludesLookups) }()
+      case 8: try { try decoder.decodeSingularBytesField(value: &self.shown) }()
       default: break
       }
     }
@@ -2947,6 +2951,9 @@ nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf.
     if self.excludesLookups != false {
       try visitor.visitSingularBoolField(value: self.excludesLookups, fieldNumber: 7)
     }
+    if !self.shown.isEmpty {
+      try visitor.visitSingularBytesField(value: self.shown, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2958,6 +2965,7 @@ nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.returns != rhs.returns {return false}
     if lhs.tellsClosed != rhs.tellsClosed {return false}
     if lhs.excludesLookups != rhs.excludesLookups {return false}
+    if lhs.shown != rhs.shown {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

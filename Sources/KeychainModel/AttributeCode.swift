@@ -8,14 +8,12 @@ package struct AttributeCode: RawRepresentable, Hashable, Sendable, ExpressibleB
 
     /// Exactly four ASCII characters.
     package init?(_ text: String) {
+        guard text.utf8.count == 4 else { return nil }
         var packed: UInt32 = 0
-        var count = 0
         for byte in text.utf8 {
-            guard byte < 0x80, count < 4 else { return nil }
+            guard byte < 0x80 else { return nil }
             packed = packed << 8 | UInt32(byte)
-            count += 1
         }
-        guard count == 4 else { return nil }
         rawValue = packed
     }
 

@@ -23,6 +23,11 @@ package struct Query: Sendable {
     package internal(set) var tellsClosed = false
     /// Of the Secret Service: what has lookup attributes is left out.
     package internal(set) var excludesLookups = false
+    /// Of the Secret Service: of the attributes that are returned these alone; empty: all.
+    package internal(set) var shownAttributes: [AttributeCode] = []
+
+    /// Whether an attribute that the class returns is.
+    package func shows(_ code: AttributeCode) -> Bool { shownAttributes.isEmpty || shownAttributes.contains(code) }
 
     package enum Target: Sendable, Hashable {
         case itemClass(ItemClass)
@@ -119,9 +124,11 @@ extension Query {
     /// - Parameter attributes: of the class, in their columns' kinds.
     package init(
         for target: Target, having attributes: AttributeMap, in group: AccessGroup, returning returns: ReturnTypes,
-        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false
+        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false,
+        showing shownAttributes: [AttributeCode] = []
     ) {
         self.init(target: target)
+        self.shownAttributes = shownAttributes
         self.excludesLookups = excludesLookups
         self.attributes = attributes
         self.returns = returns

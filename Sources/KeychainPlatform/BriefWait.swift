@@ -6,22 +6,29 @@ internal import Synchronization
 /// message (ARCHITECTURE.md, section 10).
 ///
 /// It learns: where nothing came in time, or the processor was taken away from who looked,
-/// the next looks are left out, twice as many each time. So a slow answer, or a busy
-/// machine, costs a look in a thousand calls. Nobody looks where there is one processor.
+/// the next looks are left out, twice as many each time up to ``mostLeftOut``. So slow
+/// answers, or a busy machine, cost one look in seventeen calls; more would be left out
+/// for long where it is worth a look again, which only a look shows. Nobody looks where
+/// there is one processor.
+///
+/// The first calls of a connection are left out as well: most programs make one or two, and
+/// where the kernel has put both ends on one processor, who looks keeps the other from it.
 ///
 /// For one socket, and for one thread at a time.
 package final class BriefWait: Sendable {
     /// How long is looked; twice what a read takes from end to end while nobody sleeps.
     package static let limit: Duration = .microseconds(250)
     /// Looks that are left out after those that were in vain.
-    static let mostLeftOut: UInt32 = 1024
+    static let mostLeftOut: UInt32 = 16
+    /// Looks that are left out at the beginning.
+    static let firstLeftOut: UInt32 = 8
 
     private struct State {
         var leftOut: UInt32 = 0
         var nextLeftOut: UInt32 = 1
     }
 
-    private let state = Mutex(State())
+    private let state = Mutex(State(leftOut: firstLeftOut))
     static let hasProcessors = lk_processor_count() > 1
 
     package init() {}

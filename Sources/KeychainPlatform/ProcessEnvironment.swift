@@ -9,7 +9,9 @@ package enum ProcessEnvironment {
 
     /// A variable, ignored under AT_SECURE.
     package static func variable(_ name: String) -> String? {
-        guard !isSecureExecution, let value = unsafe getenv(name) else { return nil }
+        // Lent as it is: an argument that Swift converts goes through an array, whose type is
+        // looked up by its name when a program starts.
+        guard !isSecureExecution, let value = unsafe name.withCString({ unsafe getenv($0) }) else { return nil }
         return unsafe String(cString: value)
     }
 

@@ -24,7 +24,8 @@ package final class SecretArena: Sendable {
 
     private struct State {
         var next = 0
-        var free: [[UInt]] = Array(repeating: [], count: SecretArena.largestShift + 1)
+        /// By the shift of their size.
+        var free = InlineArray<17, [UInt]>(repeating: [])
         var ownMappings = 0
         var unlockedMappings = 0
     }

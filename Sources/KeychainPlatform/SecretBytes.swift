@@ -7,9 +7,9 @@
 /// description, no `Codable` and no equality but ``isEqual(to:)``, which takes
 /// the same time for every content of a length.
 @safe package struct SecretBytes: ~Copyable, Sendable {
-    private nonisolated(unsafe) let base: UnsafeMutableRawPointer
-    private let capacity: Int
-    package private(set) var count: Int
+    @usableFromInline nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    @usableFromInline let capacity: Int
+    @usableFromInline package private(set) var count: Int
 
     /// `count` zero bytes.
     ///
@@ -75,16 +75,19 @@
     }
 
     /// Lends the bytes for reading.
+    @inlinable
     package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe body(UnsafeRawBufferPointer(start: base, count: count).bytes)
     }
 
+    @inlinable
     package func withUnsafeBytes<R: ~Copyable, E: Error>(
         _ body: (UnsafeRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {
         try unsafe body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
+    @inlinable
     package mutating func withUnsafeMutableBytes<R: ~Copyable, E: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
     ) throws(E) -> R {

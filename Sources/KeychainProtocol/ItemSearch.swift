@@ -20,6 +20,8 @@ package struct ItemSearch: Sendable, Hashable {
     /// Whether items that have lookup attributes are left out: of those that a person named,
     /// or a program of SecItem, what stands for such attributes is looked at.
     package let excludesLookups: Bool
+    /// Of the attributes that are asked for, these alone; empty: all.
+    package let shown: [AttributeCode]
 
     /// The attributes by which items of the Secret Service are found (FORMATS.md, "Items of
     /// the Secret Service").
@@ -43,15 +45,17 @@ package struct ItemSearch: Sendable, Hashable {
         subject = .all(itemClass, having: attributes)
         (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
         self.excludesLookups = excludesLookups
+        shown = []
     }
 
     package init(
         _ reference: PersistentReference, in group: AccessGroup, returning returns: ReturnTypes,
-        tellingClosed tellsClosed: Bool
+        showing shown: [AttributeCode] = [], tellingClosed tellsClosed: Bool
     ) {
         subject = .item(reference)
         (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
         excludesLookups = false
+        self.shown = shown
     }
 
     private static func suits(_ value: AttributeValue, _ attribute: SchemaAttribute) -> Bool {
@@ -78,12 +82,12 @@ package struct ItemSearch: Sendable, Hashable {
         case .item(let reference):
             Query(
                 for: .reference(reference), having: AttributeMap(), in: group, returning: returns,
-                tellingClosed: tellsClosed)
+                tellingClosed: tellsClosed, showing: shown)
         }
     }
 
     /// The same for a daemon that knows no such call; it finds also what has lookup
-    /// attributes. Of what is locked a row has no attributes there, so that they are always
+    /// attributes, and shows all of them. Of what is locked a row has no attributes there, so that they are always
     /// asked for.
     var dictionary: QueryDictionary {
         var pairs: [(String, RawValue)] = [
@@ -123,9 +127,10 @@ extension ItemSearch {
     /// version of ours writes.
     init?(
         itemClass: String, group: String, attributes: AttributeMap, persistentReference: [UInt8], returns: UInt64,
-        tellsClosed: Bool, excludesLookups: Bool
+        tellsClosed: Bool, excludesLookups: Bool, shown: ArraySlice<UInt8>
     ) {
         guard let itemClass = ItemClass(rawValue: itemClass), itemClass != .identity,
+            let shown = Self.codes(shown), shown.isEmpty || !persistentReference.isEmpty,
             let bits = UInt8(exactly: returns), bits & ~ReturnTypes.all.rawValue == 0
         else { return nil }
         let (group, returns) = (AccessGroup(group), ReturnTypes(rawValue: bits))
@@ -137,8 +142,25 @@ extension ItemSearch {
             guard attributes.isEmpty, !excludesLookups, let reference = PersistentReference(bytes: persistentReference),
                 case .identifier = reference.target, reference.itemClass == itemClass
             else { return nil }
-            self.init(reference, in: group, returning: returns, tellingClosed: tellsClosed)
+            self.init(reference, in: group, returning: returns, showing: shown, tellingClosed: tellsClosed)
         }
+    }
+
+    /// nil for what is not whole codes, and for more of them than a class has.
+    private static func codes(_ bytes: ArraySlice<UInt8>) -> [AttributeCode]? {
+        guard bytes.count.isMultiple(of: 4), bytes.count <= 4 * 64 else { return nil }
+        var codes: [AttributeCode] = []
+        var packed: UInt32 = 0
+        for (index, byte) in bytes.enumerated() {
+            packed = packed << 8 | UInt32(byte)
+            if index % 4 == 3 { codes.append(AttributeCode(rawValue: packed)) }
+        }
+        return codes
+    }
+
+    /// The codes of ``shown``, one behind the other.
+    var shownBytes: [UInt8] {
+        shown.flatMap { code in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code.rawValue >> $0) } }
     }
 
     /// Attributes, where there are any.

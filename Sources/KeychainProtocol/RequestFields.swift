@@ -202,7 +202,7 @@ extension ItemSearch {
     init?(plain message: ArraySlice<UInt8>) {
         var reader = FieldReader(message)
         var (itemClass, group, reference, returns) = ("", "", [UInt8](), UInt64(0))
-        var (tellsClosed, excludesLookups) = (false, false)
+        var (tellsClosed, excludesLookups, shown) = (false, false, ArraySlice<UInt8>())
         var attributes = AttributeMap()
         while !reader.isAtEnd {
             switch reader.varint() {
@@ -227,12 +227,15 @@ extension ItemSearch {
             case FieldType.varint.tag(7):
                 guard let flag = reader.varint() else { return nil }
                 excludesLookups = flag != 0
+            case FieldType.bytes.tag(8):
+                guard let bytes = reader.bytes() else { return nil }
+                shown = bytes
             default: return nil
             }
         }
         self.init(
             itemClass: itemClass, group: group, attributes: attributes, persistentReference: reference,
-            returns: returns, tellsClosed: tellsClosed, excludesLookups: excludesLookups)
+            returns: returns, tellsClosed: tellsClosed, excludesLookups: excludesLookups, shown: shown)
     }
 }
 
@@ -299,6 +302,7 @@ extension FieldWriter {
             writer.number(5, UInt64(search.returns.rawValue))
             writer.number(6, search.tellsClosed ? 1 : 0)
             writer.number(7, search.excludesLookups ? 1 : 0)
+            if !search.shown.isEmpty { writer.presentBytes(8, search.shownBytes) }
         }
     }
 

@@ -87,9 +87,17 @@ extension QueryDictionary {
 
     /// Compared each with each while they are few, which they are: cheaper than a set.
     fileprivate var repeatsAKey: Bool {
-        let keys = entries.compactMap { if case .text(let key) = $0.key { key } else { nil } }
-        guard keys.count <= 16 else { return Set(keys).count < keys.count }
-        return keys.indices.contains { index in keys[..<index].contains(keys[index]) }
+        guard entries.count <= 16 else {
+            let keys = entries.compactMap { if case .text(let key) = $0.key { key } else { nil } }
+            return Set(keys).count < keys.count
+        }
+        for index in entries.indices {
+            guard case .text(let key) = entries[index].key else { continue }
+            for earlier in 0..<index {
+                if case .text(let other) = entries[earlier].key, other == key { return true }
+            }
+        }
+        return false
     }
 
     var wire: [Latchkey_WireEntry] {
@@ -308,6 +316,7 @@ extension Latchkey_ItemSearch {
         returns = UInt32(search.returns.rawValue)
         tellsClosed = search.tellsClosed
         excludesLookups = search.excludesLookups
+        shown = Data(search.shownBytes)
     }
 
     /// - Throws: for an attribute that is there twice, also.
@@ -321,7 +330,8 @@ extension Latchkey_ItemSearch {
         guard
             let search = ItemSearch(
                 itemClass: itemClass, group: group, attributes: read, persistentReference: Array(persistentReference),
-                returns: UInt64(returns), tellsClosed: tellsClosed, excludesLookups: excludesLookups)
+                returns: UInt64(returns), tellsClosed: tellsClosed, excludesLookups: excludesLookups,
+                shown: Array(shown)[...])
         else { throw WireFault() }
         return search
     }

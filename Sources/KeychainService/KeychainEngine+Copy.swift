@@ -388,13 +388,13 @@ struct Search {
         if query.returns.showsAttributes {
             attributes.reserve(candidate.metadata.attributes.count)
             for (code, held) in candidate.metadata.attributes.entries
-            where schema.has(code, .returned) { attributes.append(code, held) }
+            where query.shows(code) && schema.has(code, .returned) { attributes.append(code, held) }
             attributes.merge(extras)
         }
         try emit(
             AnswerRow(
                 itemClass: authorized.itemClass, attributes: attributes,
-                accessControl: query.returns.showsAttributes
+                accessControl: query.returns.showsAttributes && query.shows(.accessControl)
                     ? KeychainEngine.shownAccessControl(candidate.metadata.accessControl, candidate.row.protection)
                     : nil,
                 persistentReference: PersistentReference(

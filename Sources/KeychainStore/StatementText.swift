@@ -24,8 +24,8 @@ final class StatementText: Sendable {
     /// Another one beside `first`.
     let hasLookup: String
     let hasNoLookup: String
-    /// Whether that many items or more have one.
-    let isCommonLookup: String
+    /// How many items have one, up to a number.
+    let countOfLookup: String
 
     private init(_ itemClass: ItemClass) {
         let columns = StoreSchema.columnsToStore(itemClass)
@@ -53,7 +53,7 @@ final class StatementText: Sendable {
         self.lookups = "SELECT pair FROM \(lookups) WHERE item = ?"
         hasLookup = "EXISTS (SELECT 1 FROM \(lookups) WHERE pair = ? AND item = first.item)"
         hasNoLookup = "NOT EXISTS (SELECT 1 FROM \(lookups) WHERE item = \(name).rowid)"
-        isCommonLookup = "SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT 1 OFFSET ?"
+        countOfLookup = "SELECT count(*) FROM (SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT ?)"
         standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
     }
 

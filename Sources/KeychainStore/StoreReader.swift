@@ -15,7 +15,8 @@ package struct StoreReader {
         if selection.isImpossible { return }
         try translating {
             var statement = try PreparedStatement(db, selection.sql)
-            for argument in try arguments(of: selection) { try statement.bind(argument) }
+            guard let arguments = try arguments(of: selection) else { return }
+            for argument in arguments { try statement.bind(argument) }
             while try statement.step() {
                 guard try body(Self.decode(statement, withSecrets)) else { break }
             }
@@ -23,27 +24,30 @@ package struct StoreReader {
     }
 
     /// With the rarest of the lookup attributes first: what many items have tells little
-    /// (a schema), and rows of the first are all looked at.
-    private func arguments(of selection: Selection) throws -> [SelectionArgument] {
+    /// (a schema), and rows of the first are all looked at. nil where one of them is of no item.
+    private func arguments(of selection: Selection) throws -> [SelectionArgument]? {
         var arguments = selection.arguments
-        guard selection.lookups.count > 1, let first = selection.lookups.first,
-            let rarest = try rarest(of: selection.lookups.map { arguments[$0] }, in: selection.itemClass)
-        else { return arguments }
-        arguments.swapAt(first, first + rarest)
+        guard selection.lookups.count > 1, let first = selection.lookups.first else { return arguments }
+        for most in [Int64(16), 256, 4096] {
+            for index in selection.lookups {
+                let count = try items(with: arguments[index], in: selection.itemClass, upTo: most + 1)
+                if count == 0 { return nil }
+                guard count <= most else { continue }
+                arguments.swapAt(first, index)
+                return arguments
+            }
+        }
         return arguments
     }
 
-    /// nil where all are of many thousand items.
-    private func rarest(of lookups: [SelectionArgument], in itemClass: ItemClass) throws -> Int? {
-        for count in [Int64(16), 256, 4096] {
-            for (index, lookup) in lookups.enumerated() {
-                var statement = try PreparedStatement(db, StatementText.of(itemClass).isCommonLookup)
-                try statement.bind(lookup)
-                try statement.bind(count)
-                if try !statement.step() { return index }
-            }
-        }
-        return nil
+    /// How many have a lookup attribute; counted no further than that.
+    private func items(
+        with lookup: SelectionArgument, in itemClass: ItemClass, upTo most: Int64
+    ) throws -> Int64 {
+        var statement = try PreparedStatement(db, StatementText.of(itemClass).countOfLookup)
+        try statement.bind(lookup)
+        try statement.bind(most)
+        return try statement.step() ? statement.number(0) ?? 0 : 0
     }
 
     package func rows(_ selection: Selection, withSecrets: Bool) throws(KeychainError) -> [SealedRow] {

@@ -132,8 +132,8 @@ package struct BusError: Error, Sendable, Hashable {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?
         guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0 else { throw Self.malformed }
-        let inner = unsafe contents.map { unsafe String(cString: $0) } ?? ""
-        switch Character(UnicodeScalar(UInt8(bitPattern: type))) {
+        let letter = UnicodeScalar(UInt8(bitPattern: type))
+        switch letter {
         case "b":
             var flag: Int32 = 0
             try unsafe readBasic(type, &flag)
@@ -165,21 +165,26 @@ package struct BusError: Error, Sendable, Hashable {
             let copy = lk_session_copy(raw)
             guard copy >= 0 else { throw BusError(.failed, "the descriptor cannot be kept") }
             return .descriptor(Descriptor(owning: copy))
-        case "a" where inner == "y": return .bytes(try readBytes())
-        case "a":
-            let elements = try inside(type, inner, deep, &left)
-            return .array(of: inner, elements)
-        case "r": return .structure(try inside(type, inner, deep, &left))
-        case "e":
-            let pair = try inside(type, inner, deep, &left)
-            guard pair.count == 2 else { throw Self.malformed }
-            return .entry(pair[0], pair[1])
-        case "v":
-            guard let content = try inside(type, inner, deep, &left).first else { throw Self.malformed }
-            return .variant(content)
+        case "a", "r", "e", "v":
+            let inner = unsafe contents.map { unsafe String(cString: $0) } ?? ""
+            if letter == "a", inner == "y" { return .bytes(try readBytes()) }
+            return try container(letter, of: try inside(type, inner, deep, &left), inner)
         case let other:
+            let other = Character(other)
             guard unsafe sd_bus_message_skip(message, String(other)) >= 0 else { throw Self.malformed }
             return .other(other)
+        }
+    }
+
+    private func container(
+        _ letter: UnicodeScalar, of elements: [BusValue], _ inner: String
+    ) throws(BusError) -> BusValue {
+        switch (letter, elements.count) {
+        case ("a", _): return .array(of: inner, elements)
+        case ("r", _): return .structure(elements)
+        case ("e", 2): return .entry(elements[0], elements[1])
+        case ("v", 1...): return .variant(elements[0])
+        default: throw Self.malformed
         }
     }
 

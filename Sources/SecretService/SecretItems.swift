@@ -194,18 +194,33 @@ struct SecretItems {
         }
     }
 
+    /// What is asked for of items that are named.
+    enum Extent {
+        /// All but the value; also of what is locked that it is there.
+        case description
+        /// The value and ``SecretItem/contentType``, and nothing else of it.
+        case value
+        case everything
+
+        fileprivate var returns: ReturnTypes {
+            self == .description ? SecretItems.described : [.persistentReference, .attributes, .data]
+        }
+
+        fileprivate var shown: [AttributeCode] { self == .value ? [.lookup, "desc"] : [] }
+    }
+
     /// nil where there is none.
     func item(
-        _ reference: PersistentReference, in collection: String, withValue: Bool = false
+        _ reference: PersistentReference, in collection: String, _ extent: Extent = .description
     ) throws(KeychainError) -> SecretItem? {
-        try items([(reference, collection)], withValues: withValue).first
+        try items([(reference, collection)], extent).first
     }
 
     /// Those that are there.
     ///
     /// - Throws: where one of them cannot be opened.
     func items(
-        _ places: [(reference: PersistentReference, collection: String)], withValues: Bool
+        _ places: [(reference: PersistentReference, collection: String)], _ extent: Extent
     ) throws(KeychainError) -> [SecretItem] {
         let inMemory = places.filter { $0.collection == SecretCollection.session }.compactMap { place in
             memory.row(place.reference).flatMap { SecretItem(collection: place.collection, row: $0) }
@@ -215,8 +230,7 @@ struct SecretItems {
                 collection: place.collection,
                 search: ItemSearch(
                     place.reference, in: SecretCollection.group(of: place.collection),
-                    returning: withValues ? [.persistentReference, .attributes, .data] : Self.described,
-                    tellingClosed: !withValues))
+                    returning: extent.returns, showing: extent.shown, tellingClosed: extent == .description))
         }
         return try inMemory + items(probes)
     }

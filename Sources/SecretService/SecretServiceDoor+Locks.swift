@@ -132,7 +132,7 @@ extension SecretServiceDoor {
             var content: [PersistentReference: SecretItem] = [:]
             // A policy keeps what items are called from somebody: a signal is everybody's.
             if isOpen, try isEverybodys() {
-                let found = try items.items(places.map { ($0.reference, $0.collection.name) }, withValues: false)
+                let found = try items.items(places.map { ($0.reference, $0.collection.name) }, .description)
                 content = Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
             }
             for place in places {

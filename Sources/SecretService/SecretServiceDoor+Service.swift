@@ -90,7 +90,7 @@ extension SecretServiceDoor {
     private func reached(of places: [ItemObject]) throws(BusError) -> [ItemObject] {
         guard reach.isOfSchemas else { return places }
         let found = try translating { () throws(KeychainError) in
-            try items.items(places.map { ($0.reference, $0.collection.name) }, withValues: false)
+            try items.items(places.map { ($0.reference, $0.collection.name) }, .description)
         }
         let reached = Set(found.filter { reach.has($0) }.map(\.reference))
         return places.filter { reached.contains($0.reference) }
@@ -101,7 +101,7 @@ extension SecretServiceDoor {
         let wanted = places.map { (reference: $0.reference, collection: $0.collection.name) }
         let found = try translating { () throws(KeychainError) in
             do throws(KeychainError) {
-                return try items.items(wanted, withValues: true)
+                return try items.items(wanted, values)
             } catch {
                 guard error.status != .notAvailable else { throw error }
                 guard wanted.count > 1 else { return [] }
@@ -114,10 +114,13 @@ extension SecretServiceDoor {
         return Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
     }
 
+    /// What policies look at is asked for where there is one.
+    private var values: SecretItems.Extent { reach.isNarrowed ? .everything : .value }
+
     private func ifItOpens(
         _ place: (reference: PersistentReference, collection: String)
     ) throws(KeychainError) -> [SecretItem] {
-        do throws(KeychainError) { return try items.items([place], withValues: true) } catch {
+        do throws(KeychainError) { return try items.items([place], values) } catch {
             guard error.status != .notAvailable else { throw error }
             return []
         }
@@ -126,7 +129,7 @@ extension SecretServiceDoor {
     /// (oayays)
     func secret(of place: ItemObject, for session: TransferSession) throws(BusError) -> BusValue {
         if reach.isOfSchemas { _ = try item(at: place, or: .noSuchObject(place.path)) }
-        let item = try item(at: place, withValue: true, or: .noSuchObject(place.path))
+        let item = try item(at: place, values, or: .noSuchObject(place.path))
         return try session.secret(item.value, contentType: item.contentType)
     }
 

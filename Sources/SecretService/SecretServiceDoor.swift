@@ -285,9 +285,11 @@ package final class SecretServiceDoor: BusObjects {
     /// What the caller may reach of it.
     ///
     /// - Parameter absent: what is thrown where there is nothing.
-    func item(at place: ItemObject, withValue: Bool = false, or absent: BusError) throws(BusError) -> SecretItem {
+    func item(
+        at place: ItemObject, _ extent: SecretItems.Extent = .description, or absent: BusError
+    ) throws(BusError) -> SecretItem {
         let item = try translating { () throws(KeychainError) in
-            try items.item(place.reference, in: place.collection.name, withValue: withValue)
+            try items.item(place.reference, in: place.collection.name, extent)
         }
         guard let item, reach.has(item) else { throw absent }
         return item

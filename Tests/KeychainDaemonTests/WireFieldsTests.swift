@@ -95,6 +95,7 @@ import Testing
             guard Int.random(in: 0..<3, using: &random) > 0 else {
                 return ItemSearch(
                     PersistentReference(itemClass, .identifier(Array(0..<16))), in: group, returning: returns,
+                    showing: [[], [.lookup], [.label, "desc"]].randomElement(using: &random)!,
                     tellingClosed: tellsClosed)
             }
             return ItemSearch(
@@ -224,6 +225,50 @@ import Testing
         #expect(asked?.searches == [found])
         let several = KeychainRequest(.addItems, items: [NewItem(QueryDictionary(item), value: nil, created: 1)])
         #expect(RequestFields(plain: several.encoded(number: 7))?.items.count == 1)
+    }
+
+    // MARK: The hello
+
+    @Test func theHelloIsWrittenAsTheGeneralEncoderWritesIt() {
+        for version in ["", "0.1.0", "ü"] {
+            var hello = Latchkey_ClientHello()
+            hello.lowestProtocol = ProtocolVersion.lowest
+            hello.highestProtocol = ProtocolVersion.highest
+            hello.programVersion = version
+            #expect(HelloFields.encoded(version: version) == hello.wireBytes)
+        }
+    }
+
+    @Test func theAnswerToTheHelloIsReadAsTheGeneralDecoderReadsIt() throws {
+        let whole = SessionInformation(
+            groups: ["exe./usr/bin/git", "ü"], nameableGroups: ["*"], strength: .program, isTemporary: true,
+            identity: "exe./usr/bin/git", missingFeatures: ["pidfd"], serverVersion: "0.1.0")
+        let bare = SessionInformation(
+            groups: [], nameableGroups: [], strength: .none, isTemporary: false, identity: "", missingFeatures: [],
+            serverVersion: "")
+        var random = Random()
+        var accepted = 0
+        for session in [whole, bare] {
+            let bytes = Latchkey_ServerHello(session, protocolVersion: 4).wireBytes
+            #expect(SessionInformation(plain: bytes)?.groups == session.groups)
+            for round in 0..<400 {
+                let bytes = round == 0 ? bytes : Self.mutated(bytes, &random)
+                guard let plain = SessionInformation(plain: bytes) else { continue }
+                accepted += 1
+                let general: Latchkey_ServerHello = try decodeMessage(bytes)
+                #expect(!general.hasFailure && plain == general.session, "\(bytes)")
+            }
+        }
+        #expect(accepted > 50)
+    }
+
+    @Test func aRefusalOfTheHelloIsTold() throws {
+        let refusal = KeychainError(.notAvailable, reason: .busy)
+        var answer = Latchkey_ServerHello()
+        answer.failure = Latchkey_Failure(refusal)
+        let decoded = try HelloFields.decoded(answer.wireBytes)
+        #expect(throws: refusal) { try decoded.get() }
+        #expect(throws: WireFault()) { try HelloFields.decoded([0xFF]) }
     }
 
     private static func mutated(_ whole: [UInt8], _ random: inout Random) -> [UInt8] {

@@ -78,6 +78,13 @@ import Testing
         ])
         #expect(whole.map { $0.value?.bytes.insecureArray() } == [Array("value of one".utf8)])
         #expect(whole.first?.attributes[.account]?.string == "one" && whole.first?.accessControl != nil)
+        let partly = try rows([
+            ItemSearch(
+                reference, in: Self.group, returning: [.data, .attributes], showing: [.lookup, .label],
+                tellingClosed: false)
+        ])
+        #expect(partly.map { $0.attributes.entries.map(\.code) } == [[.lookup]])
+        #expect(partly.first?.value != nil && partly.first?.accessControl == nil)
         // In its own group alone, however exactly it is named.
         let elsewhere = ItemSearch(
             reference, in: AccessGroup("group.b"), returning: [.data], tellingClosed: false)
