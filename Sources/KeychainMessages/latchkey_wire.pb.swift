@@ -664,7 +664,7 @@ package nonisolated struct Latchkey_ItemSearch: Sendable {
   /// also what is locked, by its reference alone
   package var tellsClosed: Bool = false
 
-  /// none that has lookup attributes
+  /// none that has a lookup attribute
   package var excludesLookups: Bool = false
 
   /// of the attributes these alone, 4 bytes a code; empty: all

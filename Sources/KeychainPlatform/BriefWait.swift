@@ -16,7 +16,8 @@ internal import Synchronization
 ///
 /// For one socket, and for one thread at a time.
 package final class BriefWait: Sendable {
-    /// How long is looked; twice what a read takes from end to end while nobody sleeps.
+    /// How long is looked: a read takes 100 µs from end to end while nobody sleeps, a search of
+    /// the Secret Service with what lies between two of them 200.
     package static let limit: Duration = .microseconds(250)
     /// Looks that are left out after those that were in vain.
     static let mostLeftOut: UInt32 = 16

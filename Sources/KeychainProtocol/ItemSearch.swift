@@ -2,7 +2,7 @@ package import KeychainModel
 
 /// One of several searches of the Secret Service (``KeychainTransport/searchEach(_:)``): all
 /// items of a group that match, local ones alone where no reference names the item, and none
-/// that needs a person. What a dictionary would say is said by types, because every lookup
+/// that needs a person, as far as that can be told: of what is locked it cannot. What a dictionary would say is said by types, because every lookup
 /// of every program makes several of them (ARCHITECTURE.md, section 10).
 package struct ItemSearch: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
@@ -17,26 +17,23 @@ package struct ItemSearch: Sendable, Hashable {
     /// Whether what is locked is told, by its reference alone and as closed; else it fails
     /// the search with -25308.
     package let tellsClosed: Bool
-    /// Whether items that have lookup attributes are left out: of those that a person named,
+    /// Whether items that have at least one lookup attribute are left out: of those that a person named,
     /// or a program of SecItem, what stands for such attributes is looked at.
     package let excludesLookups: Bool
     /// Of the attributes that are asked for, these alone; empty: all.
     package let shown: [AttributeCode]
 
-    /// The attributes by which items of the Secret Service are found (FORMATS.md, "Items of
-    /// the Secret Service").
-    package static let findable: [AttributeCode] = [
-        .lookup, .service, .server, .account, "ptcl", "port", "path", "sdmn", "atyp",
-    ]
+    /// The attributes by which the Secret Service looks for items.
+    package static let findable: [AttributeCode] = [.lookup, .service, .server, .account]
 
-    /// nil for an attribute that no item is found by here, or a value that its column cannot
-    /// hold.
+    /// nil for an attribute that no item is found by here, a value that its column cannot
+    /// hold, and where both values and what is locked are asked for.
     package init?(
         _ itemClass: ItemClass, having attributes: AttributeMap, in group: AccessGroup, returning returns: ReturnTypes,
         tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false
     ) {
         let schema = Schema.of(itemClass)
-        guard !excludesLookups || schema[.lookup] != nil else { return nil }
+        guard !excludesLookups || schema[.lookup] != nil, !tellsClosed || !returns.contains(.data) else { return nil }
         for (code, value) in attributes.entries {
             guard Self.findable.contains(code), let attribute = schema[code], Self.suits(value, attribute) else {
                 return nil
@@ -48,10 +45,12 @@ package struct ItemSearch: Sendable, Hashable {
         shown = []
     }
 
+    /// - Precondition: not both the value and what is locked are asked for.
     package init(
         _ reference: PersistentReference, in group: AccessGroup, returning returns: ReturnTypes,
         showing shown: [AttributeCode] = [], tellingClosed tellsClosed: Bool
     ) {
+        precondition(!tellsClosed || !returns.contains(.data), "what is locked has no value to tell")
         subject = .item(reference)
         (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
         excludesLookups = false
@@ -61,7 +60,7 @@ package struct ItemSearch: Sendable, Hashable {
     private static func suits(_ value: AttributeValue, _ attribute: SchemaAttribute) -> Bool {
         switch (value, attribute.kind) {
         case (.data(let bytes), .lookup): LookupAttributes.isEncoding(bytes)
-        case (.string, .blob), (.string, .string), (.integer, .number): true
+        case (.string, .blob), (.string, .string): true
         default: false
         }
     }
@@ -140,7 +139,8 @@ extension ItemSearch {
                 excludingLookups: excludesLookups)
         } else {
             guard attributes.isEmpty, !excludesLookups, let reference = PersistentReference(bytes: persistentReference),
-                case .identifier = reference.target, reference.itemClass == itemClass
+                case .identifier = reference.target, reference.itemClass == itemClass,
+                !tellsClosed || !returns.contains(.data)
             else { return nil }
             self.init(reference, in: group, returning: returns, showing: shown, tellingClosed: tellsClosed)
         }

@@ -213,7 +213,9 @@ extension ItemSearch {
                 guard let text = reader.text() else { return nil }
                 group = text
             case FieldType.bytes.tag(3):
-                guard let (code, value) = reader.attribute(), attributes[code] == nil else { return nil }
+                // Whoever sends many is refused before they are compared with each other.
+                guard let (code, value) = reader.attribute(), Self.findable.contains(code), attributes[code] == nil
+                else { return nil }
                 attributes.append(code, value)
             case FieldType.bytes.tag(4):
                 guard let bytes = reader.bytes() else { return nil }

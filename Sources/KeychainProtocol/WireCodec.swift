@@ -321,6 +321,7 @@ extension Latchkey_ItemSearch {
 
     /// - Throws: for an attribute that is there twice, also.
     func search() throws(WireFault) -> ItemSearch {
+        guard attributes.count <= ItemSearch.findable.count else { throw WireFault() }
         var read = AttributeMap()
         for attribute in attributes {
             let code = AttributeCode(rawValue: attribute.code)

@@ -70,6 +70,7 @@ package struct Authorization: Sendable {
     func check(_ search: ItemSearch) throws(KeychainError) {
         if entitlements.grants("keychain-deny") { throw KeychainError(.notAvailable, reason: .keychainDenied) }
         if entitlements.isAppClip { try checkAppClip(KeychainRequest(.copy)) }
+        guard !scope(for: .copy).isEmpty else { throw KeychainError(.missingEntitlement, reason: .noAccessGroups) }
         try check(explicit: search.group, for: .copy)
     }
 

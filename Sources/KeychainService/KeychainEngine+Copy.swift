@@ -389,7 +389,7 @@ struct Search {
             attributes.reserve(candidate.metadata.attributes.count)
             for (code, held) in candidate.metadata.attributes.entries
             where query.shows(code) && schema.has(code, .returned) { attributes.append(code, held) }
-            attributes.merge(extras)
+            for (code, value) in extras.entries where query.shows(code) { attributes[code] = value }
         }
         try emit(
             AnswerRow(

@@ -121,14 +121,18 @@ struct SecretItems {
     }
 
     private func items(_ probes: [Probe]) throws(KeychainError) -> [SecretItem] {
-        var found: [SecretItem] = []
-        for (probe, rows) in zip(probes, try keychain.searchEach(probes.map(\.search))) {
+        let answers = try keychain.searchEach(probes.map(\.search))
+        // More than one search may find an item. Where they are few, as mostly, comparing each
+        // with each is cheaper than a set.
+        let areFew = answers.reduce(0) { $0 + $1.count } <= 16
+        var (found, known): ([SecretItem], Set<[UInt8]>) = ([], [])
+        for (probe, rows) in zip(probes, answers) {
             for row in rows where probe.admits(row) {
-                // More than one search may find an item; they are few.
-                guard !found.contains(where: { $0.row.persistentReference == row.persistentReference }),
-                    let item = SecretItem(collection: probe.collection, row: row)
-                else { continue }
-                found.append(item)
+                let reference = row.persistentReference
+                let isNew =
+                    areFew
+                    ? !found.contains { $0.row.persistentReference == reference } : known.insert(reference).inserted
+                if isNew, let item = SecretItem(collection: probe.collection, row: row) { found.append(item) }
             }
         }
         return found

@@ -81,7 +81,7 @@ import Testing
         let pair = LookupAttributes([.init(name: "server", value: "ü"), .init(name: "a", value: "")]) ?? .none
         let all: [(AttributeCode, AttributeValue)] = [
             (.lookup, .data(pair.encoded)), (.service, .string("")), (.account, .string("account")),
-            (.server, .string(String(repeating: "x", count: 300))), ("port", .integer(443)), ("path", .string("/ü")),
+            (.server, .string(String(repeating: "x", count: 300))),
         ]
         let searches = (0..<Int.random(in: 1...5, using: &random)).map { _ in
             let itemClass = [ItemClass.genericPassword, .internetPassword].randomElement(using: &random)!
@@ -91,7 +91,7 @@ import Testing
             }
             let group = AccessGroup(["login", "ü", ""].randomElement(using: &random)!)
             let returns = ReturnTypes(rawValue: .random(in: 0...15, using: &random))
-            let tellsClosed = Bool.random(using: &random)
+            let tellsClosed = !returns.contains(.data) && Bool.random(using: &random)
             guard Int.random(in: 0..<3, using: &random) > 0 else {
                 return ItemSearch(
                     PersistentReference(itemClass, .identifier(Array(0..<16))), in: group, returning: returns,
@@ -225,6 +225,44 @@ import Testing
         #expect(asked?.searches == [found])
         let several = KeychainRequest(.addItems, items: [NewItem(QueryDictionary(item), value: nil, created: 1)])
         #expect(RequestFields(plain: several.encoded(number: 7))?.items.count == 1)
+    }
+
+    /// As many attributes as fit into a header are not compared each with each.
+    @Test func aSearchForMoreThanItemsAreFoundByIsRefused() {
+        var search = Latchkey_ItemSearch()
+        search.itemClass = "genp"
+        search.group = "group"
+        for number in 0..<300_000 {
+            var attribute = Latchkey_WireAttribute()
+            attribute.code = UInt32(number)
+            attribute.text = ""
+            search.attributes.append(attribute)
+        }
+        var request = Latchkey_WireRequest()
+        request.operation = .searchEach
+        request.searches = [search]
+        let bytes = request.wireBytes
+        #expect(bytes.count < WireLimit.header && RequestFields(plain: bytes) == nil)
+        #expect(throws: WireFault()) { try KeychainRequest.decode(header: bytes, tail: SecretBytes(count: 0)) }
+    }
+
+    @Test func aSearchForValuesOfWhatIsLockedIsRefused() {
+        var search = Latchkey_ItemSearch()
+        search.itemClass = "genp"
+        search.group = "group"
+        search.returns = UInt32(ReturnTypes.data.rawValue)
+        for closed in [false, true] {
+            for reference in [[], Array("genp".utf8) + Array(0..<16)] as [[UInt8]] {
+                search.tellsClosed = closed
+                search.persistentReference = .init(reference)
+                var request = Latchkey_WireRequest()
+                request.operation = .searchEach
+                request.searches = [search]
+                let bytes = request.wireBytes
+                #expect((RequestFields(plain: bytes) == nil) == closed)
+                #expect(((try? KeychainRequest.decode(header: bytes, tail: SecretBytes(count: 0))) == nil) == closed)
+            }
+        }
     }
 
     // MARK: The hello

@@ -164,7 +164,8 @@ import Testing
         let malformed = AttributeValue.data([0, 0, 0, 9, 1])
         let pairs: [(AttributeCode, AttributeValue)] = [
             (.lookup, malformed), (.lookup, .string("server")), (.label, .string("label")),
-            (.accessGroup, .string("of.somebody.else")), (.account, .integer(1)), ("port", .string("443")),
+            (.accessGroup, .string("of.somebody.else")), (.account, .integer(1)), ("port", .integer(443)),
+            ("ptcl", .string("htps")),
             (.appClipItem, .integer(1)), (.tombstone, .integer(1)), ("zzzz", .string("")),
         ]
         for (code, value) in pairs {
@@ -173,6 +174,9 @@ import Testing
                 tellingClosed: true)
             #expect(search == nil, "\(code)")
         }
+        let closedValues = ItemSearch(
+            .genericPassword, having: AttributeMap(), in: Self.group, returning: .data, tellingClosed: true)
+        #expect(closedValues == nil)
         let keys = ItemSearch(
             .key, having: AttributeMap(), in: Self.group, returning: [], tellingClosed: true, excludingLookups: true)
         #expect(keys == nil)

@@ -122,7 +122,7 @@ enum RequestSeeds {
         var held = AttributeMap()
         held.append(.lookup, .data((pairs ?? .none).encoded))
         var other = AttributeMap()
-        other.append("port", .integer(443))
+        other.append(.server, .string("github.com"))
         let group = AccessGroup("login")
         let searches = [
             ItemSearch(
