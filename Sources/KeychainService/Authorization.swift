@@ -56,7 +56,8 @@ package struct Authorization: Sendable {
     func checkUnparsed(_ request: KeychainRequest) throws(KeychainError) {
         if entitlements.grants("keychain-deny") { throw KeychainError(.notAvailable, reason: .keychainDenied) }
         guard request.behalf == .program || isDeputy else { throw Self.noDeputy }
-        for dictionary in [request.query, request.changes] { try Self.checkForbidden(dictionary) }
+        try Self.checkForbidden(request.query)
+        try Self.checkForbidden(request.changes)
         if entitlements.isAppClip { try checkAppClip(request) }
         guard !scope(for: request.operation).isEmpty else {
             throw KeychainError(.missingEntitlement, reason: .noAccessGroups)
