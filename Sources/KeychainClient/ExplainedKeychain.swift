@@ -60,7 +60,8 @@ package final class ExplainedKeychain: KeychainTransport {
         do throws(KeychainError) { result = .success(try call()) } catch { result = .failure(error) }
         switch request.operation {
         case .add, .copy, .update, .delete, .deleteGroups: tell(request, result)
-        case .addItems, .copyEach, .searchEach, .status, .device, .awaitDevice, .means, .evaluate, .setApplicationPassword, .doctor,
+        case .addItems, .copyEach, .searchEach, .status, .device, .awaitDevice, .means, .evaluate,
+            .setApplicationPassword, .doctor,
             .census,
             .changePosition, .changes, .audit:
             break

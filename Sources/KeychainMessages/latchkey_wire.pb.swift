@@ -658,19 +658,67 @@ package nonisolated struct Latchkey_ItemSearch: Sendable {
   /// in place of attributes; 4 bytes of class, 16 of the item
   package var persistentReference: Data = Data()
 
-  /// bits as of WireReply
-  package var returns: UInt32 = 0
+  package var extent: Latchkey_ItemSearch.Extent = .unspecified
 
-  /// also what is locked, by its reference alone
-  package var tellsClosed: Bool = false
-
-  /// none that has a lookup attribute
+  /// beside attributes: none that has a lookup attribute
   package var excludesLookups: Bool = false
 
-  /// of the attributes these alone, 4 bytes a code; empty: all
-  package var shown: Data = Data()
-
   package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// What is told of an item.
+  package nonisolated enum Extent: SwiftProtobuf.Enum, Swift.CaseIterable {
+    package typealias RawValue = Int
+    case unspecified // = 0
+
+    /// its reference; also of what is locked
+    case presence // = 1
+
+    /// its attributes; of what is locked its reference
+    case description_ // = 2
+
+    /// its value, and of its attributes `look` and `desc`
+    case value // = 3
+
+    /// value and attributes
+    case everything // = 4
+    case UNRECOGNIZED(Int)
+
+    package init() {
+      self = .unspecified
+    }
+
+    package init?(rawValue: Int) {
+      switch rawValue {
+      case 0: self = .unspecified
+      case 1: self = .presence
+      case 2: self = .description_
+      case 3: self = .value
+      case 4: self = .everything
+      default: self = .UNRECOGNIZED(rawValue)
+      }
+    }
+
+    package var rawValue: Int {
+      switch self {
+      case .unspecified: return 0
+      case .presence: return 1
+      case .description_: return 2
+      case .value: return 3
+      case .everything: return 4
+      case .UNRECOGNIZED(let i): return i
+      }
+    }
+
+    // The compiler won't synthesize support with the UNRECOGNIZED case.
+    package static let allCases: [Latchkey_ItemSearch.Extent] = [
+      .unspecified,
+      .presence,
+      .description_,
+      .value,
+      .everything,
+    ]
+
+  }
 
   package init() {}
 }
@@ -2908,7 +2956,7 @@ nonisolated extension Latchkey_WireRequest: SwiftProtobuf.Message, SwiftProtobuf
 
 nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ItemSearch"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}group\0\u{1}attributes\0\u{3}persistent_reference\0\u{1}returns\0\u{3}tells_closed\0\u{3}excludes_lookups\0\u{1}shown\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}item_class\0\u{1}group\0\u{1}attributes\0\u{3}persistent_reference\0\u{1}extent\0\u{3}excludes_lookups\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2920,10 +2968,8 @@ nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf.
       case 2: try { try decoder.decodeSingularStringField(value: &self.group) }()
       case 3: try { try decoder.decodeRepeatedMessageField(value: &self.attributes) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.persistentReference) }()
-      case 5: try { try decoder.decodeSingularUInt32Field(value: &self.returns) }()
-      case 6: try { try decoder.decodeSingularBoolField(value: &self.tellsClosed) }()
-      case 7: try { try decoder.decodeSingularBoolField(value: &self.excludesLookups) }()
-      case 8: try { try decoder.decodeSingularBytesField(value: &self.shown) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.extent) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.excludesLookups) }()
       default: break
       }
     }
@@ -2942,17 +2988,11 @@ nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf.
     if !self.persistentReference.isEmpty {
       try visitor.visitSingularBytesField(value: self.persistentReference, fieldNumber: 4)
     }
-    if self.returns != 0 {
-      try visitor.visitSingularUInt32Field(value: self.returns, fieldNumber: 5)
-    }
-    if self.tellsClosed != false {
-      try visitor.visitSingularBoolField(value: self.tellsClosed, fieldNumber: 6)
+    if self.extent != .unspecified {
+      try visitor.visitSingularEnumField(value: self.extent, fieldNumber: 5)
     }
     if self.excludesLookups != false {
-      try visitor.visitSingularBoolField(value: self.excludesLookups, fieldNumber: 7)
-    }
-    if !self.shown.isEmpty {
-      try visitor.visitSingularBytesField(value: self.shown, fieldNumber: 8)
+      try visitor.visitSingularBoolField(value: self.excludesLookups, fieldNumber: 6)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -2962,13 +3002,15 @@ nonisolated extension Latchkey_ItemSearch: SwiftProtobuf.Message, SwiftProtobuf.
     if lhs.group != rhs.group {return false}
     if lhs.attributes != rhs.attributes {return false}
     if lhs.persistentReference != rhs.persistentReference {return false}
-    if lhs.returns != rhs.returns {return false}
-    if lhs.tellsClosed != rhs.tellsClosed {return false}
+    if lhs.extent != rhs.extent {return false}
     if lhs.excludesLookups != rhs.excludesLookups {return false}
-    if lhs.shown != rhs.shown {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
+}
+
+nonisolated extension Latchkey_ItemSearch.Extent: SwiftProtobuf._ProtoNameProviding {
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EXTENT_UNSPECIFIED\0\u{1}EXTENT_PRESENCE\0\u{1}EXTENT_DESCRIPTION\0\u{1}EXTENT_VALUE\0\u{1}EXTENT_EVERYTHING\0")
 }
 
 nonisolated extension Latchkey_ServedProgram: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -23,11 +23,20 @@ package struct Query: Sendable {
     package internal(set) var tellsClosed = false
     /// Of the Secret Service: what has lookup attributes is left out.
     package internal(set) var excludesLookups = false
-    /// Of the Secret Service: of the attributes that are returned these alone; empty: all.
-    package internal(set) var shownAttributes: [AttributeCode] = []
+    /// Of the Secret Service: which of the attributes that the class returns are.
+    package internal(set) var shown = ShownAttributes.all
 
-    /// Whether an attribute that the class returns is.
-    package func shows(_ code: AttributeCode) -> Bool { shownAttributes.isEmpty || shownAttributes.contains(code) }
+    package enum ShownAttributes: Sendable, Hashable {
+        case all
+        case only([AttributeCode])
+    }
+
+    package func shows(_ code: AttributeCode) -> Bool {
+        switch shown {
+        case .all: true
+        case .only(let codes): codes.contains(code)
+        }
+    }
 
     package enum Target: Sendable, Hashable {
         case itemClass(ItemClass)
@@ -88,7 +97,6 @@ package struct ReturnTypes: OptionSet, Sendable, Hashable {
     package static let attributes = ReturnTypes(rawValue: 2)
     package static let reference = ReturnTypes(rawValue: 4)
     package static let persistentReference = ReturnTypes(rawValue: 8)
-    package static let all: ReturnTypes = [.data, .attributes, .reference, .persistentReference]
 
     /// Whether attributes are in the answer: asked for, or implied by data beside
     /// a persistent reference (spec section 3.1).
@@ -124,11 +132,10 @@ extension Query {
     /// - Parameter attributes: of the class, in their columns' kinds.
     package init(
         for target: Target, having attributes: AttributeMap, in group: AccessGroup, returning returns: ReturnTypes,
-        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false,
-        showing shownAttributes: [AttributeCode] = []
+        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool, showing shown: ShownAttributes
     ) {
         self.init(target: target)
-        self.shownAttributes = shownAttributes
+        self.shown = shown
         self.excludesLookups = excludesLookups
         self.attributes = attributes
         self.returns = returns

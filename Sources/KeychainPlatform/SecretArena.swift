@@ -24,7 +24,7 @@ package final class SecretArena: Sendable {
 
     private struct State {
         var next = 0
-        /// By the shift of their size.
+        /// By the shift of their size, up to `largestShift`.
         var free = InlineArray<17, [UInt]>(repeating: [])
         var ownMappings = 0
         var unlockedMappings = 0

@@ -2,59 +2,69 @@ package import KeychainModel
 
 /// One of several searches of the Secret Service (``KeychainTransport/searchEach(_:)``): all
 /// items of a group that match, local ones alone where no reference names the item, and none
-/// that needs a person, as far as that can be told: of what is locked it cannot. What a dictionary would say is said by types, because every lookup
-/// of every program makes several of them (ARCHITECTURE.md, section 10).
+/// that needs a person, as far as that can be told: of what is locked it cannot. What a
+/// dictionary would say is said by types, because every lookup of every program makes several
+/// of them (ARCHITECTURE.md, section 10).
 package struct ItemSearch: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
-        /// Those of a class that have the attributes.
-        case all(ItemClass, having: AttributeMap)
+        /// Those of a class that have the attributes; `excludingLookups`: of these, those
+        /// without a lookup attribute, which a person or a program of SecItem named.
+        case all(ItemClass, having: AttributeMap, excludingLookups: Bool)
         case item(PersistentReference)
+    }
+
+    /// What is told of an item.
+    package enum Extent: UInt64, Sendable, Hashable {
+        /// That it is there, by its reference; also of what is locked.
+        case presence = 1
+        /// Its attributes; of what is locked that it is there.
+        case description = 2
+        /// Its value, and of its attributes `look` and `desc`, which say how it is to be
+        /// handed over. What is locked fails the search with -25308.
+        case value = 3
+        /// Value and attributes; likewise.
+        case everything = 4
+
+        var returns: ReturnTypes {
+            switch self {
+            case .presence: .persistentReference
+            case .description: [.persistentReference, .attributes]
+            case .value, .everything: [.persistentReference, .attributes, .data]
+            }
+        }
+
+        var tellsClosed: Bool { self == .presence || self == .description }
+
+        var shown: Query.ShownAttributes { self == .value ? .only([.lookup, "desc"]) : .all }
     }
 
     package let subject: Subject
     package let group: AccessGroup
-    package let returns: ReturnTypes
-    /// Whether what is locked is told, by its reference alone and as closed; else it fails
-    /// the search with -25308.
-    package let tellsClosed: Bool
-    /// Whether items that have at least one lookup attribute are left out: of those that a person named,
-    /// or a program of SecItem, what stands for such attributes is looked at.
-    package let excludesLookups: Bool
-    /// Of the attributes that are asked for, these alone; empty: all.
-    package let shown: [AttributeCode]
+    package let extent: Extent
 
     /// The attributes by which the Secret Service looks for items.
     package static let findable: [AttributeCode] = [.lookup, .service, .server, .account]
 
-    /// nil for an attribute that no item is found by here, a value that its column cannot
-    /// hold, and where both values and what is locked are asked for.
+    /// nil for an attribute that no item is found by here, or a value that its column cannot
+    /// hold.
     package init?(
-        _ itemClass: ItemClass, having attributes: AttributeMap, in group: AccessGroup, returning returns: ReturnTypes,
-        tellingClosed tellsClosed: Bool, excludingLookups excludesLookups: Bool = false
+        _ itemClass: ItemClass, having attributes: AttributeMap, in group: AccessGroup, telling extent: Extent,
+        excludingLookups: Bool = false
     ) {
         let schema = Schema.of(itemClass)
-        guard !excludesLookups || schema[.lookup] != nil, !tellsClosed || !returns.contains(.data) else { return nil }
+        guard !excludingLookups || schema[.lookup] != nil else { return nil }
         for (code, value) in attributes.entries {
             guard Self.findable.contains(code), let attribute = schema[code], Self.suits(value, attribute) else {
                 return nil
             }
         }
-        subject = .all(itemClass, having: attributes)
-        (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
-        self.excludesLookups = excludesLookups
-        shown = []
+        subject = .all(itemClass, having: attributes, excludingLookups: excludingLookups)
+        (self.group, self.extent) = (group, extent)
     }
 
-    /// - Precondition: not both the value and what is locked are asked for.
-    package init(
-        _ reference: PersistentReference, in group: AccessGroup, returning returns: ReturnTypes,
-        showing shown: [AttributeCode] = [], tellingClosed tellsClosed: Bool
-    ) {
-        precondition(!tellsClosed || !returns.contains(.data), "what is locked has no value to tell")
+    package init(_ reference: PersistentReference, in group: AccessGroup, telling extent: Extent) {
         subject = .item(reference)
-        (self.group, self.returns, self.tellsClosed) = (group, returns, tellsClosed)
-        excludesLookups = false
-        self.shown = shown
+        (self.group, self.extent) = (group, extent)
     }
 
     private static func suits(_ value: AttributeValue, _ attribute: SchemaAttribute) -> Bool {
@@ -67,42 +77,40 @@ package struct ItemSearch: Sendable, Hashable {
 
     package var itemClass: ItemClass {
         switch subject {
-        case .all(let itemClass, _): itemClass
+        case .all(let itemClass, _, _): itemClass
         case .item(let reference): reference.itemClass
         }
     }
 
     package var query: Query {
+        let target: Query.Target
         switch subject {
-        case .all(let itemClass, let attributes):
-            Query(
-                for: .itemClass(itemClass), having: attributes, in: group, returning: returns,
-                tellingClosed: tellsClosed, excludingLookups: excludesLookups)
-        case .item(let reference):
-            Query(
-                for: .reference(reference), having: AttributeMap(), in: group, returning: returns,
-                tellingClosed: tellsClosed, showing: shown)
+        case .all(let itemClass, _, _): target = .itemClass(itemClass)
+        case .item(let reference): target = .reference(reference)
         }
+        return Query(
+            for: target, having: attributes, in: group, returning: extent.returns, tellingClosed: extent.tellsClosed,
+            excludingLookups: excludesLookups, showing: extent.shown)
     }
 
     /// The same for a daemon that knows no such call; it finds also what has lookup
-    /// attributes, and shows all of them. Of what is locked a row has no attributes there, so that they are always
-    /// asked for.
+    /// attributes, and shows all of them. Of what is locked a row has no attributes there, so
+    /// that they are always asked for.
     var dictionary: QueryDictionary {
         var pairs: [(String, RawValue)] = [
             ("m_Limit", .string("m_LimitAll")), ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
             ("u_AuthUI", .string("u_AuthUIS")), ("class", .string(itemClass.rawValue)),
         ]
         switch subject {
-        case .all(_, let attributes):
+        case .all(_, let attributes, _):
             pairs.append(("agrp", .string(group.name)))
             for (code, value) in attributes.entries { pairs.append((code.description, RawValue(value))) }
         case .item(let reference):
             pairs.append(("u_LatchkeyGroup", .string(group.name)))
             pairs.append(("v_PersistentRef", .data(reference.bytes)))
         }
-        if returns.contains(.data) { pairs.append(("r_Data", .bool(true))) }
-        if tellsClosed { pairs.append(("u_LatchkeyClosed", .bool(true))) }
+        if extent.returns.contains(.data) { pairs.append(("r_Data", .bool(true))) }
+        if extent.tellsClosed { pairs.append(("u_LatchkeyClosed", .bool(true))) }
         return QueryDictionary(pairs)
     }
 }
@@ -125,47 +133,31 @@ extension ItemSearch {
     /// From the fields of a message (Protos/latchkey_wire.proto, ItemSearch); nil for what no
     /// version of ours writes.
     init?(
-        itemClass: String, group: String, attributes: AttributeMap, persistentReference: [UInt8], returns: UInt64,
-        tellsClosed: Bool, excludesLookups: Bool, shown: ArraySlice<UInt8>
+        itemClass: String, group: String, attributes: AttributeMap, persistentReference: [UInt8], extent: UInt64,
+        excludesLookups: Bool
     ) {
         guard let itemClass = ItemClass(rawValue: itemClass), itemClass != .identity,
-            let shown = Self.codes(shown), shown.isEmpty || !persistentReference.isEmpty,
-            let bits = UInt8(exactly: returns), bits & ~ReturnTypes.all.rawValue == 0
+            let extent = Extent(rawValue: extent)
         else { return nil }
-        let (group, returns) = (AccessGroup(group), ReturnTypes(rawValue: bits))
+        let group = AccessGroup(group)
         if persistentReference.isEmpty {
             self.init(
-                itemClass, having: attributes, in: group, returning: returns, tellingClosed: tellsClosed,
-                excludingLookups: excludesLookups)
+                itemClass, having: attributes, in: group, telling: extent, excludingLookups: excludesLookups)
         } else {
             guard attributes.isEmpty, !excludesLookups, let reference = PersistentReference(bytes: persistentReference),
-                case .identifier = reference.target, reference.itemClass == itemClass,
-                !tellsClosed || !returns.contains(.data)
+                case .identifier = reference.target, reference.itemClass == itemClass
             else { return nil }
-            self.init(reference, in: group, returning: returns, showing: shown, tellingClosed: tellsClosed)
+            self.init(reference, in: group, telling: extent)
         }
-    }
-
-    /// nil for what is not whole codes, and for more of them than a class has.
-    private static func codes(_ bytes: ArraySlice<UInt8>) -> [AttributeCode]? {
-        guard bytes.count.isMultiple(of: 4), bytes.count <= 4 * 64 else { return nil }
-        var codes: [AttributeCode] = []
-        var packed: UInt32 = 0
-        for (index, byte) in bytes.enumerated() {
-            packed = packed << 8 | UInt32(byte)
-            if index % 4 == 3 { codes.append(AttributeCode(rawValue: packed)) }
-        }
-        return codes
-    }
-
-    /// The codes of ``shown``, one behind the other.
-    var shownBytes: [UInt8] {
-        shown.flatMap { code in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code.rawValue >> $0) } }
     }
 
     /// Attributes, where there are any.
     var attributes: AttributeMap {
-        if case .all(_, let attributes) = subject { attributes } else { AttributeMap() }
+        if case .all(_, let attributes, _) = subject { attributes } else { AttributeMap() }
+    }
+
+    var excludesLookups: Bool {
+        if case .all(_, _, let excludesLookups) = subject { excludesLookups } else { false }
     }
 
     /// Empty where none names the item.

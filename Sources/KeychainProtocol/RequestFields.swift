@@ -201,8 +201,7 @@ extension ItemSearch {
     /// Without the general decoder; nil for what no version of ours writes.
     init?(plain message: ArraySlice<UInt8>) {
         var reader = FieldReader(message)
-        var (itemClass, group, reference, returns) = ("", "", [UInt8](), UInt64(0))
-        var (tellsClosed, excludesLookups, shown) = (false, false, ArraySlice<UInt8>())
+        var (itemClass, group, reference, extent, excludesLookups) = ("", "", [UInt8](), UInt64(0), false)
         var attributes = AttributeMap()
         while !reader.isAtEnd {
             switch reader.varint() {
@@ -221,23 +220,17 @@ extension ItemSearch {
                 guard let bytes = reader.bytes() else { return nil }
                 reference = Array(bytes)
             case FieldType.varint.tag(5):
-                guard let bits = reader.varint(), UInt32(exactly: bits) != nil else { return nil }
-                returns = bits
+                guard let number = reader.varint() else { return nil }
+                extent = number
             case FieldType.varint.tag(6):
                 guard let flag = reader.varint() else { return nil }
-                tellsClosed = flag != 0
-            case FieldType.varint.tag(7):
-                guard let flag = reader.varint() else { return nil }
                 excludesLookups = flag != 0
-            case FieldType.bytes.tag(8):
-                guard let bytes = reader.bytes() else { return nil }
-                shown = bytes
             default: return nil
             }
         }
         self.init(
             itemClass: itemClass, group: group, attributes: attributes, persistentReference: reference,
-            returns: returns, tellsClosed: tellsClosed, excludesLookups: excludesLookups, shown: shown)
+            extent: extent, excludesLookups: excludesLookups)
     }
 }
 
@@ -301,10 +294,8 @@ extension FieldWriter {
             writer.text(2, search.group.name)
             for (code, value) in search.attributes.entries { writer.attribute(3, code, value) }
             writer.bytes(4, search.persistentReference)
-            writer.number(5, UInt64(search.returns.rawValue))
-            writer.number(6, search.tellsClosed ? 1 : 0)
-            writer.number(7, search.excludesLookups ? 1 : 0)
-            if !search.shown.isEmpty { writer.presentBytes(8, search.shownBytes) }
+            writer.number(5, search.extent.rawValue)
+            writer.number(6, search.excludesLookups ? 1 : 0)
         }
     }
 

@@ -313,10 +313,8 @@ extension Latchkey_ItemSearch {
         group = search.group.name
         attributes = search.attributes.entries.map { Latchkey_WireAttribute($0.code, $0.value) }
         persistentReference = Data(search.persistentReference)
-        returns = UInt32(search.returns.rawValue)
-        tellsClosed = search.tellsClosed
+        extent = Extent(rawValue: Int(search.extent.rawValue)) ?? .unspecified
         excludesLookups = search.excludesLookups
-        shown = Data(search.shownBytes)
     }
 
     /// - Throws: for an attribute that is there twice, also.
@@ -331,8 +329,7 @@ extension Latchkey_ItemSearch {
         guard
             let search = ItemSearch(
                 itemClass: itemClass, group: group, attributes: read, persistentReference: Array(persistentReference),
-                returns: UInt64(returns), tellsClosed: tellsClosed, excludesLookups: excludesLookups,
-                shown: Array(shown)[...])
+                extent: UInt64(truncatingIfNeeded: extent.rawValue), excludesLookups: excludesLookups)
         else { throw WireFault() }
         return search
     }

@@ -107,17 +107,14 @@ struct SecretItems {
         var admits: (AnswerRow) -> Bool = { _ in true }
     }
 
-    private static let named: ReturnTypes = [.persistentReference]
-    private static let described: ReturnTypes = [.persistentReference, .attributes]
-
     /// nil where no item can have such attributes.
     private static func search(
-        _ itemClass: ItemClass, in collection: String, having attributes: AttributeMap, returning returns: ReturnTypes,
-        excludingLookups: Bool = false
+        _ itemClass: ItemClass, in collection: String, having attributes: AttributeMap,
+        telling extent: ItemSearch.Extent, excludingLookups: Bool = false
     ) -> ItemSearch? {
         ItemSearch(
-            itemClass, having: attributes, in: SecretCollection.group(of: collection), returning: returns,
-            tellingClosed: true, excludingLookups: excludingLookups)
+            itemClass, having: attributes, in: SecretCollection.group(of: collection), telling: extent,
+            excludingLookups: excludingLookups)
     }
 
     private func items(_ probes: [Probe]) throws(KeychainError) -> [SecretItem] {
@@ -146,7 +143,7 @@ struct SecretItems {
     func search(
         _ wanted: LookupAttributes, in collections: [String], described: Bool = true
     ) throws(KeychainError) -> [SecretItem] {
-        let returns = described ? Self.described : Self.named
+        let extent: ItemSearch.Extent = described ? .description : .presence
         var attributes = AttributeMap()
         if !wanted.isEmpty { attributes.append(.lookup, .data(wanted.encoded)) }
         var probes: [Probe] = []
@@ -157,7 +154,7 @@ struct SecretItems {
                 continue
             }
             for itemClass in Self.classes {
-                guard let search = Self.search(itemClass, in: collection, having: attributes, returning: returns) else {
+                guard let search = Self.search(itemClass, in: collection, having: attributes, telling: extent) else {
                     continue
                 }
                 probes.append(Probe(collection: collection, search: search))
@@ -189,7 +186,7 @@ struct SecretItems {
     private func implied(_ wanted: LookupAttributes, in collection: String) -> [Probe] {
         ImpliedAttributes.places(for: wanted).compactMap { place in
             Self.search(
-                place.itemClass, in: collection, having: place.held, returning: Self.described, excludingLookups: true
+                place.itemClass, in: collection, having: place.names, telling: .description, excludingLookups: true
             ).map { Probe(collection: collection, search: $0) { row in
                 // Which of the closed ones answer shows once they are open.
                 row.isClosed
@@ -198,24 +195,9 @@ struct SecretItems {
         }
     }
 
-    /// What is asked for of items that are named.
-    enum Extent {
-        /// All but the value; also of what is locked that it is there.
-        case description
-        /// The value and ``SecretItem/contentType``, and nothing else of it.
-        case value
-        case everything
-
-        fileprivate var returns: ReturnTypes {
-            self == .description ? SecretItems.described : [.persistentReference, .attributes, .data]
-        }
-
-        fileprivate var shown: [AttributeCode] { self == .value ? [.lookup, "desc"] : [] }
-    }
-
     /// nil where there is none.
     func item(
-        _ reference: PersistentReference, in collection: String, _ extent: Extent = .description
+        _ reference: PersistentReference, in collection: String, _ extent: ItemSearch.Extent = .description
     ) throws(KeychainError) -> SecretItem? {
         try items([(reference, collection)], extent).first
     }
@@ -224,7 +206,7 @@ struct SecretItems {
     ///
     /// - Throws: where one of them cannot be opened.
     func items(
-        _ places: [(reference: PersistentReference, collection: String)], _ extent: Extent
+        _ places: [(reference: PersistentReference, collection: String)], _ extent: ItemSearch.Extent
     ) throws(KeychainError) -> [SecretItem] {
         let inMemory = places.filter { $0.collection == SecretCollection.session }.compactMap { place in
             memory.row(place.reference).flatMap { SecretItem(collection: place.collection, row: $0) }
@@ -233,8 +215,7 @@ struct SecretItems {
             Probe(
                 collection: place.collection,
                 search: ItemSearch(
-                    place.reference, in: SecretCollection.group(of: place.collection),
-                    returning: extent.returns, showing: extent.shown, tellingClosed: extent == .description))
+                    place.reference, in: SecretCollection.group(of: place.collection), telling: extent))
         }
         return try inMemory + items(probes)
     }
@@ -325,8 +306,7 @@ struct SecretItems {
         let place = ItemPlace.candidates(for: attributes, label: label, serial: { "" })[0]
         guard collection == SecretCollection.login, place.isOfPerson,
             let search = Self.search(
-                place.itemClass, in: collection, having: place.heldNames, returning: Self.described,
-                excludingLookups: true)
+                place.itemClass, in: collection, having: place.names, telling: .description, excludingLookups: true)
         else { return nil }
         let there = try items([
             Probe(collection: collection, search: search) { row in

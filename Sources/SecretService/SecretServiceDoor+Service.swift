@@ -115,7 +115,7 @@ extension SecretServiceDoor {
     }
 
     /// What policies look at is asked for where there is one.
-    private var values: SecretItems.Extent { reach.isNarrowed ? .everything : .value }
+    private var values: ItemSearch.Extent { reach.isNarrowed ? .everything : .value }
 
     private func ifItOpens(
         _ place: (reference: PersistentReference, collection: String)

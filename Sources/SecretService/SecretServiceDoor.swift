@@ -286,7 +286,7 @@ package final class SecretServiceDoor: BusObjects {
     ///
     /// - Parameter absent: what is thrown where there is nothing.
     func item(
-        at place: ItemObject, _ extent: SecretItems.Extent = .description, or absent: BusError
+        at place: ItemObject, _ extent: ItemSearch.Extent = .description, or absent: BusError
     ) throws(BusError) -> SecretItem {
         let item = try translating { () throws(KeychainError) in
             try items.item(place.reference, in: place.collection.name, extent)

@@ -11,21 +11,14 @@ package struct ItemPlace: Sendable {
     /// Whether a person or a program of SecItem would give an item these names.
     package var isOfPerson = true
 
-    /// Those of the attributes that every item has.
-    package var names: [(String, RawValue)] { attributes.filter { ["svce", "srvr", "acct"].contains($0.0) } }
-
-    /// The attributes as an item has them.
-    package var held: AttributeMap { Self.held(attributes) }
-    package var heldNames: AttributeMap { Self.held(names) }
-
-    private static func held(_ attributes: [(String, RawValue)]) -> AttributeMap {
+    /// Those of the attributes that every item has, as it has them.
+    package var names: AttributeMap {
         var map = AttributeMap()
         for (name, value) in attributes {
-            switch (AttributeCode(name), value) {
-            case (let code?, .string(let text)): map.append(code, .string(text))
-            case (let code?, .integer(let number)): map.append(code, .integer(number))
-            default: continue
-            }
+            guard let code = AttributeCode(name), [.service, .server, .account].contains(code),
+                case .string(let text) = value
+            else { continue }
+            map.append(code, .string(text))
         }
         return map
     }

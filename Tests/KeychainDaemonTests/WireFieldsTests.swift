@@ -90,17 +90,13 @@ import Testing
                 if Schema.of(itemClass)[code] != nil { held.append(code, value) }
             }
             let group = AccessGroup(["login", "ü", ""].randomElement(using: &random)!)
-            let returns = ReturnTypes(rawValue: .random(in: 0...15, using: &random))
-            let tellsClosed = !returns.contains(.data) && Bool.random(using: &random)
+            let extent = ItemSearch.Extent(rawValue: .random(in: 1...4, using: &random))!
             guard Int.random(in: 0..<3, using: &random) > 0 else {
                 return ItemSearch(
-                    PersistentReference(itemClass, .identifier(Array(0..<16))), in: group, returning: returns,
-                    showing: [[], [.lookup], [.label, "desc"]].randomElement(using: &random)!,
-                    tellingClosed: tellsClosed)
+                    PersistentReference(itemClass, .identifier(Array(0..<16))), in: group, telling: extent)
             }
             return ItemSearch(
-                itemClass, having: held, in: group, returning: returns, tellingClosed: tellsClosed,
-                excludingLookups: .random(using: &random))!
+                itemClass, having: held, in: group, telling: extent, excludingLookups: .random(using: &random))!
         }
         return served(KeychainRequest(.searchEach(searches)), &random)
     }
@@ -219,8 +215,7 @@ import Testing
         let read = RequestFields(plain: searches.encoded(number: 7))
         #expect(read?.items.count == 1 && read?.served == searches.served)
         let found = ItemSearch(
-            PersistentReference(.genericPassword, .identifier(Array(0..<16))), in: AccessGroup("a"), returning: .data,
-            tellingClosed: false)
+            PersistentReference(.genericPassword, .identifier(Array(0..<16))), in: AccessGroup("a"), telling: .value)
         let asked = RequestFields(plain: KeychainRequest(.searchEach([found])).encoded(number: 7))
         #expect(asked?.searches == [found])
         let several = KeychainRequest(.addItems, items: [NewItem(QueryDictionary(item), value: nil, created: 1)])
@@ -246,22 +241,19 @@ import Testing
         #expect(throws: WireFault()) { try KeychainRequest.decode(header: bytes, tail: SecretBytes(count: 0)) }
     }
 
-    @Test func aSearchForValuesOfWhatIsLockedIsRefused() {
-        var search = Latchkey_ItemSearch()
-        search.itemClass = "genp"
-        search.group = "group"
-        search.returns = UInt32(ReturnTypes.data.rawValue)
-        for closed in [false, true] {
-            for reference in [[], Array("genp".utf8) + Array(0..<16)] as [[UInt8]] {
-                search.tellsClosed = closed
-                search.persistentReference = .init(reference)
-                var request = Latchkey_WireRequest()
-                request.operation = .searchEach
-                request.searches = [search]
-                let bytes = request.wireBytes
-                #expect((RequestFields(plain: bytes) == nil) == closed)
-                #expect(((try? KeychainRequest.decode(header: bytes, tail: SecretBytes(count: 0))) == nil) == closed)
-            }
+    @Test func aSearchOfAnExtentThatIsNotKnownIsRefused() {
+        for extent in 0...5 {
+            var search = Latchkey_ItemSearch()
+            search.itemClass = "genp"
+            search.group = "group"
+            search.extent = .init(rawValue: extent) ?? .unspecified
+            var request = Latchkey_WireRequest()
+            request.operation = .searchEach
+            request.searches = [search]
+            let isKnown = (1...4).contains(extent)
+            let bytes = request.wireBytes
+            #expect((RequestFields(plain: bytes) != nil) == isKnown)
+            #expect(((try? KeychainRequest.decode(header: bytes, tail: SecretBytes(count: 0))) != nil) == isKnown)
         }
     }
 

@@ -38,13 +38,12 @@ import Testing
 
     private func search(
         _ pairs: [(AttributeCode, AttributeValue)], class itemClass: ItemClass = .genericPassword,
-        in group: AccessGroup = Self.group, returning returns: ReturnTypes = [.attributes, .persistentReference],
-        tellingClosed: Bool = true, excludingLookups: Bool = false
+        in group: AccessGroup = Self.group, telling extent: ItemSearch.Extent = .description,
+        excludingLookups: Bool = false
     ) throws -> ItemSearch {
         try #require(
             ItemSearch(
-                itemClass, having: attributes(pairs), in: group, returning: returns, tellingClosed: tellingClosed,
-                excludingLookups: excludingLookups))
+                itemClass, having: attributes(pairs), in: group, telling: extent, excludingLookups: excludingLookups))
     }
 
     private func rows(_ searches: [ItemSearch]) throws(KeychainError) -> [AnswerRow] {
@@ -69,25 +68,17 @@ import Testing
 
     @Test func whatIsToldOfARowIsWhatWasAskedFor() throws {
         try add("one", ["server": "a"])
-        let named = try #require(try rows([search([], returning: .persistentReference)]).first)
+        let named = try #require(try rows([search([], telling: .presence)]).first)
         #expect(named.attributes.isEmpty && named.value == nil && named.accessControl == nil && !named.isClosed)
         let reference = try #require(PersistentReference(bytes: named.persistentReference))
-        let whole = try rows([
-            ItemSearch(
-                reference, in: Self.group, returning: [.data, .attributes, .persistentReference], tellingClosed: false)
-        ])
+        let whole = try rows([ItemSearch(reference, in: Self.group, telling: .everything)])
         #expect(whole.map { $0.value?.bytes.insecureArray() } == [Array("value of one".utf8)])
         #expect(whole.first?.attributes[.account]?.string == "one" && whole.first?.accessControl != nil)
-        let partly = try rows([
-            ItemSearch(
-                reference, in: Self.group, returning: [.data, .attributes], showing: [.lookup, .label],
-                tellingClosed: false)
-        ])
+        let partly = try rows([ItemSearch(reference, in: Self.group, telling: .value)])
         #expect(partly.map { $0.attributes.entries.map(\.code) } == [[.lookup]])
         #expect(partly.first?.value != nil && partly.first?.accessControl == nil)
         // In its own group alone, however exactly it is named.
-        let elsewhere = ItemSearch(
-            reference, in: AccessGroup("group.b"), returning: [.data], tellingClosed: false)
+        let elsewhere = ItemSearch(reference, in: AccessGroup("group.b"), telling: .value)
         #expect(try rows([elsewhere]).isEmpty)
     }
 
@@ -143,18 +134,20 @@ import Testing
         // As the daemon does once it hears of it.
         engine.forgetMetadataKeys()
         let server = (AttributeCode.lookup, AttributeValue.data(bytes))
-        for returns in [ReturnTypes.persistentReference, [.attributes, .persistentReference]] {
+        for extent in [ItemSearch.Extent.presence, .description] {
             let told = try engine.answer(
-                KeychainRequest(.searchEach([search([server], returning: returns)])), for: authorization
+                KeychainRequest(.searchEach([search([server], telling: extent)])), for: authorization
             ).rows
             #expect(told.map(\.isClosed) == [true, false] && told.first?.attributes.isEmpty == true)
             #expect(told.allSatisfy { $0.persistentReference.count == 20 })
         }
-        let refused = #expect(throws: KeychainError.self) {
-            try engine.answer(
-                KeychainRequest(.searchEach([search([server], tellingClosed: false)])), for: authorization)
+        for extent in [ItemSearch.Extent.value, .everything] {
+            let refused = #expect(throws: KeychainError.self) {
+                try engine.answer(
+                    KeychainRequest(.searchEach([search([server], telling: extent)])), for: authorization)
+            }
+            #expect(refused?.status == .interactionNotAllowed)
         }
-        #expect(refused?.status == .interactionNotAllowed)
         try engine.close()
     }
 
@@ -170,15 +163,11 @@ import Testing
         ]
         for (code, value) in pairs {
             let search = ItemSearch(
-                .internetPassword, having: attributes([(code, value)]), in: Self.group, returning: [],
-                tellingClosed: true)
+                .internetPassword, having: attributes([(code, value)]), in: Self.group, telling: .presence)
             #expect(search == nil, "\(code)")
         }
-        let closedValues = ItemSearch(
-            .genericPassword, having: AttributeMap(), in: Self.group, returning: .data, tellingClosed: true)
-        #expect(closedValues == nil)
         let keys = ItemSearch(
-            .key, having: AttributeMap(), in: Self.group, returning: [], tellingClosed: true, excludingLookups: true)
+            .key, having: AttributeMap(), in: Self.group, telling: .presence, excludingLookups: true)
         #expect(keys == nil)
     }
 }

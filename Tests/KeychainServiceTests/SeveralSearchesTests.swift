@@ -73,19 +73,16 @@ import Testing
         let group = AccessGroup("group.a")
         let all = try #require(
             ItemSearch(
-                .genericPassword, having: wanted, in: group, returning: [.attributes, .persistentReference],
-                tellingClosed: true, excludingLookups: true))
+                .genericPassword, having: wanted, in: group, telling: .description, excludingLookups: true))
         let none = try #require(
-            ItemSearch(.internetPassword, having: AttributeMap(), in: group, returning: [], tellingClosed: true))
+            ItemSearch(.internetPassword, having: AttributeMap(), in: group, telling: .presence))
         let found = try daemon.searchEach([none, all])
         #expect(accounts(found) == [[], ["one", "two"]] && found[1].allSatisfy { !$0.isClosed })
         let last = try #require(found[1].last)
         let reference = try #require(PersistentReference(bytes: last.persistentReference))
-        let named = try daemon.searchEach([
-            ItemSearch(reference, in: group, returning: [.data, .attributes], tellingClosed: false)
-        ])
+        let named = try daemon.searchEach([ItemSearch(reference, in: group, telling: .value)])
         #expect(named.map { $0.map { $0.value?.bytes.insecureArray() } } == [[Array("value of two".utf8)]])
-        let elsewhere = ItemSearch(reference, in: AccessGroup("group.b"), returning: [.data], tellingClosed: false)
+        let elsewhere = ItemSearch(reference, in: AccessGroup("group.b"), telling: .value)
         #expect(try daemon.searchEach([elsewhere]).map(\.count) == [0])
         #expect(daemon.calls == (version == ProtocolVersion.deputies ? 4 : 3))
         let many = try daemon.searchEach(Array(repeating: all, count: KeychainRequest.mostSearches + 1))

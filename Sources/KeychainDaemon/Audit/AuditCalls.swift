@@ -58,7 +58,10 @@ extension KeychainRequest {
 
         init(of search: ItemSearch) {
             itemClass = search.itemClass
-            guard case .all(_, let attributes) = search.subject else { (name, account) = (nil, nil); return }
+            guard case .all(_, let attributes, _) = search.subject else {
+                (name, account) = (nil, nil)
+                return
+            }
             name = attributes[AuditNames.nameCode(of: itemClass)]?.string
             account = attributes[.account]?.string
         }

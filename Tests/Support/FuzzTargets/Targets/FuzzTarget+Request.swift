@@ -125,14 +125,10 @@ enum RequestSeeds {
         other.append(.server, .string("github.com"))
         let group = AccessGroup("login")
         let searches = [
+            ItemSearch(.genericPassword, having: held, in: group, telling: .presence),
+            ItemSearch(.internetPassword, having: other, in: group, telling: .description, excludingLookups: true),
             ItemSearch(
-                .genericPassword, having: held, in: group, returning: .persistentReference, tellingClosed: true),
-            ItemSearch(
-                .internetPassword, having: other, in: group, returning: .attributes, tellingClosed: true,
-                excludingLookups: true),
-            ItemSearch(
-                PersistentReference(.genericPassword, .identifier(Array(0..<16))), in: group, returning: .data,
-                tellingClosed: false),
+                PersistentReference(.genericPassword, .identifier(Array(0..<16))), in: group, telling: .value),
         ]
         return seed(KeychainRequest(.searchEach(searches.compactMap(\.self))))
     }
