@@ -25,7 +25,7 @@ package struct BackupMaking {
         do throws(OutputFile.Refusal) { file = try OutputFile(path) } catch {
             switch error {
             case .writableByOthers(let folder): throw .writableByOthers(folder: folder)
-            case .system(let error): throw .keychain(KeychainError(files: error))
+            case .system(let error): throw .unwritable(error)
             }
         }
         defer { file.discard() }
@@ -50,6 +50,8 @@ package struct BackupMaking {
         case isThere
         /// Others can put something else in its place.
         case writableByOthers(folder: String)
+        /// No file can be made there.
+        case unwritable(SystemCallError)
         case keychain(KeychainError)
     }
 

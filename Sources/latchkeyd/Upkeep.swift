@@ -24,6 +24,9 @@ struct Upkeep {
                 return fail(
                     2, "others can write the folder \(folder), and so put another file in the backup's place",
                     "Name a folder of your own, or take that right away: chmod go-w.")
+            case .unwritable(let error):
+                return fail(
+                    2, "\(path) cannot be written (\(error))", "Name a file in a folder that is there and yours.")
             case .keychain(let error): return fail(error, "Nothing was written to \(path).")
             }
         }

@@ -107,8 +107,18 @@ import Testing
         #expect(try other.latchkey("restore", backup).status == 0)
         #expect(try other.latchkey("get", "a").text == "1")
         let nothing = try BuiltPrograms()
-        #expect(try nothing.latchkey("backup", nothing.home + "/x").status == 5)
+        #expect(try nothing.latchkey("backup", nothing.home + "/x").status == 1)
         #expect(!FileManager.default.fileExists(atPath: nothing.home + "/x"))
+    }
+
+    @Test func whereABackupCannotBeWrittenIsSaidAndTheKeychainIsNotBlamed() throws {
+        try set("a", "1")
+        for path in ["/nonexistent/x", "/dev/null/x", programs.home] {
+            let refused = try programs.latchkey("backup", path)
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains(path))
+            #expect(!refused.errors.contains("database"))
+        }
     }
 
     /// Killed in the middle, at no chosen moment: the old file, or the new one whole.

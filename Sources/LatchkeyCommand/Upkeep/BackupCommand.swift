@@ -34,6 +34,7 @@ struct BackupCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let path = surroundings.absolute(file)
         return try UpkeepProgram(surroundings, store).run(["--backup", path], replacing: replace, json: json)
     }
