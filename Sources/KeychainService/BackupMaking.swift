@@ -19,21 +19,28 @@ package struct BackupMaking {
     /// new one is.
     ///
     /// - Throws: ``Failure``: `storeUnreadable` where there is no store,
-    ///   `storeMalformed`, `readOnly`, `diskFull`, or that the file is there.
+    ///   `storeMalformed`, `readOnly`, `diskFull`, that the file is there, or that
+    ///   none can be made there.
     package func write(to path: String, replacing: Bool) throws(Failure) {
         let file: OutputFile
         do throws(OutputFile.Refusal) { file = try OutputFile(path) } catch {
             switch error {
             case .writableByOthers(let folder): throw .writableByOthers(folder: folder)
-            case .system(let error): throw .unwritable(error)
+            case .system(let error): throw Self.failure(of: error)
             }
         }
         defer { file.discard() }
         guard replacing || !file.isTaken else { throw .isThere }
         do throws(KeychainError) { try copy(to: file.temporaryPath) } catch { throw .keychain(error) }
         do throws(SystemCallError) { try file.publish(replacing: replacing) } catch {
-            throw error.isAlreadyThere ? .isThere : .keychain(KeychainError(files: error))
+            throw error.isAlreadyThere ? .isThere : Self.failure(of: error)
         }
+    }
+
+    /// What the file that is written meets is no fault of the store.
+    private static func failure(of error: SystemCallError) -> Failure {
+        let fault = KeychainError(files: error)
+        return fault.reason == .storeUnreadable ? .unwritable(error) : .keychain(fault)
     }
 
     private func copy(to path: String) throws(KeychainError) {
