@@ -108,19 +108,22 @@ struct ConfinedProgramsTests {
     func whereEverythingIsRefusedBothServeAndSaySo() throws {
         let folder = try TemporaryDirectory("refused")
         let (ours, theirs) = try PacketSocket.pair()
-        _ = try ChildProcess.start(
+        let daemon = try ChildProcess.start(
             "\(ShippedDaemon.programs)/confinement-probe",
             arguments: [
                 "without", "memfd_secret,landlock_create_ruleset,seccomp", "\(ShippedDaemon.programs)/latchkeyd",
                 "--data-dir", folder.path("data"), "--run-dir", folder.path("run"), "--report",
             ], environment: [], third: theirs.descriptor, fourth: EventSignal().descriptor)
+        // A child that nobody waits for keeps a test of how a process ends from its own.
+        defer { daemon.bury() }
         let ready = try wait(
             for: ours.descriptor.raw, to: .receive, until: Deadline(after: .seconds(60), on: SystemClock()))
         try #require(ready == .ready)
         let locations = KeychainLocations(dataDirectory: folder.path("data"), runDirectory: folder.path("run"))
         let client = DaemonConnectionPool(ShippedDaemon.configuration(locations, autostart: false))
         let status = try #require(try client.perform(KeychainRequest(.status)).status)
-        defer { for process in [status.daemonProcess, status.enclaveProcess] { kill(process, SIGKILL) } }
+        #expect(status.daemonProcess == daemon.processID)
+        defer { kill(status.enclaveProcess, SIGKILL) }
         _ = try client.perform(
             KeychainRequest(
                 .add,
