@@ -429,6 +429,10 @@ int lk_no_core_dumps(void) {
 }
 
 int lk_at_secure(void) { return getauxval(AT_SECURE) != 0; }
+
+// No dynamic linker was loaded beside it (getauxval(3): the interpreter's address).
+int lk_is_static(void) { return getauxval(AT_BASE) == 0; }
+
 int lk_parent_death_signal(int32_t signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0) < 0 ? err() : 0; }
 
 int lk_close_range(uint32_t first, uint32_t last) {

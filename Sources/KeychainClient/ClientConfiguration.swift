@@ -17,6 +17,8 @@ package struct ClientConfiguration: Sendable {
 
     /// What a failure says below its reason where the target is ``Target/nowhere``.
     package static let noHome = "this user has no home"
+    /// The same of a variable that names no temporary keychain.
+    package static let noTemporary = "\(temporaryVariable) is no absolute path"
     package static let systemDirectory = "/run/latchkey"
     /// Absolute path of a `latchkey temp` socket.
     package static let temporaryVariable = "LATCHKEY_TEMP"
@@ -54,7 +56,8 @@ package struct ClientConfiguration: Sendable {
     }
 
     private static func userTarget() -> Target {
-        if let socket = ProcessEnvironment.variable(temporaryVariable), socket.hasPrefix("/") {
+        // Whatever else it says: who means a temporary keychain does not mean the own one.
+        if let socket = ProcessEnvironment.variable(temporaryVariable), !socket.isEmpty {
             return .temporary(socket: socket)
         }
         if SystemSocket.exists(in: systemDirectory) { return .system }

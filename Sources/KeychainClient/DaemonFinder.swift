@@ -41,6 +41,9 @@ package struct DaemonFinder: Sendable {
     }
 
     private func connectToTemporary(_ path: String) throws(KeychainError) -> DaemonConnection {
+        guard path.hasPrefix("/") else {
+            throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: ClientConfiguration.noTemporary)
+        }
         let socket = try Self.reaching { () throws(SystemCallError) in try PacketSocket.connect(to: path) }
         let connection = try hello(socket, .ownDaemon)
         guard connection.session.isTemporary else {

@@ -99,10 +99,18 @@ package struct DaemonProcess {
         }
     }
 
+    /// What the database's path may have, so that those of its log and index fit into
+    /// SQLite's 512 bytes (os_unix.c, MAX_PATHNAME), which takes more for a broken file.
+    private static let longestPath = 480
+
     /// Lock files say paths in lines.
     private static func check(_ locations: KeychainLocations) throws(KeychainError) {
         guard ![locations.dataDirectory, locations.runDirectory].contains(where: { $0.utf8.contains(0x0A) }) else {
             throw KeychainError(.notAvailable, reason: .startRefused(why: "the path of a folder has a line end"))
+        }
+        guard locations.dataDirectory.utf8.count <= longestPath else {
+            throw KeychainError(
+                .notAvailable, reason: .startRefused(why: "the path of its folder has more than \(longestPath) bytes"))
         }
     }
 

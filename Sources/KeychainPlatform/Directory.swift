@@ -10,7 +10,7 @@ package enum DirectoryRefusal: Error, Hashable, Sendable, CustomStringConvertibl
 
     package var description: String {
         switch self {
-        case .notADirectory(let path): "\(path) is not a folder (or is a symbolic link); remove it"
+        case .notADirectory(let path): "\(path) is no folder, or a symbolic link; name another"
         case .foreignOwner(let path, let uid): "\(path) belongs to user \(uid), not to you; name another"
         case .open(let path, let mode):
             "\(path) has mode \(String(mode, radix: 8)); only 0700 is safe: chmod 700 \(path)"

@@ -16,17 +16,7 @@ package enum ProcessEnvironment {
     }
 
     /// The user's home as the password database says, never `$HOME`.
-    package static var passwdHome: String? {
-        var entry = unsafe passwd()
-        var found: UnsafeMutablePointer<passwd>? = nil
-        let size = 16 * 1024
-        let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
-        defer { unsafe buffer.deallocate() }
-        guard unsafe getpwuid_r(geteuid(), &entry, buffer, size, &found) == 0, unsafe found != nil,
-            let home = unsafe entry.pw_dir
-        else { return nil }
-        return unsafe String(cString: home)
-    }
+    package static var passwdHome: String? { UserDatabase.machine[.userID(geteuid())]?.home }
 
     /// Every variable as NAME=value.
     package static var variables: [String] {

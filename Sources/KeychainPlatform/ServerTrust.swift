@@ -44,18 +44,7 @@ package enum ServerTrust: Sendable {
     func believes(userID: UInt32) -> Bool {
         switch self {
         case .ownDaemon: userID == geteuid()
-        case .systemDaemon: userID == 0 || userID == Self.userID(named: Self.systemUserName)
+        case .systemDaemon: userID == 0 || userID == UserDatabase.machine[.name(Self.systemUserName)]?.userID
         }
-    }
-
-    private static func userID(named name: String) -> UInt32? {
-        var entry = unsafe passwd()
-        var found: UnsafeMutablePointer<passwd>? = nil
-        var buffer = [CChar](repeating: 0, count: 16 * 1024)
-        let result = unsafe buffer.withUnsafeMutableBufferPointer { space in
-            unsafe getpwnam_r(name, &entry, space.baseAddress!, space.count, &found)
-        }
-        guard result == 0, unsafe found != nil else { return nil }
-        return unsafe entry.pw_uid
     }
 }

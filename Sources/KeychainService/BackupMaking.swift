@@ -40,7 +40,7 @@ package struct BackupMaking {
     /// What the file that is written meets is no fault of the store.
     private static func failure(of error: SystemCallError) -> Failure {
         let fault = KeychainError(files: error)
-        return fault.reason == .storeUnreadable ? .unwritable(error) : .keychain(fault)
+        return [.storeUnreadable, .readOnly].contains(fault.reason) ? .unwritable(error) : .keychain(fault)
     }
 
     private func copy(to path: String) throws(KeychainError) {

@@ -7,6 +7,8 @@ enum Advice {
         switch (error.reason, error.underlying) {
         case (.daemonUnreachable, ClientConfiguration.noHome?):
             "Set XDG_DATA_HOME to a folder of yours, or name one for the keychain with --data-dir."
+        case (.daemonUnreachable, ClientConfiguration.noTemporary?):
+            "Run it in `latchkey temp`, or unset the variable."
         case (.daemonUnreachable, let below?) where below.hasSuffix(DaemonProgram.outside):
             "A daemon that runs already is used in there too: `latchkey list` outside, then try again."
         default: line(for: error.reason)
@@ -91,7 +93,7 @@ enum Advice {
         case .diskFull: "Free some space and try again."
         case .inputOutput: "Check the disk (`dmesg`), then try again."
         case .daemonNotInstalled: "Run `make install` in the Latchkey sources, or put latchkeyd beside latchkey."
-        case .daemonUnreachable: "Check the folder named above, then try again; `latchkey status` shows where it looks."
+        case .daemonUnreachable: "Try again; where a folder is named above, check it. `latchkey status` shows where it looks."
         case .constraintNotEnforceable, .notImplemented: "Nothing was changed; a later version may offer it."
         default: "This is a fault of Latchkey: please report it with the line above and `latchkey --version`."
         }

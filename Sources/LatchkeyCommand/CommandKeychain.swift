@@ -24,7 +24,7 @@ package struct CommandKeychain: Sendable {
         try open(reach: reach, in: surroundings) { surroundings.keychain(dataDirectory.map(surroundings.absolute)) }
     }
 
-    static func open(
+    package static func open(
         reach: ItemReach = .own, in surroundings: Surroundings, by way: () -> any KeychainTransport
     ) throws(CommandFailure) -> CommandKeychain {
         surroundings.shield.raise()

@@ -7,6 +7,9 @@ package protocol Console: Sendable {
     var inputIsPiped: Bool { get }
     var outputIsTerminal: Bool { get }
     var errorIsTerminal: Bool { get }
+    /// Characters in a line of the terminal that standard output goes to; nil where it
+    /// takes no commands (TERM is dumb).
+    var screenColumns: Int? { get }
 
     /// Standard input up to its end; nil where it is longer than `limit`.
     func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes?
@@ -32,6 +35,9 @@ struct SystemConsole: Console {
     var inputIsPiped: Bool { StandardStream.input.isPiped }
     var outputIsTerminal: Bool { StandardStream.output.isTerminal }
     var errorIsTerminal: Bool { StandardStream.error.isTerminal }
+    var screenColumns: Int? {
+        ProcessEnvironment.variable("TERM") == "dumb" ? nil : StandardStream.output.columns
+    }
 
     func readSecret(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
         try StandardStream.input.readSecret(atMost: limit)

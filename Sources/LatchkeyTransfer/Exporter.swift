@@ -60,26 +60,13 @@ struct Exporter {
     // MARK: What must not be
 
     private func refuseTarget() throws(CommandFailure) {
-        let other = "Name a file."
         if job.target == "-" {
             guard !console.outputIsTerminal else {
-                throw CommandFailure(.usage, "secrets are not written to a terminal", other)
+                throw CommandFailure(.usage, "secrets are not written to a terminal", "Name a file.")
             }
             return
         }
-        let status: FileStatus
-        do throws(SystemCallError) {
-            status = try FileStatus(at: FilePath(path), followingLink: true)
-        } catch {
-            // Nothing has the name; whether it can be made is seen when it is.
-            return
-        }
-        guard status.isRegularFile else {
-            throw CommandFailure(.usage, "the target is no file, but a terminal, device or folder", other)
-        }
-        guard job.replacesFile else {
-            throw CommandFailure(.usage, "the file is there already", "Name another one, or add --replace.")
-        }
+        try WriteTarget(job.target, job.dataDirectory, in: surroundings).check(job.replacesFile ? .file : .none)
     }
 
     private func confirm() throws(CommandFailure) {

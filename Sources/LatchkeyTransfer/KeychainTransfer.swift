@@ -12,11 +12,20 @@ package struct KeychainTransfer: Transfer {
 
     package static let usual = KeychainTransfer(cost: .usual)
 
+    /// A dry run makes none.
+    private static func keychains(
+        for job: ImportJob, _ surroundings: Surroundings
+    ) throws(CommandFailure) -> [CommandKeychain] {
+        guard job.isDryRun, surroundings.missingKeychain(job.dataDirectory) != nil else {
+            return try CommandKeychain.open(Importer.workers, dataDirectory: job.dataDirectory, in: surroundings)
+        }
+        return [try CommandKeychain.open(in: surroundings) { AbsentKeychain() }]
+    }
+
     package func perform(_ job: ImportJob, in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
         // First, so that nobody looks into this process once it holds a secret.
-        let keychains = try CommandKeychain.open(
-            Importer.workers, dataDirectory: job.dataDirectory, in: surroundings)
+        let keychains = try Self.keychains(for: job, surroundings)
         var plan = try ImportPlan.read(job, surroundings)
         let shelves = keychains.map { ItemShelf(keychain: $0) }
         let services = ServiceItemPlan(plan.services, plan.collections)

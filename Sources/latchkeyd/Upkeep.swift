@@ -19,24 +19,28 @@ struct Upkeep {
         let making = BackupMaking(of: configuration.locations.dataDirectory, clock: configuration.clock)
         do throws(BackupMaking.Failure) { try making.write(to: path, replacing: replacing) } catch {
             switch error {
-            case .isThere: return fail(2, "\(path) is there already", "Name another file, or add --replace.")
+            case .isThere: return fail(2, "\(Self.shown(path)) is there already", "Name another file, or add --replace.")
             case .writableByOthers(let folder):
                 return fail(
-                    2, "others can write the folder \(folder), and so put another file in the backup's place",
+                    2, "others can write the folder \(Self.shown(folder)), and so put another file in the backup's place",
                     "Name a folder of your own, or take that right away: chmod go-w.")
             case .unwritable(let error):
                 return fail(
-                    2, "\(path) cannot be written (\(error))", "Name a file in a folder that is there and yours.")
-            case .keychain(let error): return fail(error, "Nothing was written to \(path).")
+                    2, "\(Self.shown(path)) cannot be written (\(error))", "Name a file in a folder that is there and yours.")
+            case .keychain(let error): return fail(error, "Nothing was written to \(Self.shown(path)).")
             }
         }
         return say(
-            "Backed up to \(path). \(Self.warning)",
+            "Backed up to \(Self.shown(path)). \(Self.warning)",
             "{\"file\":\(JSONText.quoted(path))}")
     }
 
     /// - Parameter takesCode: the first line of standard input is the recovery code.
     func restore(from path: String, takesCode: Bool) -> Int32 {
+        // A pipe would be waited for.
+        if let trouble = Self.trouble(with: path) {
+            return fail(2, "\(Self.shown(path)) \(trouble)", "The keychain is as it was. Name a whole backup.")
+        }
         var code: SharedSecret?
         if takesCode {
             do throws(SystemCallError) {
@@ -57,7 +61,7 @@ struct Upkeep {
                     "Add --replace to set it aside, whole, and restore: nothing is deleted.")
             case .backup(let error):
                 return fail(
-                    2, "\(path) \(Self.trouble(with: path, error))", "The keychain is as it was. Name a whole backup.")
+                    2, "\(Self.shown(path)) \(Self.trouble(with: path, error))", "The keychain is as it was. Name a whole backup.")
             case .keychain(let error):
                 return fail(error, "The keychain is as it was." + (takesCode ? "" : Self.hint(at: error)))
             }
@@ -101,13 +105,20 @@ struct Upkeep {
 
     // MARK: Saying
 
+    /// A path as a terminal may have it: a name from somebody else can hold its commands.
+    private static func shown(_ path: String) -> String { FilePath(path).printable ?? path.debugDescription }
+
     /// What is wrong with a file that was to be a backup.
     private static func trouble(with path: String, _ error: KeychainError) -> String {
-        do throws(SystemCallError) {
-            guard try FileStatus(at: FilePath(path), followingLink: true).isRegularFile else { return "is no file" }
-        } catch { return error.isNoSuchFile ? "is not there" : "cannot be read (\(error))" }
+        if let trouble = trouble(with: path) { return trouble }
         if case .storeNewer = error.reason { return "was written by a newer version" }
         return "is no backup of Latchkey, or not whole"
+    }
+
+    private static func trouble(with path: String) -> String? {
+        do throws(SystemCallError) {
+            return try FileStatus(at: FilePath(path), followingLink: true).isRegularFile ? nil : "is no file"
+        } catch { return error.isNoSuchFile ? "is not there" : "cannot be read (\(error))" }
     }
 
     /// What a person may have who cannot open a backup.

@@ -35,6 +35,15 @@ import Testing
         #expect(items?["internet"] as? Int == 10_000)
     }
 
+    @Test func aDryRunMakesNoKeychain() throws {
+        let path = try write("rows.csv", "name,url,username,password,note\nT,https://h.example/,user,pässword,\n")
+        let dry = try programs.latchkey("import", "--dry-run", "--json", path)
+        #expect(try json(dry)["added"] as? Int == 1, "\(dry.errors)")
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+        let real = try programs.latchkey("import", "--json", path)
+        #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
+    }
+
     @Test func exportGoesRoundThroughAFile() throws {
         try programs.latchkey("set", "mail", "alice", "--label", "Mäil", input: Data("geheim\n".utf8))
         try programs.latchkey("set", "--raw", "key", input: Data([0, 1, 255, 10]))

@@ -172,6 +172,18 @@ import Testing
             #expect(text.contains(line + "\n"))
         }
         #expect(try programs.latchkey("edit", "example.com", "--to-service", "x").status == 2)
+        // An address is taken apart, as everywhere else.
+        #expect(try programs.latchkey("edit", "example.com", "--to-server", "https://u@x").status == 2)
+        let twice = ["edit", "example.com", "--to-server", "https://New.example:9443/y", "--port", "1"]
+        #expect(try programs.run(BuiltPrograms.latchkey, twice).status == 2)
+        #expect(try programs.latchkey("edit", "example.com", "--to-server", "https://New.example:9443/y").status == 0)
+        let moved = try programs.latchkey("info", "https://new.example:9443/y").text
+        for line in ["kSecAttrServer\tnew.example", "kSecAttrPort\t9443", "kSecAttrPath\t/y"] {
+            #expect(moved.contains(line + "\n"), "\(moved)")
+        }
+        #expect(try programs.latchkey("edit", "new.example", "--to-server", "example.com").status == 0)
+        // Of what the address does not say it keeps what it has.
+        #expect(try programs.latchkey("info", "example.com").text.contains("kSecAttrPort\t9443\n"))
         #expect(try programs.latchkey("get", "example.com").text == "pw")
     }
 }

@@ -151,6 +151,21 @@ import Testing
         #expect(console.prompts == ["Passcode: ", "Type it back: ", "Type it back: "])
     }
 
+    /// Four columns before the code of 34, an empty line, two prompts of 14 columns and 31
+    /// of what is said between them.
+    @Test(arguments: [(80, 5), (38, 5), (37, 6), (31, 6), (30, 7), (20, 7), (10, 13), (nil, nil)] as [(Int?, Int?)])
+    func theCodeIsTakenOffTheScreen(columns: Int?, rows: Int?) {
+        let console = RecordingConsole(
+            terminal: true, typedFirst: ["words", "0000-1111-2222-3333-4444-5555-0000", ScriptedPerson.code],
+            columns: columns)
+        let run = run("recovery", "make", person: ScriptedPerson(passcode: "words"), console: console)
+        #expect(run.status == .done)
+        if let rows { #expect(run.text.hasSuffix("\u{1b}[\(rows)A\u{1b}[J"), "\(run.text.debugDescription)") }
+        // Else a person is told to.
+        #expect(run.text.contains("\u{1b}") == (rows != nil))
+        #expect(run.notes.contains { $0.contains("clear it") } == (rows == nil))
+    }
+
     @Test func aCodeThatIsNotTypedBackOpensNothing() {
         let person = ScriptedPerson(passcode: "words")
         let run = run(

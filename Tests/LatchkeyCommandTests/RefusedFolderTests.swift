@@ -82,4 +82,13 @@ import Testing
         #expect(outcome.status == 69 && outcome.errors.contains("line end"), "\(outcome.errors)")
         #expect(programs.processes("latchkey-enclave").isEmpty)
     }
+
+    /// SQLite takes it for a file that is broken.
+    @Test func aPathThatIsTooLongIsRefused() throws {
+        let parts = repeatElement(String(repeating: "d", count: 100), count: 6).joined(separator: "/")
+        let folder = "\(programs.home)/\(parts)"
+        let outcome = try programs.latchkey("--data-dir", folder, "set", "a", input: Data("1".utf8))
+        #expect(outcome.status == 69 && outcome.errors.contains("480 bytes"), "\(outcome.errors)")
+        #expect(programs.processes("latchkey-enclave").isEmpty)
+    }
 }

@@ -25,6 +25,15 @@ import Testing
         #expect(try programs.latchkey("get", "a").status == 1)
     }
 
+    /// Who means a temporary keychain never gets the own one.
+    @Test(arguments: ["run/keychain.sock", "/nowhere/keychain.sock", "x"])
+    func aVariableThatNamesNoneIsRefused(_ socket: String) throws {
+        let script = "LATCHKEY_TEMP=\(socket) \(BuiltPrograms.latchkey) set leaked here"
+        let outcome = try programs.run("/bin/sh", ["-c", script], input: Data("CANARY".utf8))
+        #expect(outcome.status == 69, "\(outcome.errors)")
+        #expect(try programs.latchkey("get", "leaked").status == 1)
+    }
+
     @Test(arguments: [("exit 7", 7), ("kill -TERM $$", 143), ("kill -9 $$", 137), ("true", 0)] as [(String, Int32)])
     func passesTheOutcomeOn(script: String, status: Int32) throws {
         #expect(try programs.latchkey("temp", "--", "sh", "-c", script).status == status)

@@ -113,12 +113,59 @@ import Testing
 
     @Test func whereABackupCannotBeWrittenIsSaidAndTheKeychainIsNotBlamed() throws {
         try set("a", "1")
-        for path in ["/nonexistent/x", "/dev/null/x", programs.home] {
+        let shut = programs.home + "/shut"
+        try FileManager.default.createDirectory(atPath: shut, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: shut)
+        // Root may write there all the same.
+        let paths = ["/nonexistent/x", "/dev/null/x"] + (geteuid() == 0 ? [] : [shut + "/x"])
+        for path in paths {
             let refused = try programs.latchkey("backup", path)
             #expect(refused.status == 2)
             #expect(refused.errors.contains(path))
             #expect(!refused.errors.contains("database"))
         }
+    }
+
+    /// /dev/null in place of a pipe, for whoever may write it: it would be a file from then on.
+    @Test func nothingButAFileIsReplacedAndNothingOfTheKeychain() throws {
+        try set("a", "1")
+        let pipe = programs.home + "/pipe"
+        let made = unsafe mkfifo(pipe, 0o600)
+        #expect(made == 0)
+        for target in [pipe, "/dev/null", data + "/keychain.db", data + "/enclave/keybag.0", data + "/new"] {
+            for command in [["backup", "--replace"], ["export", "--insecure-plaintext", "--yes", "--replace"]] {
+                let refused = try programs.run(BuiltPrograms.latchkey, command + [target])
+                #expect(refused.status == 2 && refused.errors.contains("nothing was written"), "\(refused.errors)")
+            }
+            let refused = try programs.latchkey("inject", "--out", target, input: Data("text".utf8))
+            #expect(refused.status == 2 && refused.errors.contains("nothing was written"), "\(refused.errors)")
+        }
+        #expect(try FileStatus(at: FilePath(pipe), followingLink: false).isRegularFile == false)
+        // Through a link to its folder as well.
+        let way = programs.home + "/way"
+        try FileManager.default.createSymbolicLink(atPath: way, withDestinationPath: data)
+        #expect(try programs.latchkey("backup", "--replace", way + "/keychain.db").status == 2)
+        #expect(!FileManager.default.fileExists(atPath: data + "/new"))
+        #expect(try programs.latchkey("get", "a").text == "1")
+        // A pipe is not waited for.
+        let restored = try programs.latchkey("restore", "--replace", pipe)
+        #expect(restored.status == 2 && restored.errors.contains("is no file"), "\(restored.errors)")
+    }
+
+    /// Other commands take it for a stream: a backup of that name beside an empty one is none.
+    @Test(arguments: ["backup", "restore"])
+    func aHyphenIsNoFile(_ command: String) throws {
+        try set("a", "1")
+        let refused = try programs.latchkey(command, "-")
+        #expect(refused.status == 2 && refused.errors.contains("./-"), "\(refused.errors)")
+    }
+
+    /// A name from somebody else may hold a terminal's commands.
+    @Test(arguments: ["backup", "restore"])
+    func namesOfFilesAreShownAsText(_ command: String) throws {
+        try set("a", "1")
+        let refused = try programs.latchkey(command, programs.home + "/\u{1b}]0;x\u{7}/none")
+        #expect(refused.status == 2 && !refused.errors.contains("\u{1b}"), "\(refused.errors)")
     }
 
     /// Killed in the middle, at no chosen moment: the old file, or the new one whole.

@@ -28,7 +28,8 @@ struct EditCommand: Verb {
               latchkey edit --internet example.com --port 8443 --protocol https
               latchkey edit mail --attribute kSecAttrIsInvisible=true
 
-            A server may be written as `set --internet` takes it. Where several items have one name and account, \
+            A server may be written as `set --internet` takes it, also that of --to-server, whose other parts \
+            change where the address says them. Where several items have one name and account, \
             --from-port, --from-path, --from-protocol and --from-label choose.
 
             \(GroupOption.help)
@@ -83,7 +84,7 @@ struct EditCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        guard !options.isEmpty || !attributes.isEmpty else {
+        guard !options.isEmpty || !attributes.isEmpty || toServer != nil else {
             throw CommandFailure(
                 .usage, "nothing to change was named", "Add an option such as --label; `latchkey edit --help` has all.")
         }
@@ -126,15 +127,26 @@ struct EditCommand: Verb {
     private var options: [(AttributeCode, String)] {
         let all: [(AttributeCode, String?)] = [
             (.label, label), (.comment, comment), (.description, description), (.service, toService),
-            (.account, toAccount), (.server, toServer), (.port, port), (.path, path), (.protocol, protocolName),
+            (.account, toAccount), (.port, port), (.path, path), (.protocol, protocolName),
             (.accessible, accessible),
         ]
         return all.compactMap { code, text in text.map { (code, $0) } }
     }
 
+    /// What the address says of the new place; of the other parts an item keeps what it has.
+    private func newPlace() throws(CommandFailure) -> [(AttributeCode, String)] {
+        guard let toServer else { return [] }
+        let address = try InternetAddress.read(toServer)
+        let parts: [(AttributeCode, String?)] = [
+            (.server, address.host), (.port, address.parts.port.map { "\($0)" }), (.path, address.parts.path),
+            (.protocol, address.parts.protocolName),
+        ]
+        return parts.compactMap { code, text in text.map { (code, $0) } }
+    }
+
     private func changes(of kind: PasswordKind) throws(CommandFailure) -> [AttributeChange] {
         var changes: [AttributeChange] = []
-        for (code, text) in options { changes.append(try AttributeChange(code, text, for: kind)) }
+        for (code, text) in try options + newPlace() { changes.append(try AttributeChange(code, text, for: kind)) }
         for text in attributes { changes.append(try AttributeChange.parse(text, for: kind)) }
         guard Set(changes.map(\.attribute.code)).count == changes.count else {
             throw CommandFailure(.usage, "one attribute was given two values", "Name each attribute once.")

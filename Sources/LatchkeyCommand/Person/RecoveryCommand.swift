@@ -50,7 +50,7 @@ struct RecoveryMakeCommand: Verb {
         }
         try show(code, on: console)
         let attempts = try confirm(at: door, &input, console)
-        try hide(after: attempts, on: console)
+        try hide(code.bytes.count, after: attempts, on: console)
         if reach.state.counter.tpm != nil {
             console.note(
                 "A TPM counts for this keychain: backups from before open with the code from before alone. Make a new one "
@@ -66,21 +66,34 @@ struct RecoveryMakeCommand: Verb {
     private func show(_ code: SharedSecret, on console: any Console) throws(CommandFailure) {
         console.note("Write this code down and keep it away from this machine. It is shown once:")
         try printing { () throws(SystemCallError) in
-            try console.write("\n    ")
+            try console.write("\n" + Self.margin)
             try console.write(code.bytes)
             try console.write("\n\n")
         }
     }
 
     /// Takes the code off the screen, and so out of the scroll-back, if it has not
-    /// scrolled out of sight. Only where every line between went to the screen.
-    private func hide(after attempts: Int, on console: any Console) throws(CommandFailure) {
+    /// scrolled out of sight. Only where every line between went to the screen, and by a
+    /// terminal that has commands.
+    ///
+    /// - Parameter length: the code's, in characters.
+    private func hide(_ length: Int, after attempts: Int, on console: any Console) throws(CommandFailure) {
         guard console.errorIsTerminal else { return }
+        guard let columns = console.screenColumns else {
+            return console.note("This terminal cannot take the code off its screen: clear it.")
+        }
+        let rows = { (width: Int) in max(1, (width + columns - 1) / columns) }
         // The code and the empty line; the prompts; what was said between them.
-        let lines = 2 + attempts + (attempts - 1)
+        let lines =
+            rows(Self.margin.count + length) + 1 + attempts * rows(Self.prompt.count)
+            + (attempts - 1) * rows(Self.again.count)
         // ECMA-48: cursor up, then erase to the end of the screen.
         try printing { () throws(SystemCallError) in try console.write("\u{1b}[\(lines)A\u{1b}[J") }
     }
+
+    private static let margin = "    "
+    private static let prompt = "Type it back: "
+    private static let again = "That is another one. Try again."
 
     /// Only what was read back from the paper proves that it is there.
     ///
@@ -89,13 +102,13 @@ struct RecoveryMakeCommand: Verb {
         at door: any PersonDoor, _ input: inout PasscodeInput, _ console: any Console
     ) throws(CommandFailure) -> Int {
         for attempt in 1...Self.tries {
-            let typed = SharedSecret(try input.existing("Type it back: "))
+            let typed = SharedSecret(try input.existing(Self.prompt))
             do throws(KeychainError) {
                 try door.confirmRecoveryCode(typed)
                 return attempt
             } catch {
                 guard error.reason == .authenticationFailed else { throw CommandFailure(error) }
-                if attempt < Self.tries { console.note("That is another one. Try again.") }
+                if attempt < Self.tries { console.note(Self.again) }
             }
         }
         throw CommandFailure(

@@ -52,7 +52,7 @@ struct InjectCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let target = output.map(surroundings.absolute)
-        if let target { try Self.check(target) }
+        if let target { try WriteTarget(target, store.dataDirectory, in: surroundings).check(.fileAlone) }
         let template = try template(surroundings)
         try surroundings.requireKeychain(store.dataDirectory)
         let keychain = try CommandKeychain.open(store, reach: place.reach, in: surroundings)
@@ -102,20 +102,6 @@ struct InjectCommand: Verb {
         case .folder:
             throw CommandFailure(
                 .usage, "the template is a folder or longer than 16 MiB; nothing was written", "Name a file.")
-        }
-    }
-
-    /// A link could lead to another's file, a terminal or a device keeps what it shows.
-    private static func check(_ path: String) throws(CommandFailure) {
-        let status: FileStatus
-        do throws(SystemCallError) { status = try FileStatus(at: FilePath(path), followingLink: false) } catch {
-            // Nothing has the name; whether it can be made is seen when it is.
-            return
-        }
-        guard status.isRegularFile else {
-            throw CommandFailure(
-                .usage, "the target is no file, but a link, terminal, device or folder; nothing was written",
-                "Name a file.")
         }
     }
 

@@ -35,9 +35,16 @@ struct BackupCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         try surroundings.requireKeychain(store.dataDirectory)
+        try refuseStream(file, "a backup is written to a file")
+        try WriteTarget(file, store.dataDirectory, in: surroundings).check(replace ? .file : .none)
         let path = surroundings.absolute(file)
         return try UpkeepProgram(surroundings, store).run(["--backup", path], replacing: replace, json: json)
     }
+}
+
+/// What other commands take for a stream is no name of a file either.
+private func refuseStream(_ file: String, _ why: String) throws(CommandFailure) {
+    guard file != "-" else { throw CommandFailure(.usage, "\(why), not to or from a stream", "Name a file; ./- is one of that name.") }
 }
 
 struct RestoreCommand: Verb {
@@ -86,6 +93,7 @@ struct RestoreCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try refuseStream(file, "a backup is read from a file")
         let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
         guard case .store(let locations, _) = configuration.target else { return try restore(in: surroundings) }
         let before = TPMRemains(ofKeychainIn: locations.dataDirectory)

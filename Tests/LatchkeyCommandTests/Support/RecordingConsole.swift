@@ -14,6 +14,7 @@ final class RecordingConsole: Console, SecretLines {
     let inputIsTerminal: Bool
     let outputIsTerminal: Bool
     let errorIsTerminal: Bool
+    let screenColumns: Int?
     private let input: [UInt8]
     private let typed: String?
     private let typedFirst: Mutex<[String]>
@@ -24,13 +25,15 @@ final class RecordingConsole: Console, SecretLines {
     ///   - inputTerminal, errorTerminal: that one is.
     ///   - typed: what a person types at a prompt; nil: end of file.
     ///   - typedFirst: what is typed before that, prompt by prompt.
+    ///   - columns: of a terminal that takes commands; nil: this one takes none.
     init(
         input: [UInt8] = [], terminal: Bool = false, inputTerminal: Bool = false, errorTerminal: Bool = false,
-        typed: String? = nil, typedFirst: [String] = []
+        typed: String? = nil, typedFirst: [String] = [], columns: Int? = 80
     ) {
         self.typedFirst = Mutex(typedFirst)
         self.input = input
         self.typed = typed
+        screenColumns = columns
         inputIsTerminal = terminal || inputTerminal
         outputIsTerminal = terminal
         errorIsTerminal = terminal || errorTerminal
