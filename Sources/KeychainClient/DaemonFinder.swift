@@ -120,7 +120,9 @@ package struct DaemonFinder: Sendable {
     private static func places(of locations: KeychainLocations) -> [String] {
         var places = [locations.runDirectory]
         do throws(DirectoryRefusal) {
-            if let last = try rendezvous(of: locations, by: Rendezvous.read), last.runDirectory != locations.runDirectory {
+            if let last = try rendezvous(of: locations, by: Rendezvous.read),
+                last.runDirectory != locations.runDirectory
+            {
                 places.insert(last.runDirectory, at: 0)
             }
         } catch {

@@ -12,8 +12,10 @@ package struct StopProcess {
 
     /// Returns once neither runs; does nothing where there is no store.
     ///
-    /// - Throws: `errSecNotAvailable`: `storeInUse` where one does not leave when it is
-    ///   asked, `storeUnreadable`.
+    /// One that does not leave when it is asked is killed.
+    ///
+    /// - Throws: `errSecNotAvailable`: `storeInUse` where one stays all the same (of another
+    ///   container, say), `storeUnreadable`.
     package func run() throws(KeychainError) {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) {
@@ -23,7 +25,7 @@ package struct StopProcess {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
         }
         // Nobody starts them anew before they have ended.
-        let taken = try TakenStore(data, from: configuration)
+        let taken = try TakenStore(data, from: configuration, killing: true)
         defer { taken.release() }
         try taken.waitForHolders(until: Deadline(after: configuration.limits.patience, on: configuration.clock))
     }

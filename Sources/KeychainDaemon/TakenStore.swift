@@ -13,8 +13,12 @@ struct TakenStore {
 
     /// Asks its daemon and its enclave to leave.
     ///
-    /// - Throws: `storeInUse` where they do not.
-    init(_ data: PrivateDirectory, from configuration: DaemonConfiguration) throws(KeychainError) {
+    /// - Parameter killing: those that do not are killed, which loses nothing that was
+    ///   acknowledged.
+    /// - Throws: `storeInUse` where they stay.
+    init(
+        _ data: PrivateDirectory, from configuration: DaemonConfiguration, killing: Bool = false
+    ) throws(KeychainError) {
         let patience = configuration.limits.patience
         let turn = try Self.lock(Rendezvous.startFile, in: data, within: patience)
         let store: FileLock
@@ -22,8 +26,9 @@ struct TakenStore {
         if let free = try Self.freeLock(in: data) {
             store = free
         } else {
-            if let daemon = try Self.askDaemonToLeave(data) { holders.append(daemon) }
-            store = try Self.lock(Rendezvous.lockFile, in: data, within: patience)
+            let daemon = try Self.askDaemonToLeave(data)
+            if let daemon { holders.append(daemon) }
+            store = try Self.lock(Rendezvous.lockFile, in: data, within: patience, killing: killing ? daemon : nil)
         }
         let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
         let folder: PrivateDirectory
@@ -36,9 +41,11 @@ struct TakenStore {
             // Open to others, say: an enclave may be at work there all the same.
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
-        if let enclave = try Self.enclaveProcess(data, folder) { holders.append(enclave) }
+        let enclave = try Self.enclaveProcess(data, folder)
+        if let enclave { holders.append(enclave) }
         EnclaveKeeping.dismiss(configuration)
-        let keybag = try Self.lock(EnclaveFiles.lockName, in: folder, within: patience)
+        let keybag = try Self.lock(
+            EnclaveFiles.lockName, in: folder, within: patience, killing: killing ? enclave : nil)
         // The folder goes elsewhere: where its enclave was met is true no more.
         do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
         locks = [turn, store, keybag]
@@ -88,13 +95,20 @@ struct TakenStore {
         }
     }
 
+    /// - Parameter holder: who is killed where the lock is not given up in time.
     private static func lock(
-        _ name: String, in folder: PrivateDirectory, within patience: Duration
+        _ name: String, in folder: PrivateDirectory, within patience: Duration, killing holder: Int32? = nil
     ) throws(KeychainError) -> FileLock {
-        let taken: FileLock?
+        var taken: FileLock?
         do throws(SystemCallError) {
-            taken = try FileLock.take(
-                try folder.openFile(name, creating: true), until: Deadline(after: patience, on: SystemClock()))
+            let take = { () throws(SystemCallError) in
+                try FileLock.take(
+                    try folder.openFile(name, creating: true), until: Deadline(after: patience, on: SystemClock()))
+            }
+            taken = try take()
+            if taken == nil, let holder, try ProcessHandle.endByForce(holder, where: { $0.hasPrefix("latchkey") }) {
+                taken = try take()
+            }
         } catch { throw KeychainError(files: error) }
         guard let taken else { throw KeychainError(.notAvailable, reason: .storeInUse) }
         return taken

@@ -124,7 +124,8 @@ package final class PrivateDirectory: Sendable {
     /// Whether the path still leads here: the folder was neither removed nor renamed.
     package var isInPlace: Bool {
         do throws(SystemCallError) {
-            return try FileStatus(at: FilePath(path), followingLink: false).identity == FileStatus(of: descriptor).identity
+            return try FileStatus(at: FilePath(path), followingLink: false).identity
+                == FileStatus(of: descriptor).identity
         } catch {
             return false
         }
@@ -211,7 +212,9 @@ package final class FileLock: Sendable {
         let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
         guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
         // Cut afterwards: writing the same again is never seen as an empty file.
-        guard ftruncate(descriptor.raw, off_t(bytes.count)) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
+        guard ftruncate(descriptor.raw, off_t(bytes.count)) == 0 else {
+            throw SystemCallError("ftruncate", errno: errno)
+        }
     }
 }
 

@@ -109,7 +109,8 @@ package struct UserDatabase: Sendable {
     }
 
     private typealias Filling = (
-        UnsafeMutablePointer<passwd>, UnsafeMutablePointer<CChar>, Int, UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
+        UnsafeMutablePointer<passwd>, UnsafeMutablePointer<CChar>, Int,
+        UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
     ) -> Int32
 
     private static func filled(_ fill: Filling) -> Account? {

@@ -93,7 +93,8 @@ enum Advice {
         case .diskFull: "Free some space and try again."
         case .inputOutput: "Check the disk (`dmesg`), then try again."
         case .daemonNotInstalled: "Run `make install` in the Latchkey sources, or put latchkeyd beside latchkey."
-        case .daemonUnreachable: "Try again; where a folder is named above, check it. `latchkey status` shows where it looks."
+        case .daemonUnreachable:
+            "Try again; where a folder is named above, check it. `latchkey status` shows where it looks."
         case .constraintNotEnforceable, .notImplemented: "Nothing was changed; a later version may offer it."
         default: "This is a fault of Latchkey: please report it with the line above and `latchkey --version`."
         }

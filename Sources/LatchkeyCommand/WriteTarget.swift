@@ -22,7 +22,11 @@ package struct WriteTarget {
     package init(_ path: String, _ dataDirectory: String?, in surroundings: Surroundings) {
         self.path = surroundings.absolute(path)
         let configuration = surroundings.configuration.looking(in: dataDirectory.map(surroundings.absolute))
-        if case .store(let locations, _) = configuration.target { keychain = locations.dataDirectory } else { keychain = nil }
+        if case .store(let locations, _) = configuration.target {
+            keychain = locations.dataDirectory
+        } else {
+            keychain = nil
+        }
     }
 
     /// Refuses the keychain's own files, and what is none: a terminal or a device keeps

@@ -24,5 +24,6 @@ struct AbsentKeychain: KeychainTransport {
 
     func deviceStates() throws(KeychainError) -> any DeviceStates { throw Self.refusal }
 
-    private static let refusal = KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "there is no keychain yet")
+    private static let refusal = KeychainError(
+        .notAvailable, reason: .daemonUnreachable, underlying: "there is no keychain yet")
 }

@@ -19,14 +19,17 @@ struct Upkeep {
         let making = BackupMaking(of: configuration.locations.dataDirectory, clock: configuration.clock)
         do throws(BackupMaking.Failure) { try making.write(to: path, replacing: replacing) } catch {
             switch error {
-            case .isThere: return fail(2, "\(Self.shown(path)) is there already", "Name another file, or add --replace.")
+            case .isThere:
+                return fail(2, "\(Self.shown(path)) is there already", "Name another file, or add --replace.")
             case .writableByOthers(let folder):
                 return fail(
-                    2, "others can write the folder \(Self.shown(folder)), and so put another file in the backup's place",
+                    2,
+                    "others can write the folder \(Self.shown(folder)), and so put another file in the backup's place",
                     "Name a folder of your own, or take that right away: chmod go-w.")
             case .unwritable(let error):
                 return fail(
-                    2, "\(Self.shown(path)) cannot be written (\(error))", "Name a file in a folder that is there and yours.")
+                    2, "\(Self.shown(path)) cannot be written (\(error))",
+                    "Name a file in a folder that is there and yours.")
             case .keychain(let error): return fail(error, "Nothing was written to \(Self.shown(path)).")
             }
         }
@@ -61,7 +64,8 @@ struct Upkeep {
                     "Add --replace to set it aside, whole, and restore: nothing is deleted.")
             case .backup(let error):
                 return fail(
-                    2, "\(Self.shown(path)) \(Self.trouble(with: path, error))", "The keychain is as it was. Name a whole backup.")
+                    2, "\(Self.shown(path)) \(Self.trouble(with: path, error))",
+                    "The keychain is as it was. Name a whole backup.")
             case .keychain(let error):
                 return fail(error, "The keychain is as it was." + (takesCode ? "" : Self.hint(at: error)))
             }

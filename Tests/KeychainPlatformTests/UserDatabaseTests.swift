@@ -39,7 +39,8 @@ import Testing
 
     /// Else "+", which NIS puts there, would be root.
     @Test func whatIsNoAccountIsNone() throws {
-        let users = try database("+::::::\n-bob:x:5:5::/home/bob:\n+@net:x:7:7::/x:\nhalf:x:8\n# note\n\nx:x:9:9::/home/x:\n")
+        let users = try database(
+            "+::::::\n-bob:x:5:5::/home/bob:\n+@net:x:7:7::/x:\nhalf:x:8\n# note\n\nx:x:9:9::/home/x:\n")
         for number: UInt32 in [0, 5, 7, 8] { #expect(users.listed(.userID(number)) == nil) }
         #expect(users.listed(.userID(9))?.home == "/home/x")
     }
@@ -50,7 +51,8 @@ import Testing
         #expect(try database("long:x:3:3:\(long):/home/long:\n").listed(.userID(3)) == nil)
         try Data((0...255).map { UInt8($0) }).write(to: URL(fileURLWithPath: file))
         #expect(UserDatabase(file: file, getent: "/nowhere", clock: SystemClock()).listed(.userID(3)) == nil)
-        #expect(UserDatabase(file: folder.path("none"), getent: "/nowhere", clock: SystemClock()).listed(.userID(3)) == nil)
+        #expect(
+            UserDatabase(file: folder.path("none"), getent: "/nowhere", clock: SystemClock()).listed(.userID(3)) == nil)
     }
 
     /// systemd-homed, a directory server, DynamicUser= are other sources than the file.
@@ -61,7 +63,9 @@ import Testing
         #expect(users.asked(.userID(54322)) == nil)
     }
 
-    @Test(arguments: ["exit 2", "echo nonsense", "echo bob:x:1:1::/home/bob:", "kill -9 $$", "head -c 200000 /dev/zero", ":"])
+    @Test(arguments: [
+        "exit 2", "echo nonsense", "echo bob:x:1:1::/home/bob:", "kill -9 $$", "head -c 200000 /dev/zero", ":",
+    ])
     func whatAnswersForAnotherOrNotAtAllIsNotBelieved(_ program: String) throws {
         let users = try database("", getent: try script(program))
         #expect(users.asked(.userID(54321)) == nil)

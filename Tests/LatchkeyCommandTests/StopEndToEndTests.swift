@@ -81,6 +81,21 @@ import Testing
         #expect(try programs.status()["lock"] as? String == "unlocked")
     }
 
+    /// A person who wants it closed does not want to hear that it does not answer.
+    @Test(arguments: ["latchkeyd", "latchkey-enclave"])
+    func whatDoesNotAnswerIsKilled(_ program: String) throws {
+        try latchkey("set", "kept", typed: "CANARY")
+        try latchkey("passcode", "set", typed: "words words")
+        let stopped = try #require(programs.processes(program).first)
+        #expect(kill(stopped, SIGSTOP) == 0)
+        let outcome = try latchkey("lock", "--stop")
+        #expect(outcome.status == 0 && outcome.errors.contains("did not answer"), "\(outcome.errors)")
+        #expect(processes.isEmpty)
+        #expect(try programs.status()["lock"] as? String == "before-first-unlock")
+        try latchkey("unlock", typed: "words words")
+        #expect(try latchkey("get", "kept").text == "CANARY")
+    }
+
     @Test func aTemporaryKeychainEndsWithItsCommandAlone() throws {
         let outcome = try programs.run(
             BuiltPrograms.latchkey,

@@ -16,7 +16,8 @@ struct LockCommand: Verb {
             somebody brings the credential.
 
             --stop closes those as well, as a boot does: it ends the daemon and the enclave after locking, and \
-            returns once neither runs. The next program that uses the keychain starts them anew, before the \
+            returns once neither runs; what does not answer, or does not leave, is killed, which loses nothing that was \
+            stored. The next program that uses the keychain starts them anew, before the \
             first unlock. Only what is always accessible (kSecAttrAccessibleAlways) opens then; with a TPM's slot \
             they open as ever.
 
@@ -53,16 +54,43 @@ struct LockCommand: Verb {
                 .usage, "only a keychain of your own can be stopped; nothing was locked",
                 "Leave out --stop: a temporary keychain ends with its command.")
         }
-        let reach = try PersonReach(store, in: surroundings)
-        if reach.state.hasPasscode || !stop {
-            // Not 3, which says "locked": it is open.
-            try reach.requirePasscode(else: .usage)
-            try reach.ask { door throws(KeychainError) in try door.lock() }
+        if stop {
+            let before: DeviceState
+            do throws(CommandFailure) { before = try locked(surroundings).state } catch {
+                guard error.status == .unavailable else { throw error }
+                return try ended(programs, error, surroundings.console)
+            }
+            return try stopped(programs, before, surroundings.console)
         }
-        if stop { return try stopped(programs, reach.state, surroundings.console) }
         var arguments = PersonArguments()
         arguments.json = json
-        try arguments.report("Locked.", of: reach, on: surroundings.console)
+        try arguments.report("Locked.", of: locked(surroundings), on: surroundings.console)
+        return .done
+    }
+
+    private func locked(_ surroundings: Surroundings) throws(CommandFailure) -> PersonReach {
+        let reach = try PersonReach(store, in: surroundings)
+        guard reach.state.hasPasscode || !stop else { return reach }
+        // Not 3, which says "locked": it is open.
+        try reach.requirePasscode(else: .usage)
+        try reach.ask { door throws(KeychainError) in try door.lock() }
+        return reach
+    }
+
+    /// Programs that do not answer: what they held is gone with them all the same, and
+    /// how the keychain is nobody has told.
+    private func ended(
+        _ programs: UpkeepProgram, _ failure: CommandFailure, _ console: any Console
+    ) throws(CommandFailure) -> ExitStatus {
+        let status = try programs.run(["--stop"], replacing: false, json: false)
+        guard status == .done else { return status }
+        guard !json else {
+            throw CommandFailure(
+                .unavailable, "the keychain's programs did not answer and were ended; how it is they did not say",
+                "`latchkey status` starts them anew and tells.")
+        }
+        console.note(
+            "The keychain's programs did not answer (\(failure.lines[0])). They have ended, and nothing is open.")
         return .done
     }
 

@@ -44,7 +44,9 @@ struct BackupCommand: Verb {
 
 /// What other commands take for a stream is no name of a file either.
 private func refuseStream(_ file: String, _ why: String) throws(CommandFailure) {
-    guard file != "-" else { throw CommandFailure(.usage, "\(why), not to or from a stream", "Name a file; ./- is one of that name.") }
+    guard file != "-" else {
+        throw CommandFailure(.usage, "\(why), not to or from a stream", "Name a file; ./- is one of that name.")
+    }
 }
 
 struct RestoreCommand: Verb {
