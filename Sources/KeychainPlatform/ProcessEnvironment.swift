@@ -114,8 +114,8 @@ package enum DaemonStarter {
         var argv = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         var envp = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer {
-            for unsafepointer in unsafe argv { unsafe free(pointer) }
-            for unsafepointer in unsafe envp { unsafe free(pointer) }
+            for unsafe pointer in unsafe argv { unsafe free(pointer) }
+            for unsafe pointer in unsafe envp { unsafe free(pointer) }
         }
         let result = unsafe lk_spawn_daemon(path, &argv, &envp, keeping?.raw ?? -1)
         _ = try checked("start \(path)", result)

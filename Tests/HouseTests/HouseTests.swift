@@ -107,6 +107,17 @@ import Testing
         }
     }
 
+    /// In a static program glibc loads the machine's modules for these, which end it.
+    @Test func onlyTheUserDatabaseAsksTheNameService() throws {
+        let calls = [
+            "getpwuid", "getpwnam", "getpwent", "getgrgid", "getgrnam", "getgrouplist", "getaddrinfo", "gethostby",
+            "getservby", "NSHomeDirectory", "NSUserName", "homeDirectory", "attributesOfItem", "expandingTilde",
+        ]
+        for (path, text) in try Self.sources() where path != "Sources/KeychainPlatform/UserDatabase.swift" {
+            for call in calls { #expect(!text.contains(call), "\(path): \(call)") }
+        }
+    }
+
     /// What damages, replaces clocks or hides kernel features is in KeychainTesting
     /// and test programs only.
     @Test(arguments: [
