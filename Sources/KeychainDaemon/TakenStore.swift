@@ -28,7 +28,9 @@ struct TakenStore {
         } else {
             let daemon = try Self.askDaemonToLeave(data)
             if let daemon { holders.append(daemon) }
-            store = try Self.lock(Rendezvous.lockFile, in: data, within: patience, killing: killing ? daemon : nil)
+            store = try Self.lock(
+                Rendezvous.lockFile, in: data, within: patience,
+                killing: killing ? daemon.map { Holder(process: $0, program: "latchkeyd") } : nil)
         }
         let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
         let folder: PrivateDirectory
@@ -45,7 +47,8 @@ struct TakenStore {
         if let enclave { holders.append(enclave) }
         EnclaveKeeping.dismiss(configuration)
         let keybag = try Self.lock(
-            EnclaveFiles.lockName, in: folder, within: patience, killing: killing ? enclave : nil)
+            EnclaveFiles.lockName, in: folder, within: patience,
+            killing: killing ? enclave.map { Holder(process: $0, program: "latchkey-enclave") } : nil)
         // The folder goes elsewhere: where its enclave was met is true no more.
         do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
         locks = [turn, store, keybag]
@@ -95,9 +98,15 @@ struct TakenStore {
         }
     }
 
+    /// Who has a lock, by what its file says.
+    private struct Holder {
+        let process: Int32
+        let program: String
+    }
+
     /// - Parameter holder: who is killed where the lock is not given up in time.
     private static func lock(
-        _ name: String, in folder: PrivateDirectory, within patience: Duration, killing holder: Int32? = nil
+        _ name: String, in folder: PrivateDirectory, within patience: Duration, killing holder: Holder? = nil
     ) throws(KeychainError) -> FileLock {
         var taken: FileLock?
         do throws(SystemCallError) {
@@ -106,7 +115,7 @@ struct TakenStore {
                     try folder.openFile(name, creating: true), until: Deadline(after: patience, on: SystemClock()))
             }
             taken = try take()
-            if taken == nil, let holder, try ProcessHandle.endByForce(holder, where: { $0.hasPrefix("latchkey") }) {
+            if taken == nil, let holder, try ProcessHandle.kill(holder.process, running: holder.program) {
                 taken = try take()
             }
         } catch { throw KeychainError(files: error) }
@@ -117,7 +126,7 @@ struct TakenStore {
     /// Whoever listens at the store's socket is its daemon: the kernel says which
     /// process that is. Where nobody listens nobody is asked.
     ///
-    /// - Returns: the process that was asked.
+    /// - Returns: the process that was asked, or that nobody can ask any more.
     private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) -> Int32? {
         do throws(SystemCallError) {
             guard let rendezvous = try Rendezvous.read(in: data) else { return nil }
@@ -130,7 +139,9 @@ struct TakenStore {
                 socket = try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
             } catch {
                 if error.isRefusedConnection { return nil }
-                throw error
+                // As many wait for it as may, because it answers nobody: there is no asking it.
+                guard error.isWouldBlock else { throw error }
+                return rendezvous.processID
             }
             let listener = try socket.peerCredentials()
             guard listener.uid == ProcessEnvironment.effectiveUserID, listener.pid == rendezvous.processID

@@ -14,11 +14,7 @@ package enum StandardStream: Int32, Sendable {
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
     /// Characters in a line of the terminal; 80 where it does not say, or is none.
-    package var columns: Int {
-        var (columns, rows): (Int32, Int32) = (0, 0)
-        guard unsafe lk_terminal_size(rawValue, &columns, &rows) == 0, columns > 0 else { return 80 }
-        return Int(columns)
-    }
+    package var columns: Int { terminalColumns(rawValue) }
 
     /// Whether it is a pipe, or a file with something left to read.
     package var isPiped: Bool {

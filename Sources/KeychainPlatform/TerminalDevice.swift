@@ -18,12 +18,7 @@ package struct TerminalDevice: Sendable {
     }
 
     /// Characters in a line; 80 where it does not say.
-    package var columns: Int {
-        var columns: Int32 = 0
-        var rows: Int32 = 0
-        guard unsafe lk_terminal_size(descriptor.raw, &columns, &rows) == 0, columns > 0 else { return 80 }
-        return Int(columns)
-    }
+    package var columns: Int { terminalColumns(descriptor.raw) }
 
     /// The right to ask on it, among programs that ask for this; nil where another
     /// keeps it beyond `deadline`.
@@ -40,4 +35,11 @@ package struct TerminalDevice: Sendable {
         if droppingInput { _ = tcflush(descriptor.raw, TCIFLUSH) }
         _ = unsafe tcsetattr(descriptor.raw, TCSANOW, &settings)
     }
+}
+
+/// Characters in a line; 80 where it does not say, or is no terminal.
+func terminalColumns(_ descriptor: Int32) -> Int {
+    var (columns, rows): (Int32, Int32) = (0, 0)
+    guard unsafe lk_terminal_size(descriptor, &columns, &rows) == 0, columns > 0 else { return 80 }
+    return Int(columns)
 }

@@ -92,8 +92,6 @@ private struct RunningTool {
         _ path: String, _ arguments: [String], _ environment: [String], _ output: ToolRun.Output,
         _ patience: ToolRun.Patience
     ) throws(SystemCallError) {
-        // Else a tool that does not read would end us.
-        Hardening.ignoreBrokenPipes()
         let (sent, received) = (try PipeEnds(), try PipeEnds())
         let log = Descriptor(owning: try checked("memfd_create", unsafe lk_memfd("latchkey-tool-log")))
         var (target, limit, isApart) = (received.writing, 0, false)
@@ -131,6 +129,9 @@ private struct RunningTool {
     /// Whoever reads no more has a status that says why.
     private func feed(_ secret: borrowing SecretBytes) throws(SystemCallError) {
         guard let pipe = input.end, secret.count > 0 else { return }
+        // Else a tool that does not read would end us. Not where nothing is written: a
+        // command that we become would inherit it, and what ends it is a broken pipe.
+        Hardening.ignoreBrokenPipes()
         // Without a deadline write(2) itself waits.
         if case .until = patience { _ = fcntl(pipe.raw, F_SETFL, O_NONBLOCK) }
         var done = 0

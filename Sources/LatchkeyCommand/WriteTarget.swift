@@ -16,6 +16,7 @@ package struct WriteTarget {
 
     /// - Precondition: absolute.
     private let path: String
+    /// The folder of a keychain of one's own; another has none that a path could lead to.
     private let keychain: String?
 
     /// - Parameter dataDirectory: as an option of the command names it.
