@@ -41,7 +41,7 @@ package final class DaemonConnection: @unchecked Sendable {
 
     /// Whether its descriptor is still what was connected. What another part of the program
     /// opened under its number is neither written to nor closed: a secret would go there.
-    private var isStillOurs: Bool { SocketIdentity(channel.socket) == identity }
+    private var isStillOurs: Bool { identity.isStill(channel.socket) }
 
     private func loseWhereAnothers() { if !isStillOurs { channel.socket.descriptor.giveUp() } }
 

@@ -121,6 +121,6 @@ struct ByteReader {
     mutating func text() -> String? {
         guard let count = byte(), bytes.count - at >= Int(count) else { return nil }
         defer { at += Int(count) }
-        return String(validating: bytes[at..<at + Int(count)], as: UTF8.self)
+        return String(validUTF8: bytes[at..<at + Int(count)])
     }
 }

@@ -12,6 +12,18 @@ public enum ItemClass: String, Sendable, CaseIterable {
     /// Not stored: the join of a certificate with its private key.
     case identity = "idnt"
 
+    /// As the compiler writes it, without the table of texts that its own looks up as a type.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case Self.genericPassword.rawValue: self = .genericPassword
+        case Self.internetPassword.rawValue: self = .internetPassword
+        case Self.certificate.rawValue: self = .certificate
+        case Self.key.rawValue: self = .key
+        case Self.identity.rawValue: self = .identity
+        default: return nil
+        }
+    }
+
     /// The classes that have a table of their own, in the order of the spec.
     package static let stored: [ItemClass] = [.genericPassword, .internetPassword, .certificate, .key]
 }

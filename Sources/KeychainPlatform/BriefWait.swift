@@ -37,7 +37,7 @@ package final class BriefWait: Sendable {
     /// Whether something is there to be received within the limit; false at once where it is
     /// better slept.
     package func isReadable(_ socket: PacketSocket) -> Bool {
-        guard Self.hasProcessors, isWorthALook else { return false }
+        guard isWorthALook, Self.hasProcessors else { return false }
         let before = lk_monotonic_nanoseconds()
         let isThere = lk_is_readable_soon(socket.descriptor.raw, Self.limit.wholeNanoseconds) == 1
         ended(isThere, after: .nanoseconds(lk_monotonic_nanoseconds() - before))

@@ -48,8 +48,10 @@ package struct FilePath: Hashable, Sendable {
     package static let slash = UInt8(ascii: "/")
 
     func withCString<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
-        unsafe (bytes + [0]).withUnsafeBufferPointer { buffer in
-            unsafe buffer.withMemoryRebound(to: CChar.self) { unsafe body($0.baseAddress!) }
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+            for (index, byte) in bytes.enumerated() { unsafe buffer.initializeElement(at: index, to: CChar(bitPattern: byte)) }
+            unsafe buffer.initializeElement(at: bytes.count, to: 0)
+            return unsafe body(UnsafePointer(buffer.baseAddress!))
         }
     }
 }

@@ -6,7 +6,11 @@
 /// wiped in a forked child) and are wiped when their owner goes. There is no
 /// description, no `Codable` and no equality but ``isEqual(to:)``, which takes
 /// the same time for every content of a length.
-@safe package struct SecretBytes: ~Copyable, Sendable {
+///
+/// Public for the compiler alone: of a `package` type it inlines and specializes nothing in
+/// other modules, whatever is `@inlinable`, and looks up types and conformances instead. Its
+/// members stay between our own.
+@safe public struct SecretBytes: ~Copyable, Sendable {
     @usableFromInline nonisolated(unsafe) let base: UnsafeMutableRawPointer
     @usableFromInline let capacity: Int
     @usableFromInline package private(set) var count: Int

@@ -13,4 +13,10 @@ package struct SocketIdentity: Hashable, Sendable {
         guard unsafe lk_file_identity(socket.descriptor.raw, &device, &file) == 0 else { return nil }
         (self.device, self.file) = (device, file)
     }
+
+    /// Whether it is what this descriptor stands for now.
+    package func isStill(_ socket: PacketSocket) -> Bool {
+        guard let now = SocketIdentity(socket) else { return false }
+        return now.device == device && now.file == file
+    }
 }

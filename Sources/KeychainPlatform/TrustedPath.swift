@@ -59,9 +59,10 @@ package enum TrustedPath {
 package enum SystemSocket {
     package static func exists(in directory: String) -> Bool {
         var status = stat()
-        guard unsafe lstat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == 0 else {
-            return false
-        }
+        // Nearly always it is not there, and every call of a program asks.
+        guard unsafe directory.withCString({ unsafe lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR,
+            status.st_uid == 0
+        else { return false }
         return unsafe lstat("\(directory)/keychain.sock", &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 }

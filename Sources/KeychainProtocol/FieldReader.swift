@@ -2,7 +2,7 @@ package import KeychainModel
 
 /// How a protobuf field lies on the wire
 /// (protobuf.dev/programming-guides/encoding, "Message Structure").
-package enum FieldType: UInt64, Sendable {
+public enum FieldType: UInt64, Sendable {
     case varint = 0
     case fixed64 = 1
     case bytes = 2
@@ -17,7 +17,9 @@ package enum FieldType: UInt64, Sendable {
 ///
 /// Beside the general decoder, whose dispatch costs more than opening a seal, for
 /// the few messages of which every call has one or every row.
-package struct FieldReader {
+///
+/// Public for the compiler alone, as `SecretBytes` is: it inlines nothing of a `package` type.
+public struct FieldReader: Sendable {
     @usableFromInline let source: ArraySlice<UInt8>
     @usableFromInline var at: Int
 

@@ -194,7 +194,7 @@ package final class MessageChannel: Sendable {
 
     private func waitUntilReady(to direction: WaitDirection, _ deadline: Deadline) throws(FrameError) {
         do throws(SystemCallError) {
-            if try wait(for: socket.descriptor.raw, to: direction, until: deadline) == .timedOut {
+            if case .timedOut = try wait(for: socket.descriptor.raw, to: direction, until: deadline) {
                 throw SystemCallError("wait", errno: 110)
             }
         } catch {

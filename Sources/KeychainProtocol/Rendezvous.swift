@@ -1,3 +1,4 @@
+internal import KeychainModel
 package import KeychainPlatform
 
 /// Where a store lives and where its daemon is met.
@@ -50,26 +51,29 @@ package struct Rendezvous: Sendable, Hashable {
         self.runDirectory = runDirectory
     }
 
-    package var encoded: [UInt8] { Array("latchkeyd 1\npid \(processID)\nrun \(runDirectory)\n".utf8) }
+    private static let header = "latchkeyd 1"
+
+    package var encoded: [UInt8] { Array("\(Self.header)\npid \(processID)\nrun \(runDirectory)\n".utf8) }
 
     /// nil for anything that ``encoded`` does not write.
     package init?(encoded bytes: [UInt8]) {
-        let lineEnds = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
-        // The first line is "latchkeyd 1".
-        guard lineEnds.count == 3, lineEnds[0] == 11,
-            let process = Self.text(bytes, 12..<lineEnds[1], after: "pid "), let pid = Int32(process), pid > 0,
-            let run = Self.text(bytes, lineEnds[1] + 1..<lineEnds[2], after: "run "), run.hasPrefix("/")
+        var lines = bytes[...]
+        guard Self.line(&lines) == Self.header,
+            let process = Self.line(&lines, after: "pid "), let pid = Int32(process), pid > 0,
+            let run = Self.line(&lines, after: "run "), run.hasPrefix("/"), lines.isEmpty,
+            // One rendezvous has one form; a path ends at its first zero for the kernel.
+            let digit = process.utf8.first, digit != UInt8(ascii: "0"), digit != UInt8(ascii: "+"), !bytes.contains(0)
         else { return nil }
         processID = pid
         runDirectory = run
-        // One rendezvous has one form; a path ends at its first zero for the kernel.
-        guard encoded == bytes, !bytes.contains(0) else { return nil }
     }
 
-    /// What a line says after its first word.
-    private static func text(_ bytes: [UInt8], _ line: Range<Int>, after word: String) -> String? {
-        guard line.count > word.utf8.count else { return nil }
-        return String(validating: bytes[line.dropFirst(word.utf8.count)], as: UTF8.self)
+    /// What the next line says after a word, and takes it away.
+    private static func line(_ bytes: inout ArraySlice<UInt8>, after word: String = "") -> String? {
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")), bytes[..<end].starts(with: word.utf8) else { return nil }
+        let rest = bytes[..<end].dropFirst(word.utf8.count)
+        bytes = bytes[(end + 1)...]
+        return String(validUTF8: rest)
     }
 
     /// What the lock file of a data directory says of whoever has the store now; nil where

@@ -66,7 +66,7 @@ package struct CommandKeychain: Sendable {
         case .group(let name): (group, behalf) = (name, isOurs(name) ? .program : .person)
         case .everyGroup: (group, behalf) = (nil, .person)
         }
-        if behalf == .person { try requireDeputies() }
+        if case .person = behalf { try requireDeputies() }
     }
 
     /// The same with every call in a person's name, who has to agree to it.
@@ -224,24 +224,30 @@ package struct CommandKeychain: Sendable {
     /// The groups whose items the command line shows.
     var observed: ChangeScope { group.map { .named([AccessGroup($0)]) } ?? .searched }
 
-    /// A generic password with its value in one call, which is what scripts wait
+    /// The value of a generic password in one call, which is what scripts wait
     /// for; nil where ``find(_:)`` has to tell what there is.
     ///
     /// Only where service and account are named, which are one item: of several that
     /// match, a search for values leaves out those that do not open, and the rest
     /// would seem to be what was meant. A synchronizable item beside it makes two, and
     /// so does another group.
-    func secret(_ name: ItemName) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
-        guard name.kinds.first == .generic, name.parts.isEmpty, let account = name.account, reach != .everyGroup else {
+    func secret(_ name: ItemName) throws(CommandFailure) -> SharedSecret? {
+        guard name.firstKind == .generic, name.parts.isEmpty, let account = name.account, reach != .everyGroup else {
             return nil
         }
-        let query =
-            search(.generic, service: name.service, account: account)
-            + [("r_Data", .bool(true)), ("m_Limit", .integer(2))]
+        // Entry by entry: each type of array is looked up at its first use, which is this.
+        var query = QueryDictionary()
+        query.append(.text("class"), .string(ItemClass.genericPassword.rawValue))
+        if let group { query.append(.text("agrp"), .string(group)) }
+        query.append(.text("sync"), .string("syna"))
+        query.append(.text("svce"), .string(name.service))
+        query.append(.text("acct"), .string(account))
+        query.append(.text("r_Data"), .bool(true))
+        query.append(.text("m_Limit"), .integer(2))
         do throws(KeychainError) {
-            let rows = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            let rows = try perform(KeychainRequest(.copy, query: query)).rows
             guard rows.count == 1 else { return nil }
-            return (StoredItem(.generic, rows[0].attributes), rows[0].value ?? Self.noValue)
+            return rows[0].value ?? Self.noValue
         } catch {
             // Others are met again where it is told what there is; a person is asked once.
             switch error.status {

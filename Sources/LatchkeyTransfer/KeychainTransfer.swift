@@ -10,7 +10,7 @@ package struct KeychainTransfer: Transfer {
     /// - Parameter cost: what a guess at the passphrase of a new file costs.
     package init(cost: PassphraseCost) { self.cost = cost }
 
-    package static let usual = KeychainTransfer(cost: .usual)
+    package static var usual: KeychainTransfer { KeychainTransfer(cost: .usual) }
 
     /// A dry run makes none.
     private static func keychains(

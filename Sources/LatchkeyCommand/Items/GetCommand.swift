@@ -101,9 +101,12 @@ struct SecretLookup {
         try surroundings.requireKeychain(dataDirectory)
         let keychain = try CommandKeychain.open(dataDirectory: dataDirectory, reach: reach, in: surroundings)
         if oneTime { return try writeCode(name, keychain, surroundings) }
-        let only = try keychain.secret(name)
-        let (item, value) = if let only { only } else { try searched(name, in: keychain) }
-        try write(value, of: item, members: [], on: surroundings.console)
+        if !json, let only = try keychain.secret(name) {
+            try hand(only, on: surroundings.console)
+        } else {
+            let (item, value) = try searched(name, in: keychain)
+            try write(value, of: item, members: [], on: surroundings.console)
+        }
         return .done
     }
 
@@ -124,11 +127,15 @@ struct SecretLookup {
         if reach == .everyGroup, console.errorIsTerminal, let group = item.group {
             console.note("Of the group \(PrintableText.escaped(group)):")
         }
+        guard json else { return try hand(value, on: console) }
+        try printing { () throws(SystemCallError) in
+            try console.write(SecretJSON.line(item.jsonMembers + members, value: value.bytes))
+        }
+    }
+
+    private func hand(_ value: SharedSecret, on console: any Console) throws(CommandFailure) {
         if let clip { return try copy(value, clip, console) }
         try printing { () throws(SystemCallError) in
-            if json {
-                return try console.write(SecretJSON.line(item.jsonMembers + members, value: value.bytes))
-            }
             try console.write(value.bytes)
             if console.outputIsTerminal, !isBare { try console.write("\n") }
         }

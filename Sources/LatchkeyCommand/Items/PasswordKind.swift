@@ -46,6 +46,8 @@ struct ItemName: Sendable {
     var account: String?
     var parts = ItemParts()
 
+    /// The kind that is looked for first.
+    var firstKind: PasswordKind { kind ?? (parts.isOfServer ? .internet : .generic) }
     var kinds: [PasswordKind] { kind.map { [$0] } ?? (parts.isOfServer ? [.internet] : PasswordKind.allCases) }
 
     /// How items of a kind may be stored that are meant, the likely one first: a server as

@@ -163,7 +163,7 @@ extension SecretReference {
             if attribute == .otp {
                 return try OneTimeLookup(name: name).answer(in: keychain, at: surroundings.configuration.clock).code
             }
-            if let only = try keychain.secret(name) { return only.1 }
+            if let only = try keychain.secret(name) { return only }
             let item = try keychain.findOne(name, advice: "Name one account: SERVICE/ACCOUNT", choosing: .reference)
             return try keychain.value(of: item)
         } catch {

@@ -3,8 +3,9 @@ internal import KeychainPlatform
 /// systemd's manager of this user's services, asked through systemctl(1), which is
 /// found by an absolute path.
 package struct UserManager: Sendable {
-    /// Where systemctl may be; the first that nobody else can replace is taken.
-    package var programs = ["/usr/bin/systemctl", "/bin/systemctl"]
+    /// Where systemctl may be, the first that nobody else can replace; nil: where systems have it.
+    /// (An array here is made at every start of `latchkey`.)
+    package var programs: [String]?
     package var units: Units
     /// One question; a manager that does not answer keeps nobody waiting longer.
     package var patience: Duration = .seconds(20)
@@ -32,7 +33,9 @@ package struct UserManager: Sendable {
     }
 
     /// nil where there is no systemd.
-    var program: String? { programs.first(where: TrustedPath.isExecutableOfOurs) }
+    var program: String? {
+        (programs ?? ["/usr/bin/systemctl", "/bin/systemctl"]).first(where: TrustedPath.isExecutableOfOurs)
+    }
 
     /// Whether it did what it was told; false also where no manager answers.
     func does(_ arguments: String..., by clock: any KeychainClock) -> Bool {
