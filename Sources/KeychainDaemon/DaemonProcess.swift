@@ -99,9 +99,10 @@ package struct DaemonProcess {
         }
     }
 
-    /// What the database's path may have, so that those of its log and index fit into
-    /// SQLite's 512 bytes (os_unix.c, MAX_PATHNAME), which takes more for a broken file.
-    private static let longestPath = 480
+    /// What the folder's path may have, so that with "/keychain.db" and the eight bytes of a
+    /// journal's name it fits into SQLite's 512 (os_unix.c, MAX_PATHNAME; pager.c), which
+    /// takes more for a broken file.
+    private static let longestPath = 492
 
     /// Lock files say paths in lines.
     private static func check(_ locations: KeychainLocations) throws(KeychainError) {

@@ -27,10 +27,8 @@ struct TakenStore {
             store = free
         } else {
             let daemon = try Self.askDaemonToLeave(data)
-            if let daemon { holders.append(daemon) }
-            store = try Self.lock(
-                Rendezvous.lockFile, in: data, within: patience,
-                killing: killing ? daemon.map { Holder(process: $0, program: "latchkeyd") } : nil)
+            if let daemon { holders.append(daemon.process) }
+            store = try Self.lock(Rendezvous.lockFile, in: data, within: patience, killing: killing ? daemon : nil)
         }
         let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
         let folder: PrivateDirectory
@@ -44,11 +42,9 @@ struct TakenStore {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
         let enclave = try Self.enclaveProcess(data, folder)
-        if let enclave { holders.append(enclave) }
+        if let enclave { holders.append(enclave.process) }
         EnclaveKeeping.dismiss(configuration)
-        let keybag = try Self.lock(
-            EnclaveFiles.lockName, in: folder, within: patience,
-            killing: killing ? enclave.map { Holder(process: $0, program: "latchkey-enclave") } : nil)
+        let keybag = try Self.lock(EnclaveFiles.lockName, in: folder, within: patience, killing: killing ? enclave : nil)
         // The folder goes elsewhere: where its enclave was met is true no more.
         do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
         locks = [turn, store, keybag]
@@ -72,11 +68,15 @@ struct TakenStore {
     /// The enclave that has the keys: as long as it does, its lock file names it.
     private static func enclaveProcess(
         _ data: PrivateDirectory, _ folder: PrivateDirectory
-    ) throws(KeychainError) -> Int32? {
+    ) throws(KeychainError) -> Holder? {
         guard let last = EnclaveRendezvous.last(inData: data.path) else { return nil }
         do throws(SystemCallError) {
             guard let free = try FileLock.take(folder.openFile(EnclaveFiles.lockName, creating: true)) else {
-                return last.processID
+                var proof = ProcessHandle.Proof.runs("latchkey-enclave")
+                if case .listening = Self.whoListens(EnclaveProtocol.socketName, in: last.runDirectory, last.processID) {
+                    proof = .listens
+                }
+                return Holder(process: last.processID, proof: proof)
             }
             free.release()
             return nil
@@ -98,27 +98,50 @@ struct TakenStore {
         }
     }
 
-    /// Who has a lock, by what its file says.
+    /// Who has a lock, by what its file says, and what else says so.
     private struct Holder {
         let process: Int32
-        let program: String
+        let proof: ProcessHandle.Proof
+    }
+
+    private enum Listener {
+        case listening
+        /// As many wait for it as may, because it answers nobody: the kernel does not say who it is.
+        case deaf
+        /// Nobody, or another process.
+        case another
+    }
+
+    private static func whoListens(_ name: String, in folder: String, _ process: Int32) -> Listener {
+        do {
+            let run = try PrivateDirectory(folder, creating: false)
+            let socket: PacketSocket
+            do throws(SystemCallError) {
+                socket = try PacketSocket.connectNow(to: name, in: run.descriptor)
+            } catch { return error.isWouldBlock ? .deaf : .another }
+            let listener = try socket.peerCredentials()
+            return listener.uid == ProcessEnvironment.effectiveUserID && listener.pid == process ? .listening : .another
+        } catch { return .another }
     }
 
     /// - Parameter holder: who is killed where the lock is not given up in time.
     private static func lock(
         _ name: String, in folder: PrivateDirectory, within patience: Duration, killing holder: Holder? = nil
     ) throws(KeychainError) -> FileLock {
-        var taken: FileLock?
-        do throws(SystemCallError) {
-            let take = { () throws(SystemCallError) in
-                try FileLock.take(
+        let take = { () throws(KeychainError) in
+            do throws(SystemCallError) {
+                return try FileLock.take(
                     try folder.openFile(name, creating: true), until: Deadline(after: patience, on: SystemClock()))
+            } catch { throw KeychainError(files: error) }
+        }
+        var taken = try take()
+        if taken == nil, let holder {
+            let isKilled: Bool
+            do throws(SystemCallError) { isKilled = try ProcessHandle.kill(holder.process, holder.proof) } catch {
+                throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
             }
-            taken = try take()
-            if taken == nil, let holder, try ProcessHandle.kill(holder.process, running: holder.program) {
-                taken = try take()
-            }
-        } catch { throw KeychainError(files: error) }
+            if isKilled { taken = try take() }
+        }
         guard let taken else { throw KeychainError(.notAvailable, reason: .storeInUse) }
         return taken
     }
@@ -126,28 +149,18 @@ struct TakenStore {
     /// Whoever listens at the store's socket is its daemon: the kernel says which
     /// process that is. Where nobody listens nobody is asked.
     ///
-    /// - Returns: the process that was asked, or that nobody can ask any more.
-    private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) -> Int32? {
+    /// - Returns: the process that was asked.
+    private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) -> Holder? {
         do throws(SystemCallError) {
             guard let rendezvous = try Rendezvous.read(in: data) else { return nil }
-            let run: PrivateDirectory
-            do throws(DirectoryRefusal) {
-                run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
-            } catch { return nil }
-            let socket: PacketSocket
-            do throws(SystemCallError) {
-                socket = try PacketSocket.connectNow(to: Rendezvous.socketName, in: run.descriptor)
-            } catch {
-                if error.isRefusedConnection { return nil }
-                // As many wait for it as may, because it answers nobody: there is no asking it.
-                guard error.isWouldBlock else { throw error }
-                return rendezvous.processID
+            let process = rendezvous.processID
+            let proof: ProcessHandle.Proof
+            switch whoListens(Rendezvous.socketName, in: rendezvous.runDirectory, process) {
+            case .listening: proof = .listens
+            case .deaf: proof = .runs("latchkeyd")
+            case .another: return nil
             }
-            let listener = try socket.peerCredentials()
-            guard listener.uid == ProcessEnvironment.effectiveUserID, listener.pid == rendezvous.processID
-            else { return nil }
-            try ProcessHandle.askToEnd(listener.pid)
-            return listener.pid
+            return try ProcessHandle.askToEnd(process, proof) ? Holder(process: process, proof: proof) : nil
         } catch {
             throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
         }

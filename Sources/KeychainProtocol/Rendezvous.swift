@@ -5,6 +5,8 @@ package import KeychainPlatform
 package struct KeychainLocations: Sendable, Hashable {
     /// The data directory: database, keybag, the lock file.
     package var dataDirectory: String
+    /// The database within it.
+    package static let databaseName = "keychain.db"
     /// Where a daemon started from here puts its socket.
     package var runDirectory: String
 

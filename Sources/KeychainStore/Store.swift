@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 package import KeychainModel
 package import KeychainPlatform
+internal import KeychainProtocol
 internal import Synchronization
 
 /// The database of one keychain: WAL, `synchronous=FULL` (what was acknowledged
@@ -11,7 +12,7 @@ internal import Synchronization
 /// thread at a time with its statements prepared. Whoever opens a store holds
 /// its lock (``KeychainModel`` knows nothing of files; the engine takes it).
 package final class Store: Sendable {
-    package static let fileName = "keychain.db"
+    package static let fileName = KeychainLocations.databaseName
 
     private let path: String
     private let writer: DatabaseQueue

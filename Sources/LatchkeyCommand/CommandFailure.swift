@@ -5,6 +5,8 @@ package import KeychainModel
 package struct CommandFailure: Error, Hashable, Sendable {
     package let status: ExitStatus
     package let lines: [String]
+    /// Of what the keychain said; nil: it did not say this.
+    package private(set) var reason: Reason?
 
     package init(_ status: ExitStatus, _ lines: String...) {
         self.status = status
@@ -35,9 +37,10 @@ package struct CommandFailure: Error, Hashable, Sendable {
         let below = error.underlying.map { " (\($0))" } ?? ""
         if case .locked = error.reason {
             self.init(ExitStatus(error), "the keychain is locked\(below); `latchkey unlock` opens it.")
-            return
+        } else {
+            self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error))
         }
-        self.init(ExitStatus(error), error.reason.explanation + below, Advice.line(for: error))
+        reason = error.reason
     }
 }
 

@@ -232,6 +232,17 @@ package struct CommandKeychain: Sendable {
     /// would seem to be what was meant. A synchronizable item beside it makes two, and
     /// so does another group.
     func secret(_ name: ItemName) throws(CommandFailure) -> SharedSecret? {
+        try row(name, withAttributes: false)?.1
+    }
+
+    /// The same with the item as it was when its value was read.
+    func itemAndSecret(_ name: ItemName) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
+        try row(name, withAttributes: true)
+    }
+
+    private func row(
+        _ name: ItemName, withAttributes: Bool
+    ) throws(CommandFailure) -> (StoredItem, SharedSecret)? {
         guard name.firstKind == .generic, name.parts.isEmpty, let account = name.account, reach != .everyGroup else {
             return nil
         }
@@ -243,11 +254,12 @@ package struct CommandKeychain: Sendable {
         query.append(.text("svce"), .string(name.service))
         query.append(.text("acct"), .string(account))
         query.append(.text("r_Data"), .bool(true))
+        if withAttributes { query.append(.text("r_Attributes"), .bool(true)) }
         query.append(.text("m_Limit"), .integer(2))
         do throws(KeychainError) {
             let rows = try perform(KeychainRequest(.copy, query: query)).rows
             guard rows.count == 1 else { return nil }
-            return rows[0].value ?? Self.noValue
+            return (StoredItem(.generic, rows[0].attributes), rows[0].value ?? Self.noValue)
         } catch {
             // Others are met again where it is told what there is; a person is asked once.
             switch error.status {

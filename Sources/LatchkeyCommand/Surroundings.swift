@@ -74,16 +74,25 @@ package struct Surroundings: Sendable {
         return DaemonConnectionPool(running)
     }
 
-    /// The folder of a keychain of one's own that is not there at all; nil: it is, or the
+    /// The folder of a keychain of one's own where none was made yet; nil: it was, or the
     /// keychain is not one's own to look for.
     package func missingKeychain(_ dataDirectory: String?) -> String? {
         guard case .store(let locations, _) = configuration.looking(in: dataDirectory.map(absolute)).target else {
             return nil
         }
+        let folder = FilePath(locations.dataDirectory)
+        // Without its database, which can be set aside, it has its enclave's folder still.
+        guard isMissing(folder.appending(KeychainLocations.databaseName)),
+            isMissing(folder.appending(EnclaveRendezvous.folderName))
+        else { return nil }
+        return locations.dataDirectory
+    }
+
+    private func isMissing(_ path: FilePath) -> Bool {
         do throws(SystemCallError) {
-            _ = try FileStatus(at: FilePath(locations.dataDirectory), followingLink: false)
-            return nil
-        } catch { return error.isNoSuchFile ? locations.dataDirectory : nil }
+            _ = try FileStatus(at: path, followingLink: false)
+            return false
+        } catch { return error.isNoSuchFile }
     }
 
     /// For commands that only look: they make no keychain.

@@ -30,14 +30,14 @@ package struct WriteTarget {
         }
     }
 
-    /// Refuses the keychain's own files, and what is none: a terminal or a device keeps
+    /// Refuses the files of a keychain, and what is none: a terminal or a device keeps
     /// what it is shown, and whoever puts a file in the place of /dev/null breaks a machine.
     ///
     /// - Throws: ``CommandFailure`` of ``ExitStatus/usage``.
     package func check(_ allowed: Present) throws(CommandFailure) {
         if isInKeychain {
             throw CommandFailure(
-                .usage, "the target lies in the keychain's own folder; nothing was written", "Name a file elsewhere.")
+                .usage, "the target lies in a keychain's own folder; nothing was written", "Name a file elsewhere.")
         }
         let status: FileStatus
         do throws(SystemCallError) {
@@ -55,10 +55,20 @@ package struct WriteTarget {
         }
     }
 
+    /// In the folder of the keychain that is meant, or of any: one has its daemon's lock file.
     private var isInKeychain: Bool {
-        guard let own = keychain.flatMap({ FilePath($0).resolved }), let folder = FilePath(path).folder?.resolved else {
+        let own = keychain.flatMap { FilePath($0).resolved }
+        var folder = FilePath(path).folder?.resolved
+        while let here = folder {
+            if here == own || isFile(here.appending(Rendezvous.lockFile)) { return true }
+            folder = here.folder
+        }
+        return false
+    }
+
+    private func isFile(_ path: FilePath) -> Bool {
+        do throws(SystemCallError) { return try FileStatus(at: path, followingLink: false).isRegularFile } catch {
             return false
         }
-        return folder == own || folder.bytes.starts(with: own.bytes + [FilePath.slash])
     }
 }

@@ -110,7 +110,15 @@ struct Upkeep {
     // MARK: Saying
 
     /// A path as a terminal may have it: a name from somebody else can hold its commands.
-    private static func shown(_ path: String) -> String { FilePath(path).printable ?? path.debugDescription }
+    private static func shown(_ path: String) -> String {
+        path.unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                "\\u{\(String(scalar.value, radix: 16))}"
+            default: String(Character(scalar))
+            }
+        }.joined()
+    }
 
     /// What is wrong with a file that was to be a backup.
     private static func trouble(with path: String, _ error: KeychainError) -> String {

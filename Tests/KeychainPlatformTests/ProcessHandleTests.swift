@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: ["latchkeyd", "slee", "sleeping", ""])
     func anotherProgramIsLeftAlone(_ program: String) throws {
         let process = try sleeping()
-        #expect(try !ProcessHandle.kill(process.processIdentifier, running: program))
+        #expect(try !ProcessHandle.kill(process.processIdentifier, .runs(program)))
         #expect(process.isRunning)
         kill(process.processIdentifier, SIGTERM)
         process.waitUntilExit()
@@ -25,9 +25,9 @@ import Testing
 
     @Test func whatRunsItIsKilledAndWhatHasGoneNeedsNoKilling() throws {
         let process = try sleeping()
-        #expect(try ProcessHandle.kill(process.processIdentifier, running: "sleep"))
+        #expect(try ProcessHandle.kill(process.processIdentifier, .runs("sleep")))
         process.waitUntilExit()
         #expect(process.terminationStatus == SIGKILL)
-        #expect(try ProcessHandle.kill(process.processIdentifier, running: "sleep"))
+        #expect(try ProcessHandle.kill(process.processIdentifier, .runs("sleep")))
     }
 }

@@ -40,6 +40,14 @@ import Testing
         let dry = try programs.latchkey("import", "--dry-run", "--json", path)
         #expect(try json(dry)["added"] as? Int == 1, "\(dry.errors)")
         #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+        // Nor in a folder that is there and empty, where nobody finds one either.
+        let empty = programs.home + "/empty"
+        try FileManager.default.createDirectory(
+            atPath: empty, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        #expect(try programs.latchkey("--data-dir", empty, "import", "--dry-run", path).status == 0)
+        let nothing = try programs.latchkey("--data-dir", empty, "get", "T")
+        #expect(nothing.status == 1 && nothing.errors.contains("no keychain"), "\(nothing.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: empty).isEmpty)
         let real = try programs.latchkey("import", "--json", path)
         #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
     }

@@ -186,4 +186,31 @@ import Testing
         #expect(try programs.latchkey("info", "example.com").text.contains("kSecAttrPort\t9443\n"))
         #expect(try programs.latchkey("get", "example.com").text == "pw")
     }
+
+    /// A URL without a port has that of its protocol, and without a path the root.
+    @Test func aURLNamesAPlaceWholly() throws {
+        let programs = try BuiltPrograms()
+        try programs.latchkey("set", "--internet", "https://old.example:9443/y", "me", input: Data("pw".utf8))
+        for (address, told) in [
+            ("https://a.example:443/", "a.example"), ("HTTPS://b.example:8443/z", "b.example"),
+            ("https://c.example", "c.example"),
+        ] {
+            let place = address.contains("a.") ? "old.example" : address.contains("b.") ? "a.example" : "b.example"
+            #expect(try programs.latchkey("edit", place, "--to-server", address).status == 0)
+            let text = try programs.latchkey("info", told).text
+            let isPlain = !address.contains("b.")
+            #expect(text.contains("kSecAttrPort\t8443\n") == !isPlain, "\(text)")
+            #expect(text.contains("kSecAttrPath\t/z\n") == !isPlain, "\(text)")
+            #expect(!text.contains("9443") && !text.contains("kSecAttrPath\t/y"), "\(text)")
+        }
+        // An option says what the address does not.
+        #expect(
+            try programs.latchkey("edit", "c.example", "--to-server", "https://d.example", "--port", "8444").status == 0)
+        #expect(try programs.latchkey("info", "d.example").text.contains("kSecAttrPort\t8444\n"))
+        // It goes over ssh, as in `set`.
+        #expect(try programs.latchkey("edit", "d.example", "--to-server", "sftp://e.example").status == 0)
+        let text = try programs.latchkey("info", "e.example").text
+        #expect(text.contains("kSecAttrProtocol\tssh ") && !text.contains("8444"), "\(text)")
+        #expect(try programs.latchkey("get", "e.example", "me").text == "pw")
+    }
 }

@@ -51,6 +51,36 @@ struct HiddenProcessTests {
         }
     }
 
+    /// Neither's name can be read: the kernel says who listens at its socket.
+    @Test(arguments: ["latchkeyd.lock", "enclave/lock"])
+    func whatDoesNotAnswerIsKilled(_ lock: String) throws {
+        let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(folder.path("data"))"
+        let work = """
+            printf 1 | \(latchkey) set a || exit 90
+            pid() { sed -n 's/^pid //p' \(folder.path("data"))/\(lock); }
+            first=$(pid)
+            kill -STOP $first || exit 91
+            \(latchkey) lock --stop || exit
+            \(latchkey) get a
+            [ $(pid) != $first ] || exit 92
+            """
+        let process = TestProcess()
+        let (out, errors) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
+        process.arguments = [
+            "-m", "/bin/sh", "-c", "\(HiddenProcesses.mounting) && exec \(HiddenProcesses.becoming) /bin/sh -c \"$0\"", work,
+        ]
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
+        process.standardOutput = out
+        process.standardError = errors
+        try process.run()
+        defer { endAll() }
+        process.waitUntilExit()
+        let told = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(process.terminationStatus == 0, "\(told)")
+        #expect(String(decoding: out.fileHandleForReading.availableData, as: UTF8.self) == "1", "\(told)")
+    }
+
     @Test func aPersonIsAskedForAProgramThatHidesAndAgreesOnce() throws {
         let latchkey = "\(BuiltKeychain.programs)/latchkey --data-dir \(folder.path("data"))"
         let (work, hiding) = (folder.path("work"), folder.path("hiding"))

@@ -69,7 +69,7 @@ struct AttributeChange: Sendable {
     }
 
     private static func protocolCode(_ text: String) -> String? {
-        ProtocolNames.codes[text] ?? ProtocolNames.codes.values.first { $0 == text }
+        ItemParts.code(of: text) ?? ProtocolNames.codes.values.first { $0 == text }
     }
 
     /// Pairs of hex digits in angle brackets; nil: it is text.

@@ -29,7 +29,7 @@ struct EditCommand: Verb {
               latchkey edit mail --attribute kSecAttrIsInvisible=true
 
             A server may be written as `set --internet` takes it, also that of --to-server, whose other parts \
-            change where the address says them. Where several items have one name and account, \
+            change where the address says them: a URL says all, without a port that of its protocol. Where several items have one name and account, \
             --from-port, --from-path, --from-protocol and --from-label choose.
 
             \(GroupOption.help)
@@ -137,11 +137,16 @@ struct EditCommand: Verb {
     private func newPlace() throws(CommandFailure) -> [(AttributeCode, String)] {
         guard let toServer else { return [] }
         let address = try InternetAddress.read(toServer)
-        let parts: [(AttributeCode, String?)] = [
-            (.server, address.host), (.port, address.parts.port.map { "\($0)" }), (.path, address.parts.path),
-            (.protocol, address.parts.protocolName),
-        ]
-        return parts.compactMap { code, text in text.map { (code, $0) } }
+        var parts: [(AttributeCode, String)] = [(.server, address.host)]
+        // What is not there any more goes, unless an option says what comes instead.
+        if address.parts.port != nil || address.saysPort && port == nil {
+            parts.append((.port, "\(address.parts.port ?? 0)"))
+        }
+        if address.parts.path != nil || address.saysPath && path == nil {
+            parts.append((.path, address.parts.path ?? ""))
+        }
+        if let name = address.parts.protocolName { parts.append((.protocol, name)) }
+        return parts
     }
 
     private func changes(of kind: PasswordKind) throws(CommandFailure) -> [AttributeChange] {

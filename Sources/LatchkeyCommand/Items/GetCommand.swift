@@ -104,7 +104,8 @@ struct SecretLookup {
         if !json, let only = try keychain.secret(name) {
             try hand(only, on: surroundings.console)
         } else {
-            let (item, value) = try searched(name, in: keychain)
+            let only = json ? try keychain.itemAndSecret(name) : nil
+            let (item, value) = if let only { only } else { try searched(name, in: keychain) }
             try write(value, of: item, members: [], on: surroundings.console)
         }
         return .done

@@ -30,6 +30,10 @@ struct InternetAddress: Sendable, Hashable {
     let host: String
     /// What it says beside the host.
     let parts: ItemParts
+    /// Whether it says of these where they are: a URL names a place wholly, without a port that
+    /// of its protocol and without a path the root.
+    let saysPort: Bool
+    let saysPath: Bool
 
     init(_ text: String) throws(Flaw) {
         guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else { throw .badCharacter }
@@ -40,6 +44,8 @@ struct InternetAddress: Sendable, Hashable {
         // A number's parser takes a sign and zeros in front, too.
         guard text.hasSuffix(address.name.text + (address.path ?? "")) else { throw .badPort }
         host = try Self.host(of: address.name)
+        saysPort = scheme != nil || address.name.port != nil
+        saysPath = scheme != nil || address.path != nil
         let port = address.name.port == ItemParts.usualPort(of: scheme) ? nil : address.name.port
         parts = ItemParts(port: port, path: address.path == "/" ? nil : address.path, protocolName: scheme)
     }

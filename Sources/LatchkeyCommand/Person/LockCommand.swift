@@ -57,7 +57,7 @@ struct LockCommand: Verb {
         if stop {
             let before: DeviceState
             do throws(CommandFailure) { before = try locked(surroundings).state } catch {
-                guard error.status == .unavailable else { throw error }
+                guard Self.isSilence(error.reason) else { throw error }
                 return try ended(programs, error, surroundings.console)
             }
             return try stopped(programs, before, surroundings.console)
@@ -77,6 +77,14 @@ struct LockCommand: Verb {
         return reach
     }
 
+    /// Whether its programs run and cannot be talked to.
+    private static func isSilence(_ reason: Reason?) -> Bool {
+        switch reason {
+        case .busy, .noAnswer, .versionMismatch, .daemonUnreachable, .enclaveUnreachable, .enclaveSilent: true
+        default: false
+        }
+    }
+
     /// Programs that do not answer: what they held is gone with them all the same, and
     /// how the keychain is nobody has told.
     private func ended(
@@ -90,7 +98,8 @@ struct LockCommand: Verb {
                 "`latchkey status` starts them anew and tells.")
         }
         console.note(
-            "The keychain's programs did not answer (\(failure.lines[0])). They have ended, and nothing is open.")
+            "The keychain's programs did not answer (\(failure.lines[0])). They have ended, and what they had open is "
+                + "closed. Without a passcode the next program opens it again.")
         return .done
     }
 
