@@ -16,7 +16,7 @@ package struct ClientConfiguration: Sendable {
     }
 
     /// What a failure says below its reason where the target is ``Target/nowhere``.
-    package static let noHome = "this user has no home"
+    package static let noHome = "this user has no home, or whoever keeps the accounts does not answer"
     /// The same of a variable that names no temporary keychain.
     package static let noTemporary = "\(temporaryVariable) is no absolute path"
     package static let systemDirectory = "/run/latchkey"

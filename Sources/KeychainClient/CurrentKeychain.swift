@@ -37,7 +37,10 @@ package enum CurrentKeychain {
         }
         return userKeychain.withLock { pool in
             if let pool { return pool }
-            let fresh = ExplainedKeychain.around(DaemonConnectionPool(.user()))
+            let configuration = ClientConfiguration.user()
+            let fresh = ExplainedKeychain.around(DaemonConnectionPool(configuration))
+            // A directory server that did not answer may do so next time.
+            if case .nowhere = configuration.target { return fresh }
             pool = fresh
             return fresh
         }
