@@ -717,6 +717,12 @@ void lk_raise_descriptor_limit(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+int64_t lk_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return err();
+    return limit.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)limit.rlim_cur;
+}
+
 struct waiting_lock { int32_t fd, event; };
 
 static void *wait_for_lock(void *context) {

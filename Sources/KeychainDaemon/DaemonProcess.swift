@@ -104,6 +104,10 @@ package struct DaemonProcess {
     /// takes more for a broken file.
     private static let longestPath = 492
 
+    /// Open files that daemon and enclave need for themselves and for a few clients: with fewer
+    /// a database that is well is told as one that cannot be read.
+    private static let leastDescriptors: Int64 = 64
+
     /// Lock files say paths in lines.
     private static func check(_ locations: KeychainLocations) throws(KeychainError) {
         guard ![locations.dataDirectory, locations.runDirectory].contains(where: { $0.utf8.contains(0x0A) }) else {
@@ -112,6 +116,11 @@ package struct DaemonProcess {
         guard locations.dataDirectory.utf8.count <= longestPath else {
             throw KeychainError(
                 .notAvailable, reason: .startRefused(why: "the path of its folder has more than \(longestPath) bytes"))
+        }
+        if let most = Hardening.descriptorLimit, most < leastDescriptors {
+            throw KeychainError(
+                .notAvailable,
+                reason: .startRefused(why: "\(most) files may be open here, and it needs \(leastDescriptors) (ulimit -n)"))
         }
     }
 

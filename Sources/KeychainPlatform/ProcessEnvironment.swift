@@ -93,6 +93,12 @@ package enum Hardening {
     /// As many open descriptors as the hard limit allows: a connection takes three.
     package static func raiseDescriptorLimit() { lk_raise_descriptor_limit() }
 
+    /// How many descriptors this process may have open; nil where the kernel does not say.
+    package static var descriptorLimit: Int64? {
+        let limit = lk_descriptor_limit()
+        return limit < 0 ? nil : limit
+    }
+
     /// A crash ends the process and leaves nothing behind: no core dump, and none of the
     /// Swift runtime's backtraces, which show memory and for which it starts a program.
     package static func forbidCoreDumps() { _ = lk_no_core_dumps() }

@@ -168,7 +168,8 @@ package final class MessageChannel: Sendable {
         do {
             let buffer = try ReceiveBuffer.take()
             defer { buffer.giveBack() }
-            guard let envelope = try buffer.receive(from: socket, .looking), !envelope.isTruncated else { return nil }
+            let envelope = try buffer.receive(from: socket, .looking)
+            guard !envelope.isEnd, !envelope.isTruncated else { return nil }
             return try buffer.header(envelope)
         } catch {
             // Whoever receives it finds out what is wrong with it.
@@ -180,7 +181,7 @@ package final class MessageChannel: Sendable {
         let buffer: ReceiveBuffer
         do throws(SystemCallError) { buffer = try ReceiveBuffer.take() } catch { throw .system(error) }
         defer { buffer.giveBack() }
-        let envelope: PacketEnvelope?
+        let envelope: PacketEnvelope
         do throws(SystemCallError) {
             envelope = try buffer.receive(from: socket, patience)
         } catch {
@@ -188,7 +189,7 @@ package final class MessageChannel: Sendable {
             if error.isBrokenConnection { return .closed }
             throw .system(error)
         }
-        guard let envelope else { return .closed }
+        guard !envelope.isEnd else { return .closed }
         return .frame(try buffer.decode(envelope, admits))
     }
 

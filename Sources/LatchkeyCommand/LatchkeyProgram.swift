@@ -18,10 +18,12 @@ package enum LatchkeyProgram {
     /// Reads the arguments, does what they say, and tells how it ended.
     package static func run(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
         // Apart from everything that knows the parser, whose types take time to load.
-        guard let lookup = SecretLookup.plain(arguments) else { return parseAndRun(arguments, in: surroundings) }
-        do throws(CommandFailure) { return try lookup.perform(in: surroundings) } catch {
-            return tell(error, on: surroundings.console)
+        let status = SecretLookup.plain(arguments) { lookup in
+            do throws(CommandFailure) { return try lookup.perform(in: surroundings) } catch {
+                return tell(error, on: surroundings.console)
+            }
         }
+        return status ?? parseAndRun(arguments, in: surroundings)
     }
 
     private static func parseAndRun(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
@@ -53,7 +55,9 @@ package enum LatchkeyProgram {
             console.note(withoutSecrets(text, arguments))
             return .usage
         }
-        do throws(SystemCallError) { try console.write("\(text)\n") } catch { return .unavailable }
+        do throws(CommandFailure) {
+            try printing { () throws(SystemCallError) in try console.write("\(text)\n") }
+        } catch { return tell(error, on: console) }
         return .done
     }
 

@@ -261,8 +261,10 @@ package struct BusError: Error, Sendable, Hashable {
             var raw = descriptor.raw
             return unsafe basic("h", &raw)
         case .array(let element, let values): return container("a", element, values)
-        case .structure(let values): return container("r", values.map(\.signature).joined(), values)
-        case .entry(let key, let value): return container("e", key.signature + value.signature, [key, value])
+        case .structure(let values): return container("r", BusValue.signature(of: values), values)
+        case .entry(let key, let value):
+            let pair = [key, value]
+            return container("e", BusValue.signature(of: pair), pair)
         case .variant(let content): return container("v", content.signature, [content])
         case .other: return false
         }
@@ -271,6 +273,8 @@ package struct BusError: Error, Sendable, Hashable {
     /// A text of D-Bus has no zero, and none of Unicode's noncharacters (D-Bus Specification
     /// 0.43, "String-like types"), which an item's label may have.
     private static func sayable(_ text: String) -> String {
+        // Nearly all: noncharacters begin with EF, F0 or more in UTF-8.
+        if text.utf8.allSatisfy({ $0 != 0 && $0 < 0xEF }) { return text }
         let isSayable = { (scalar: UnicodeScalar) in
             scalar.value != 0 && scalar.value & 0xFFFE != 0xFFFE && !(0xFDD0...0xFDEF).contains(scalar.value)
         }
@@ -283,7 +287,9 @@ package struct BusError: Error, Sendable, Hashable {
     }
 
     private func container(_ type: UnicodeScalar, _ contents: String, _ values: [BusValue]) -> Bool {
-        guard unsafe sd_bus_message_open_container(message, CChar(type.value), contents) >= 0 else { return false }
-        return append(values) && (unsafe sd_bus_message_close_container(message) >= 0)
+        let isOpen = unsafe contents.withCString {
+            unsafe sd_bus_message_open_container(message, CChar(type.value), $0) >= 0
+        }
+        return isOpen && append(values) && (unsafe sd_bus_message_close_container(message) >= 0)
     }
 }

@@ -3,7 +3,7 @@ package import KeychainPlatform
 /// One value of a D-Bus message (D-Bus Specification 0.43, "Type System").
 ///
 /// Byte arrays are taken for secrets: whoever sends one to a keychain mostly sends one.
-package indirect enum BusValue: Sendable {
+package enum BusValue: Sendable {
     case boolean(Bool)
     case int32(Int32)
     case uint32(UInt32)
@@ -16,27 +16,45 @@ package indirect enum BusValue: Sendable {
     /// An array of anything but bytes; the signature is that of its elements.
     case array(of: String, [BusValue])
     case structure([BusValue])
-    case entry(BusValue, BusValue)
-    case variant(BusValue)
+    indirect case entry(BusValue, BusValue)
+    indirect case variant(BusValue)
     /// Of a type that no method of ours takes: a number of another size.
     case other(Character)
 
-    package var signature: String {
+    package var signature: String { Self.signature(of: CollectionOfOne(self)) }
+
+    /// Of values one behind the other.
+    static func signature(of values: some Sequence<BusValue>) -> String {
+        var text = ""
+        for value in values { value.write(to: &text) }
+        return text
+    }
+
+    private func write(to signature: inout String) {
         switch self {
-        case .boolean: "b"
-        case .int32: "i"
-        case .uint32: "u"
-        case .int64: "x"
-        case .uint64: "t"
-        case .string: "s"
-        case .path: "o"
-        case .bytes: "ay"
-        case .descriptor: "h"
-        case .array(let element, _): "a" + element
-        case .structure(let values): "(" + values.map(\.signature).joined() + ")"
-        case .entry(let key, let value): "{" + key.signature + value.signature + "}"
-        case .variant: "v"
-        case .other(let type): String(type)
+        case .boolean: signature += "b"
+        case .int32: signature += "i"
+        case .uint32: signature += "u"
+        case .int64: signature += "x"
+        case .uint64: signature += "t"
+        case .string: signature += "s"
+        case .path: signature += "o"
+        case .bytes: signature += "ay"
+        case .descriptor: signature += "h"
+        case .array(let element, _):
+            signature += "a"
+            signature += element
+        case .structure(let values):
+            signature += "("
+            for value in values { value.write(to: &signature) }
+            signature += ")"
+        case .entry(let key, let value):
+            signature += "{"
+            key.write(to: &signature)
+            value.write(to: &signature)
+            signature += "}"
+        case .variant: signature += "v"
+        case .other(let type): signature.append(type)
         }
     }
 }
@@ -103,7 +121,7 @@ package struct ObjectPath: Hashable, Sendable, CustomStringConvertible {
     package static let none = ObjectPath(unchecked: "/")
 
     package init?(_ text: String) {
-        guard Self.isPath(text.utf8) else { return nil }
+        guard Self.isPath(text.utf8.span) else { return nil }
         self.text = text
     }
 
@@ -111,16 +129,13 @@ package struct ObjectPath: Hashable, Sendable, CustomStringConvertible {
 
     /// "/" alone, or elements that are not empty, each behind one
     /// (D-Bus Specification 0.43, "Valid Object Paths").
-    private static func isPath(_ text: String.UTF8View) -> Bool {
+    private static func isPath(_ text: Span<UInt8>) -> Bool {
         let slash = UInt8(ascii: "/")
-        var last: UInt8?
-        for byte in text {
-            guard last == nil ? byte == slash : isElementByte(byte) || byte == slash && last != slash else {
-                return false
-            }
-            last = byte
+        guard !text.isEmpty, text[0] == slash else { return false }
+        for index in 1..<text.count {
+            guard isElementByte(text[index]) || text[index] == slash && text[index - 1] != slash else { return false }
         }
-        return last != nil && (last != slash || text.count == 1)
+        return text.count == 1 || text[text.count - 1] != slash
     }
 
     fileprivate static func isElementByte(_ byte: UInt8) -> Bool {

@@ -97,9 +97,19 @@ import Testing
         let folder = programs.home + "/open"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
-        let outcome = try programs.latchkey("--data-dir", folder, "list")
-        #expect(outcome.status == 69 || outcome.status == 5)
-        #expect(outcome.errors.contains("chmod 700"))
+        let stored = try programs.latchkey("--data-dir", folder, "set", "a", input: Data("1".utf8))
+        #expect(stored.status == 69 || stored.status == 5)
+        #expect(stored.errors.contains("chmod 700"))
+        // Whoever only looks hears that there is none, and of one that there is.
+        let nothing = try programs.latchkey("--data-dir", folder, "list")
+        #expect(nothing.errors.contains("there is no keychain at"), "\(nothing.errors)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder)
+        #expect(try programs.latchkey("--data-dir", folder, "set", "a", input: Data("1".utf8)).status == 0)
+        try programs.latchkey("--data-dir", folder, "lock", "--stop")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+        let opened = try programs.latchkey("--data-dir", folder, "list")
+        #expect(opened.status == 69 || opened.status == 5)
+        #expect(opened.errors.contains("chmod 700"))
     }
 
     @Test func dataDirectoryHoldsAStoreOfItsOwn() throws {
@@ -109,7 +119,7 @@ import Testing
         #expect(try programs.latchkey("get", "a", "--data-dir", folder).text == "2")
     }
 
-    @Test(arguments: ["latchkey get a >/dev/full", "latchkey get a >&-"])
+    @Test(arguments: ["latchkey get a >/dev/full", "latchkey get a >&-", "latchkey --help >/dev/full"])
     func outputThatCannotBeWrittenIsAFailure(script: String) throws {
         try programs.latchkey("set", "a", input: Data("pw".utf8))
         let outcome = try programs.shell(script)

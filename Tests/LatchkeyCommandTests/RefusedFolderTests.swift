@@ -84,6 +84,14 @@ import Testing
     }
 
     /// SQLite takes it for a file that is broken.
+    /// It would be told as a database that cannot be read, now and then.
+    @Test func tooFewOpenFilesAreRefused() throws {
+        let outcome = try programs.shell("ulimit -n 40; printf 1 | latchkey set a")
+        #expect(outcome.status == 69 && outcome.errors.contains("ulimit -n"), "\(outcome.errors)")
+        #expect(programs.processes("latchkeyd").isEmpty)
+        #expect(try programs.latchkey("set", "a", input: Data("1".utf8)).status == 0)
+    }
+
     @Test func aPathThatIsTooLongIsRefused() throws {
         let parts = repeatElement(String(repeating: "d", count: 100), count: 6).joined(separator: "/")
         let longest = String("\(programs.home)/\(parts)".prefix(492))

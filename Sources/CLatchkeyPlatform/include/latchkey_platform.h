@@ -89,6 +89,7 @@ int lk_is_dumpable(void);
 int lk_no_new_privileges(void);
 int lk_no_core_dumps(void);
 void lk_raise_descriptor_limit(void);
+int64_t lk_descriptor_limit(void);
 int lk_at_secure(void);
 int lk_is_static(void);
 int lk_parent_death_signal(int32_t signal);

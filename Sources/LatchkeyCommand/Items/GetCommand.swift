@@ -83,8 +83,9 @@ struct SecretLookup {
 
     /// `get [--data-dir DIR] SERVICE [ACCOUNT]`, which scripts call: the argument
     /// parser takes longer to start than everything that follows. Any other form is
-    /// the parser's.
-    static func plain(_ arguments: [String]) -> SecretLookup? {
+    /// the parser's, and nil. (An optional lookup would be ended by way of its type's tables,
+    /// which are not in memory yet.)
+    static func plain(_ arguments: [String], _ perform: (SecretLookup) -> ExitStatus) -> ExitStatus? {
         guard arguments.first == "get" else { return nil }
         var names = arguments.dropFirst()
         var dataDirectory: String?
@@ -94,7 +95,7 @@ struct SecretLookup {
         }
         guard let service = names.first, names.count <= 2, names.allSatisfy({ !$0.hasPrefix("-") }) else { return nil }
         let name = ItemName(service: service, account: names.dropFirst().first)
-        return SecretLookup(name: name, dataDirectory: dataDirectory)
+        return perform(SecretLookup(name: name, dataDirectory: dataDirectory))
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {

@@ -65,7 +65,7 @@ struct SetCommand: Verb {
     var allowEmpty = false
 
     @Option(
-        help: ArgumentHelp("Store a new random secret.", valueName: "apple|words|length"))
+        help: ArgumentHelp("Store a new random secret; a length is 8 to 1024.", valueName: "apple|words|length"))
     var generate: GeneratedSecret?
 
     @Flag(help: "Write what --generate made to standard output.")

@@ -71,8 +71,7 @@ struct LockCommand: Verb {
     private func locked(_ surroundings: Surroundings) throws(CommandFailure) -> PersonReach {
         let reach = try PersonReach(store, in: surroundings)
         guard reach.state.hasPasscode || !stop else { return reach }
-        // Not 3, which says "locked": it is open.
-        try reach.requirePasscode(else: .usage)
+        try reach.requirePasscode()
         try reach.ask { door throws(KeychainError) in try door.lock() }
         return reach
     }

@@ -58,12 +58,11 @@ struct PersonReach {
     func codeIsProtector() throws(CommandFailure) -> Bool { try keychain.status().protectors.contains("recovery-code") }
 
     /// Where there is no passcode there is nothing to open, lock or change.
-    ///
-    /// - Parameter status: how it ends then.
-    func requirePasscode(else status: ExitStatus = .locked) throws(CommandFailure) {
+    func requirePasscode() throws(CommandFailure) {
         guard state.hasPasscode else {
+            // Not 3, which says "locked": it is open.
             throw CommandFailure(
-                status, "there is no passcode, and the keychain is always open", "`latchkey passcode set` sets one.")
+                .usage, "there is no passcode, and the keychain is always open", "`latchkey passcode set` sets one.")
         }
     }
 
