@@ -109,7 +109,7 @@ import Testing
             #expect(try programs.run(BuiltPrograms.latchkey, arguments).status == 2, "\(arguments)")
         }
         #expect(try latchkey("set", "mail", "alice", typed: "CANARY").status == 0)
-        #expect(try latchkey("slot", "add", "login", typed: "words words\nlogin one\n").status == 3)
+        #expect(try latchkey("slot", "add", "login", typed: "words words\nlogin one\n").status == 2)
         #expect(try latchkey("passcode", "set", typed: "words words").status == 0)
         #expect(try latchkey("slot", "add", "login", typed: "words words\n").status == 2)
         let short = try latchkey("slot", "add", "login", typed: "words words\nabc\n")

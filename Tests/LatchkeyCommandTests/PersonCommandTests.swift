@@ -73,7 +73,7 @@ import Testing
     func withoutAPasscodeThereIsNothingToDo(_ arguments: [String]) {
         let person = ScriptedPerson()
         let run = CommandRun(list: arguments, on: keychain(of: person)) { $0.personDoor = { _ in .success(person) } }
-        #expect(run.status == .locked && person.now.calls.isEmpty, "\(arguments)")
+        #expect(run.status == .usage && person.now.calls.isEmpty, "\(arguments)")
         #expect(run.lastNote.contains("latchkey passcode set"))
     }
 

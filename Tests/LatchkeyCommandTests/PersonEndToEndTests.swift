@@ -116,7 +116,7 @@ import Testing
 
     @Test func whenItLocksByItselfIsChosenWithThePasscode() throws {
         #expect(try latchkey("autolock").text == "never\n")
-        #expect(try latchkey("autolock", "--after", "15m", typed: "words words").status == 3)
+        #expect(try latchkey("autolock", "--after", "15m", typed: "words words").status == 2)
         try latchkey("passcode", "set", typed: "words words")
         #expect(try latchkey("status").text.contains("Locks         when it is told to\n"))
         for wrong in ["59s", "31d", "soon", "15", "-1m", "0m", "99999999999999999999d"] {
