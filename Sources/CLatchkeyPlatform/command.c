@@ -95,10 +95,12 @@ static int spawn(const char *path, char *const argv[], char *const envp[], arran
                  const int *descriptors, int channel, int apart) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) return err();
-    // Ignored, a child could not be waited for. A program's own handler stays: it may be
-    // somebody else's program, which waits for children of its own.
+    // Ignored, or with SA_NOCLDWAIT, a child could not be waited for. A program's own handler
+    // stays: it may be somebody else's program, which waits for children of its own.
     struct sigaction action;
-    if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN) signal(SIGCHLD, SIG_DFL);
+    if (sigaction(SIGCHLD, NULL, &action) == 0 &&
+        (action.sa_handler == SIG_IGN || (action.sa_handler == SIG_DFL && action.sa_flags & SA_NOCLDWAIT)))
+        signal(SIGCHLD, SIG_DFL);
     pid_t child = fork();
     if (child == 0) {
         if (apart) setsid();

@@ -30,7 +30,6 @@ struct answer { uint32_t number; int32_t outcome, pid; };
 
 static void on_child(int signal) { (void)signal; }
 
-// Starting resets what SIGCHLD does.
 static void watch_children(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);

@@ -120,7 +120,8 @@ package struct DaemonProcess {
         if let most = Hardening.descriptorLimit, most < leastDescriptors {
             throw KeychainError(
                 .notAvailable,
-                reason: .startRefused(why: "\(most) files may be open here, and it needs \(leastDescriptors) (ulimit -n)"))
+                reason: .startRefused(
+                    why: "\(most) files may be open here, and it needs \(leastDescriptors) (ulimit -n)"))
         }
     }
 

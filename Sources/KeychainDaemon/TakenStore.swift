@@ -9,7 +9,7 @@ internal import KeychainStore
 struct TakenStore {
     private let locks: [FileLock]
     /// The processes that had the store and its keys, and gave them up.
-    private let holders: [Int32]
+    private let holders: [ProcessHandle]
 
     /// Asks its daemon and its enclave to leave.
     ///
@@ -22,12 +22,12 @@ struct TakenStore {
         let patience = configuration.limits.patience
         let turn = try Self.lock(Rendezvous.startFile, in: data, within: patience)
         let store: FileLock
-        var holders: [Int32] = []
+        var holders: [ProcessHandle] = []
         if let free = try Self.freeLock(in: data) {
             store = free
         } else {
             let daemon = try Self.askDaemonToLeave(data)
-            if let daemon { holders.append(daemon.process) }
+            if let daemon { holders.append(daemon) }
             store = try Self.lock(Rendezvous.lockFile, in: data, within: patience, killing: killing ? daemon : nil)
         }
         let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
@@ -42,9 +42,10 @@ struct TakenStore {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
         let enclave = try Self.enclaveProcess(data, folder)
-        if let enclave { holders.append(enclave.process) }
+        if let enclave { holders.append(enclave) }
         EnclaveKeeping.dismiss(configuration)
-        let keybag = try Self.lock(EnclaveFiles.lockName, in: folder, within: patience, killing: killing ? enclave : nil)
+        let keybag = try Self.lock(
+            EnclaveFiles.lockName, in: folder, within: patience, killing: killing ? enclave : nil)
         // The folder goes elsewhere: where its enclave was met is true no more.
         do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
         locks = [turn, store, keybag]
@@ -57,30 +58,27 @@ struct TakenStore {
     func waitForHolders(until deadline: Deadline) throws(KeychainError) {
         for process in holders {
             do throws(SystemCallError) {
-                if try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready { continue }
+                if case .ready = try process.waitForEnd(until: deadline) { continue }
             } catch {
                 throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
             }
-            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "process \(process) goes on")
+            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "a process goes on")
         }
     }
 
     /// The enclave that has the keys: as long as it does, its lock file names it.
     private static func enclaveProcess(
         _ data: PrivateDirectory, _ folder: PrivateDirectory
-    ) throws(KeychainError) -> Holder? {
+    ) throws(KeychainError) -> ProcessHandle? {
         guard let last = EnclaveRendezvous.last(inData: data.path) else { return nil }
         do throws(SystemCallError) {
-            guard let free = try FileLock.take(folder.openFile(EnclaveFiles.lockName, creating: true)) else {
-                var proof = ProcessHandle.Proof.runs("latchkey-enclave")
-                if case .listening = Self.whoListens(EnclaveProtocol.socketName, in: last.runDirectory, last.processID) {
-                    proof = .listens
-                }
-                return Holder(process: last.processID, proof: proof)
+            if let free = try FileLock.take(folder.openFile(EnclaveFiles.lockName, creating: true)) {
+                free.release()
+                return nil
             }
-            free.release()
-            return nil
         } catch { throw KeychainError(files: error) }
+        return try process(
+            last.processID, running: "latchkey-enclave", at: EnclaveProtocol.socketName, in: last.runDirectory)
     }
 
     func release() {
@@ -98,35 +96,36 @@ struct TakenStore {
         }
     }
 
-    /// Who has a lock, by what its file says, and what else says so.
-    private struct Holder {
-        let process: Int32
-        let proof: ProcessHandle.Proof
-    }
-
-    private enum Listener {
-        case listening
-        /// As many wait for it as may, because it answers nobody: the kernel does not say who it is.
-        case deaf
-        /// Nobody, or another process.
-        case another
-    }
-
-    private static func whoListens(_ name: String, in folder: String, _ process: Int32) -> Listener {
-        do {
-            let run = try PrivateDirectory(folder, creating: false)
-            let socket: PacketSocket
+    /// The process that a lock file names, held by a pidfd from before it is identified: its
+    /// number may be another container's, or somebody else's by now.
+    ///
+    /// - Returns: nil where the kernel does not give it as the one that listens at the socket.
+    private static func process(
+        _ number: Int32, running program: String, at socket: String, in folder: String
+    ) throws(KeychainError) -> ProcessHandle? {
+        do throws(SystemCallError) {
+            guard let process = try ProcessHandle.ifThere(number) else { return nil }
+            let run: PrivateDirectory
+            do throws(DirectoryRefusal) { run = try PrivateDirectory(folder, creating: false) } catch { return nil }
+            let connection: PacketSocket
             do throws(SystemCallError) {
-                socket = try PacketSocket.connectNow(to: name, in: run.descriptor)
-            } catch { return error.isWouldBlock ? .deaf : .another }
-            let listener = try socket.peerCredentials()
-            return listener.uid == ProcessEnvironment.effectiveUserID && listener.pid == process ? .listening : .another
-        } catch { return .another }
+                connection = try PacketSocket.connectNow(to: socket, in: run.descriptor)
+            } catch {
+                // As many wait for it as may, because it answers nobody: the kernel does not
+                // say who it is.
+                guard error.isWouldBlock else { return nil }
+                return try process.runs(program, under: number) ? process : nil
+            }
+            let listener = try connection.peerCredentials()
+            return listener.uid == ProcessEnvironment.effectiveUserID && listener.pid == number ? process : nil
+        } catch {
+            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
+        }
     }
 
     /// - Parameter holder: who is killed where the lock is not given up in time.
     private static func lock(
-        _ name: String, in folder: PrivateDirectory, within patience: Duration, killing holder: Holder? = nil
+        _ name: String, in folder: PrivateDirectory, within patience: Duration, killing holder: ProcessHandle? = nil
     ) throws(KeychainError) -> FileLock {
         let take = { () throws(KeychainError) in
             do throws(SystemCallError) {
@@ -136,11 +135,10 @@ struct TakenStore {
         }
         var taken = try take()
         if taken == nil, let holder {
-            let isKilled: Bool
-            do throws(SystemCallError) { isKilled = try ProcessHandle.kill(holder.process, holder.proof) } catch {
+            do throws(SystemCallError) { try holder.kill() } catch {
                 throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
             }
-            if isKilled { taken = try take() }
+            taken = try take()
         }
         guard let taken else { throw KeychainError(.notAvailable, reason: .storeInUse) }
         return taken
@@ -150,19 +148,18 @@ struct TakenStore {
     /// process that is. Where nobody listens nobody is asked.
     ///
     /// - Returns: the process that was asked.
-    private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) -> Holder? {
-        do throws(SystemCallError) {
-            guard let rendezvous = try Rendezvous.read(in: data) else { return nil }
-            let process = rendezvous.processID
-            let proof: ProcessHandle.Proof
-            switch whoListens(Rendezvous.socketName, in: rendezvous.runDirectory, process) {
-            case .listening: proof = .listens
-            case .deaf: proof = .runs("latchkeyd")
-            case .another: return nil
-            }
-            return try ProcessHandle.askToEnd(process, proof) ? Holder(process: process, proof: proof) : nil
-        } catch {
+    private static func askDaemonToLeave(_ data: PrivateDirectory) throws(KeychainError) -> ProcessHandle? {
+        let rendezvous: Rendezvous?
+        do throws(SystemCallError) { rendezvous = try Rendezvous.read(in: data) } catch {
             throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
         }
+        guard let rendezvous,
+            let daemon = try process(
+                rendezvous.processID, running: "latchkeyd", at: Rendezvous.socketName, in: rendezvous.runDirectory)
+        else { return nil }
+        do throws(SystemCallError) { try daemon.askToEnd() } catch {
+            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
+        }
+        return daemon
     }
 }

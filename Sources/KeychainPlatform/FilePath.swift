@@ -49,7 +49,9 @@ package struct FilePath: Hashable, Sendable {
 
     func withCString<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
         unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
-            for (index, byte) in bytes.enumerated() { unsafe buffer.initializeElement(at: index, to: CChar(bitPattern: byte)) }
+            for (index, byte) in bytes.enumerated() {
+                unsafe buffer.initializeElement(at: index, to: CChar(bitPattern: byte))
+            }
             unsafe buffer.initializeElement(at: bytes.count, to: 0)
             return unsafe body(UnsafePointer(buffer.baseAddress!))
         }

@@ -21,9 +21,6 @@ package struct PacketEnvelope: Sendable {
     package let sender: SenderCredentials?
     /// The datagram was longer than the buffer: its rest is lost.
     package let isTruncated: Bool
-
-    /// Nothing came: the other end has closed.
-    package var isEnd: Bool { byteCount == 0 && descriptorCount == 0 }
 }
 
 /// How a receive waits, on a socket that waits.
@@ -127,18 +124,11 @@ package final class PacketSocket: Sendable {
     package func receive(
         into buffer: UnsafeMutableRawBufferPointer, _ patience: ReceivePatience = .waiting
     ) throws(SystemCallError) -> PacketEnvelope? {
-        let envelope = try unsafe receiveEnvelope(into: buffer, patience)
-        return envelope.isEnd ? nil : envelope
-    }
-
-    /// The same, whose end says so of itself (``PacketEnvelope/isEnd``).
-    package func receiveEnvelope(
-        into buffer: UnsafeMutableRawBufferPointer, _ patience: ReceivePatience
-    ) throws(SystemCallError) -> PacketEnvelope {
         var about = lk_received()
         let got = try checked(
             "recvmsg", unsafe lk_receive(descriptor.raw, buffer.baseAddress, buffer.count, patience.rawValue, &about))
         let passed = about.descriptor >= 0 ? Descriptor(owning: about.descriptor) : nil
+        if got == 0 && about.descriptors == 0 { return nil }
         return PacketEnvelope(
             byteCount: Int(got), descriptor: passed, descriptorCount: Int(about.descriptors),
             sender: about.has_credentials != 0

@@ -126,58 +126,15 @@ package struct KeychainAnswer: Sendable {
     /// An array even where one row matched.
     package var many: Bool
     package var rows: [AnswerRow]
+    package var status: KeychainStatus?
+    package var doctor: DoctorReport?
     package var census: [GroupCount] = []
+    package var changes: ChangeBatch?
+    package var device: DeviceState?
+    package var means: AuthenticationMeans?
+    package var audit: AuditPage?
     /// Of each item to be added why it was not; nil: it was.
     package var outcomes: [KeychainError?] = []
-    private var other = Other.nothing
-
-    /// What few calls ask for, in one place elsewhere: every call makes an answer and ends it,
-    /// and optional structs of that size are ended by way of their types' tables.
-    private struct Told: Sendable {
-        var status: KeychainStatus?
-        var doctor: DoctorReport?
-        var changes: ChangeBatch?
-        var device: DeviceState?
-        var means: AuthenticationMeans?
-        var audit: AuditPage?
-    }
-
-    private indirect enum Other: Sendable {
-        case nothing
-        case told(Told)
-    }
-
-    private var told: Told {
-        get { if case .told(let told) = other { told } else { Told() } }
-        set { other = .told(newValue) }
-    }
-
-    private func ifTold<T>(_ part: (Told) -> T?) -> T? { if case .told(let told) = other { part(told) } else { nil } }
-
-    package var status: KeychainStatus? {
-        get { ifTold { $0.status } }
-        set { told.status = newValue }
-    }
-    package var doctor: DoctorReport? {
-        get { ifTold { $0.doctor } }
-        set { told.doctor = newValue }
-    }
-    package var changes: ChangeBatch? {
-        get { ifTold { $0.changes } }
-        set { told.changes = newValue }
-    }
-    package var device: DeviceState? {
-        get { ifTold { $0.device } }
-        set { told.device = newValue }
-    }
-    package var means: AuthenticationMeans? {
-        get { ifTold { $0.means } }
-        set { told.means = newValue }
-    }
-    package var audit: AuditPage? {
-        get { ifTold { $0.audit } }
-        set { told.audit = newValue }
-    }
 
     package init(
         returns: ReturnTypes = [], many: Bool = false, rows: [AnswerRow] = [], status: KeychainStatus? = nil,
@@ -186,7 +143,8 @@ package struct KeychainAnswer: Sendable {
         self.returns = returns
         self.many = many
         self.rows = rows
-        if status != nil || doctor != nil { other = .told(Told(status: status, doctor: doctor)) }
+        self.status = status
+        self.doctor = doctor
     }
 }
 

@@ -168,8 +168,7 @@ package final class MessageChannel: Sendable {
         do {
             let buffer = try ReceiveBuffer.take()
             defer { buffer.giveBack() }
-            let envelope = try buffer.receive(from: socket, .looking)
-            guard !envelope.isEnd, !envelope.isTruncated else { return nil }
+            guard let envelope = try buffer.receive(from: socket, .looking), !envelope.isTruncated else { return nil }
             return try buffer.header(envelope)
         } catch {
             // Whoever receives it finds out what is wrong with it.
@@ -181,7 +180,7 @@ package final class MessageChannel: Sendable {
         let buffer: ReceiveBuffer
         do throws(SystemCallError) { buffer = try ReceiveBuffer.take() } catch { throw .system(error) }
         defer { buffer.giveBack() }
-        let envelope: PacketEnvelope
+        let envelope: PacketEnvelope?
         do throws(SystemCallError) {
             envelope = try buffer.receive(from: socket, patience)
         } catch {
@@ -189,7 +188,7 @@ package final class MessageChannel: Sendable {
             if error.isBrokenConnection { return .closed }
             throw .system(error)
         }
-        guard !envelope.isEnd else { return .closed }
+        guard let envelope else { return .closed }
         return .frame(try buffer.decode(envelope, admits))
     }
 

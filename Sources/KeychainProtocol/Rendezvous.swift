@@ -72,7 +72,8 @@ package struct Rendezvous: Sendable, Hashable {
 
     /// What the next line says after a word, and takes it away.
     private static func line(_ bytes: inout ArraySlice<UInt8>, after word: String = "") -> String? {
-        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")), bytes[..<end].starts(with: word.utf8) else { return nil }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")), bytes[..<end].starts(with: word.utf8)
+        else { return nil }
         let rest = bytes[..<end].dropFirst(word.utf8.count)
         bytes = bytes[(end + 1)...]
         return String(validUTF8: rest)

@@ -6,7 +6,7 @@ enum Advice {
     static func line(for error: KeychainError) -> String {
         switch (error.reason, error.underlying) {
         case (.daemonUnreachable, ClientConfiguration.noHome?):
-            "Where you have a home, try again. Else set XDG_DATA_HOME to a folder of yours, or name one with --data-dir."
+            "Where you have a home, try again. Else set XDG_DATA_HOME to a folder, or name one with --data-dir."
         case (.daemonUnreachable, ClientConfiguration.noTemporary?):
             "Run it in `latchkey temp`, or unset the variable."
         case (.daemonUnreachable, let below?) where below.hasSuffix(DaemonProgram.outside):

@@ -16,7 +16,7 @@ package struct WriteTarget {
 
     /// - Precondition: absolute.
     private let path: String
-    /// The folder of a keychain of one's own; another has none that a path could lead to.
+    /// The folder of a keychain of one's own that is meant, where one is.
     private let keychain: String?
 
     /// - Parameter dataDirectory: as an option of the command names it.

@@ -16,7 +16,8 @@ import Testing
     @Test(arguments: ["latchkeyd", "slee", "sleeping", ""])
     func anotherProgramIsLeftAlone(_ program: String) throws {
         let process = try sleeping()
-        #expect(try !ProcessHandle.kill(process.processIdentifier, .runs(program)))
+        let handle = try ProcessHandle.open(process.processIdentifier)
+        #expect(try !handle.runs(program, under: process.processIdentifier))
         #expect(process.isRunning)
         kill(process.processIdentifier, SIGTERM)
         process.waitUntilExit()
@@ -25,9 +26,16 @@ import Testing
 
     @Test func whatRunsItIsKilledAndWhatHasGoneNeedsNoKilling() throws {
         let process = try sleeping()
-        #expect(try ProcessHandle.kill(process.processIdentifier, .runs("sleep")))
+        let number = process.processIdentifier
+        let handle = try #require(try ProcessHandle.ifThere(number))
+        #expect(try handle.runs("sleep", under: number))
+        try handle.kill()
         process.waitUntilExit()
         #expect(process.terminationStatus == SIGKILL)
-        #expect(try ProcessHandle.kill(process.processIdentifier, .runs("sleep")))
+        // Whoever has the number next is not it.
+        #expect(try !handle.runs("sleep", under: number))
+        try handle.kill()
+        try handle.askToEnd()
+        #expect(try ProcessHandle.ifThere(number) == nil)
     }
 }

@@ -29,7 +29,8 @@ struct EditCommand: Verb {
               latchkey edit mail --attribute kSecAttrIsInvisible=true
 
             A server may be written as `set --internet` takes it, also that of --to-server, whose other parts \
-            change where the address says them: a URL says all, without a port that of its protocol. Where several items have one name and account, \
+            change where the address says them: a URL says all, without a port that of its protocol. Where \
+            several items have one name and account, \
             --from-port, --from-path, --from-protocol and --from-label choose.
 
             \(GroupOption.help)

@@ -48,7 +48,7 @@ struct ItemName: Sendable {
 
     /// The kind that is looked for first.
     var firstKind: PasswordKind { kind ?? (parts.isOfServer ? .internet : .generic) }
-    var kinds: [PasswordKind] { kind.map { [$0] } ?? (parts.isOfServer ? [.internet] : PasswordKind.allCases) }
+    var kinds: [PasswordKind] { kind == nil && !parts.isOfServer ? PasswordKind.allCases : [firstKind] }
 
     /// How items of a kind may be stored that are meant, the likely one first: a server as
     /// its parts, and as it was typed, which `set` stored as it stands until it took it apart.
