@@ -15,6 +15,7 @@ extension SecretServiceDoor {
         case .item: (interfaces, children) = ([Self.item], [])
         case .session: (interfaces, children) = ([Self.session], [])
         case .portal: (interfaces, children) = ([Self.portal], [])
+        case .portalRequest: (interfaces, children) = ([Self.portalRequest], [])
         case .prompt: (interfaces, children) = ([Self.prompt], [])
         }
         let nodes = children.map { "  <node name=\"\($0)\"/>\n" }.joined()
@@ -123,6 +124,8 @@ extension SecretServiceDoor {
                 gives: ["response u", "results a{sv}"]),
             property("version", "u"),
         ])
+
+    private static let portalRequest = interface(SecretServiceNames.portalRequest, [method("Close")])
 
     private static let prompt = interface(
         SecretServiceNames.prompt,

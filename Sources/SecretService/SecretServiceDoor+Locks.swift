@@ -85,6 +85,7 @@ extension SecretServiceDoor {
     }
 
     func tellOver(_ prompt: UnlockPrompt) {
+        if let waiting = portalCalls.removeValue(forKey: prompt.path) { return answerAfterPrompt(waiting) }
         // A keychain that does not answer was not opened.
         var isOpen = false
         do throws(BusError) { isOpen = try !isLocked(keychain.whateverSilence) } catch {}

@@ -2,6 +2,32 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import MessageBus
+internal import PersonPrompt
+
+/// RetrieveSecret with its arguments.
+struct PortalCall {
+    let call: BusCall
+    /// What the portal calls the request, and closes it by.
+    let handle: ObjectPath
+    let application: String
+    let receiver: Descriptor
+
+    /// What a portal's programs are told (XDG Desktop Portal, "org.freedesktop.portal.Request").
+    enum Response: UInt32 {
+        case success = 0
+        case cancelled = 1
+
+        var values: [BusValue] { [.uint32(rawValue), .properties([])] }
+    }
+
+    init(_ call: BusCall) throws(BusError) {
+        guard call.arguments.count == 4, let handle = call.arguments[0].objectPath,
+            let application = call.arguments[1].text, case .descriptor(let receiver) = call.arguments[2],
+            call.arguments[3].propertyPairs != nil
+        else { throw .arguments(of: call.member, "osha{sv}") }
+        (self.call, self.handle, self.application, self.receiver) = (call, handle, application, receiver)
+    }
+}
 
 /// org.freedesktop.impl.portal.Secret: a secret for each sandboxed application, with which
 /// it encrypts a store of its own (XDG Desktop Portal, "Secret").
@@ -13,17 +39,56 @@ extension SecretServiceDoor {
     private static let secretSize = 64
     private static let service = "org.freedesktop.portal.Secret"
 
-    func answerPortal(_ call: BusCall) throws(BusError) -> [BusValue] {
+    /// Where the keychain is locked a person is asked first, on the portal's display: programs
+    /// in sandboxes cannot ask for that themselves. The answer waits for it.
+    ///
+    /// - Returns: nil: it comes later.
+    /// - Throws: IsLocked where nobody can be asked.
+    func answerPortal(_ call: BusCall) throws(BusError) -> [BusValue]? {
         guard call.member == "RetrieveSecret" else {
             throw BusError(.unknownMethod, "there is no method \(call.member) like that")
         }
-        guard call.arguments.count == 4, call.arguments[0].objectPath != nil, let application = call.arguments[1].text,
-            case .descriptor(let receiver) = call.arguments[2], call.arguments[3].propertyPairs != nil
-        else { throw .arguments(of: call.member, "osha{sv}") }
-        let secret = try translating { () throws(KeychainError) in try portalSecret(of: application) }
-        try hand(secret, to: receiver)
-        // 0: success.
-        return [.uint32(0), .properties([])]
+        let wanted = try PortalCall(call)
+        do throws(BusError) { return try give(wanted) } catch {
+            guard error == .isLocked else { throw error }
+            try askPerson(for: wanted)
+            return nil
+        }
+    }
+
+    private func give(_ wanted: PortalCall) throws(BusError) -> [BusValue] {
+        let secret = try translating { () throws(KeychainError) in try portalSecret(of: wanted.application) }
+        try hand(secret, to: wanted.receiver)
+        return PortalCall.Response.success.values
+    }
+
+    private func askPerson(for wanted: PortalCall) throws(BusError) {
+        let call = wanted.call
+        guard let process = call.process, PromptReach.canAsk(for: process) else { throw .isLocked }
+        let prompt = try prompts.make(for: call.sender, process, wanting: [])
+        portalCalls[prompt] = wanted
+        try prompts.show(prompt, for: call.sender)
+    }
+
+    /// The keychain may be open, or the person did not want it.
+    func answerAfterPrompt(_ wanted: PortalCall) {
+        answer(wanted.call) { () throws(BusError) in
+            do throws(BusError) { return try give(wanted) } catch {
+                guard error == .isLocked else { throw error }
+                return PortalCall.Response.cancelled.values
+            }
+        }
+    }
+
+    /// The program does not want it any more (XDG Desktop Portal, "org.freedesktop.impl.portal.Request").
+    func answer(_ call: BusCall, ofRequest path: ObjectPath) throws(BusError) -> [BusValue] {
+        guard call.member == "Close", call.arguments.isEmpty else {
+            throw BusError(.unknownMethod, "a request has no method \(call.member) like that")
+        }
+        let theirs = portalCalls.first { $0.value.handle == path && $0.value.call.sender == call.sender }
+        guard let theirs else { throw .noObject(path) }
+        try prompts.dismiss(theirs.key, for: call.sender)
+        return []
     }
 
     /// Whatever its other end does, no client waits for it.

@@ -54,7 +54,7 @@ extension SecretServiceDoor {
         case .item(let place) where isMeant(interface, SecretServiceNames.item): return try all(of: place)
         // The portal's own version of the interface (XDG Desktop Portal, "Secret").
         case .portal where isMeant(interface, SecretServiceNames.portal): return [("version", .uint32(1))]
-        case .branch, .session, .service, .collection, .item, .prompt, .portal:
+        case .branch, .session, .service, .collection, .item, .prompt, .portal, .portalRequest:
             // Interfaces without properties, and those of others, have none.
             return []
         }

@@ -37,6 +37,8 @@ package final class SecretServiceDoor: BusObjects {
     /// Goes up with each session, and each use of one.
     private var sessionNumber: UInt64 = 0
     var told = ToldItems()
+    /// Calls of portals that are answered once a person has been asked, by the prompt's path.
+    var portalCalls: [ObjectPath: PortalCall] = [:]
     private var callers = BusCallers()
     private let policy: PolicyFile?
     /// Of the program whose call is answered now.
@@ -120,16 +122,25 @@ package final class SecretServiceDoor: BusObjects {
     // MARK: Calls
 
     package func answer(_ call: BusCall) {
+        answer(call) { () throws(BusError) in try dispatch(call) }
+    }
+
+    /// Answers in the name of the program that called, also within the call of another.
+    ///
+    /// - Parameter body: nil: it is answered later.
+    func answer(_ call: BusCall, with body: () throws(BusError) -> [BusValue]?) {
+        let (asked, served) = (reach, keychain.program)
         let program = callers.program(of: call)
         keychain.serve(program)
+        reach = .whole
         defer {
-            keychain.serve(nil)
-            reach = .whole
+            keychain.serve(served)
+            reach = asked
         }
         do throws(BusError) {
             // What closes something is nobody's to be kept from.
             if !Self.closing.contains(call.member) { reach = try BusReach(currentPolicy(), of: program) }
-            call.answer(try dispatch(call))
+            if let values = try body() { call.answer(values) }
         } catch {
             call.refuse(error)
         }
@@ -156,12 +167,13 @@ package final class SecretServiceDoor: BusObjects {
     package func connectionEnded(_ name: String) {
         for session in sessions.values where session.owner == name { sessions[session.path] = nil }
         prompts.drop(of: name)
+        portalCalls = portalCalls.filter { $0.value.call.sender != name }
         callers.forget(name)
         buses.removeAll { $0.client == name }
         if let listener = pausedListener.take() { serveDirectly(listener) }
     }
 
-    private func dispatch(_ call: BusCall) throws(BusError) -> [BusValue] {
+    private func dispatch(_ call: BusCall) throws(BusError) -> [BusValue]? {
         guard let target = try translating({ () throws(KeychainError) in try target(of: call.path) }) else {
             throw .noObject(call.path)
         }
@@ -185,6 +197,8 @@ package final class SecretServiceDoor: BusObjects {
             sessions[session.path] = nil
             return []
         case .prompt(let path) where named(call, SecretServiceNames.prompt): return try answer(call, ofPrompt: path)
+        case .portalRequest(let path) where named(call, SecretServiceNames.portalRequest):
+            return try answer(call, ofRequest: path)
         default: break
         }
         throw BusError(.unknownMethod, "\(call.path) has no method \(call.interface).\(call.member)")
@@ -206,6 +220,8 @@ package final class SecretServiceDoor: BusObjects {
         case session(TransferSession)
         case prompt(ObjectPath)
         case portal
+        /// What a portal asked for and a person is asked about, as the portal calls it.
+        case portalRequest(ObjectPath)
     }
 
     /// An item that is there, or was a moment ago.
@@ -222,7 +238,10 @@ package final class SecretServiceDoor: BusObjects {
         if let session = sessions[path] { return .session(session) }
         if prompts.isThere(path) { return .prompt(path) }
         if SecretServiceNames.branches.contains(path) { return .branch(path) }
-        guard let (collection, rest) = try collection(at: path) else { return nil }
+        guard let (collection, rest) = try collection(at: path) else {
+            // Last: a portal calls its requests as it likes.
+            return portalCalls.values.contains { $0.handle == path } ? .portalRequest(path) : nil
+        }
         switch rest.count {
         case 0: return .collection(collection)
         case 1:

@@ -11,6 +11,7 @@ package enum SecretServiceNames {
     static let session = "org.freedesktop.Secret.Session"
     static let masterPassword = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
     static let portal = "org.freedesktop.impl.portal.Secret"
+    static let portalRequest = "org.freedesktop.impl.portal.Request"
     static let portalRoot = ObjectPath("/org/freedesktop/portal/desktop") ?? .none
     static let prompt = "org.freedesktop.Secret.Prompt"
     static let properties = "org.freedesktop.DBus.Properties"

@@ -413,4 +413,96 @@ struct SecretServicePromptTests {
         #expect(
             try scene.python(script + "\nrefused(IS_LOCKED, retrieve, 'org.example.One', os.pipe()[1])").status == 0)
     }
+
+    /// Programs in sandboxes cannot ask for a prompt; the portal's own display is where it is shown.
+    @Test func anApplicationsSecretWaitsForAPerson() throws {
+        let script =
+            SecretServiceScene.objects + #"""
+                import os
+                from dbus.lowlevel import MethodCallMessage
+                P, PORTAL = 'org.freedesktop.impl.portal.', '/org/freedesktop/portal/desktop'
+                def ask(application, handle='/request/1'):
+                    reading, writing = os.pipe()
+                    os.set_blocking(reading, False)
+                    message, answers = MethodCallMessage(NAME, PORTAL, P + 'Secret', 'RetrieveSecret'), []
+                    message.append(dbus.ObjectPath(handle), application, dbus.types.UnixFd(writing),
+                                   dbus.Dictionary({}, signature='sv'), signature='osha{sv}')
+                    os.close(writing)
+                    return bus.send_message_with_reply(message, answers.append, 100, require_main_loop=False), answers, reading
+                def answer(asked):
+                    asked[0].block()
+                    code = int(asked[1][0].get_args_list()[0])
+                    try: return code, os.read(asked[2], 1000)
+                    except BlockingIOError: return code, b''
+                """#
+        let environment = ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"]
+        func run(_ more: String) throws -> (PseudoTerminal, TestProcess) {
+            let terminal = try PseudoTerminal(columns: 80, rows: 24)
+            return (
+                terminal,
+                try terminal.start(
+                    programs, program: "/usr/bin/python3", arguments: ["-c", script + "\n" + more], changing: environment)
+            )
+        }
+        // Called off, by its own program alone.
+        let (closed, closing) = try run(
+            """
+            asked = ask('org.example.One', '/request/7')
+            other = dbus.bus.BusConnection(os.environ['DBUS_SESSION_BUS_ADDRESS'])
+            stranger = dbus.Interface(other.get_object(NAME, '/request/7', introspect=False), P + 'Request')
+            refused('org.freedesktop.DBus.Error.UnknownMethod', stranger.Close)
+            # What lies where a request would shadow it is itself.
+            shadow = ask('org.example.Two', str(LOGIN))
+            assert at(LOGIN, 'org.freedesktop.DBus.Properties').Get(S + 'Collection', 'Locked')
+            refused('org.freedesktop.DBus.Error.UnknownMethod', at(LOGIN, P + 'Request').Close)
+            at('/request/7', P + 'Request').Close()
+            print(answer(asked), answer(shadow))
+            """)
+        #expect(closed.shows("(1, b'') (1, b'')"), "\(closed.shown)")
+        closing.waitUntilExit()
+        #expect(BuiltPrograms.eventually { prompts().isEmpty })
+        // Called off by the person.
+        let (refused, refusing) = try run("print(answer(ask('org.example.One')))")
+        #expect(refused.shows("<Cancel>") && refused.shown.contains("python3"), "\(refused.shown)")
+        refused.type("\t\t\r")
+        #expect(refused.shows("(1, b'')"), "\(refused.shown)")
+        refusing.waitUntilExit()
+        #expect(try scene.isLocked)
+        // Opened: one prompt for all that was asked meanwhile.
+        let (opened, opening) = try run(
+            """
+            asked = [ask(name, f'/request/{name}') for name in ('One', 'Two', 'One')]
+            (a, one), (b, two), (c, again) = map(answer, asked)
+            print('answered', a, b, c, len(one), one != two, one == again)
+            """)
+        #expect(opened.shows("<Cancel>"), "\(opened.shown)")
+        #expect(prompts().count == 1)
+        opened.type("\(Self.passcode)\r")
+        #expect(opened.shows("answered 0 0 0 64 True True"), "\(opened.shown)")
+        opening.waitUntilExit()
+        #expect(try !scene.isLocked && BuiltPrograms.eventually { prompts().isEmpty })
+    }
+
+    /// Who asked and has gone leaves nothing waiting, and the next is asked for itself.
+    @Test func anApplicationsSecretIsNotAskedForWhoHasGone() throws {
+        let script =
+            SecretServiceScene.objects + """
+                import os
+                portal = at('/org/freedesktop/portal/desktop', 'org.freedesktop.impl.portal.Secret')
+                print(portal.RetrieveSecret(dbus.ObjectPath('/request/1'), 'org.example.One',
+                                            dbus.types.UnixFd(os.pipe()[1]), dbus.Dictionary({}, signature='sv')))
+                """
+        let environment = ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"]
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let asking = try terminal.start(
+            programs, program: "/usr/bin/python3", arguments: ["-c", script], changing: environment)
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        let clients = programs.processes(atHome: "python3")
+        #expect(clients.count == 1)
+        for client in clients { kill(client, SIGKILL) }
+        asking.waitUntilExit()
+        #expect(BuiltPrograms.eventually { prompts().isEmpty })
+        try scene.unlock(Self.passcode)
+        #expect(try scene.secretTool("lookup", "service", "mail").text == "the value")
+    }
 }
