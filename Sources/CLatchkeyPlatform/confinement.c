@@ -267,6 +267,9 @@ static const struct argument arguments_of_daemon[] = {
     {SYS_ioctl, "ioctl", 1, ONE_OF, 0, 3, {0x5401, 0x5411, 0xC040FF0B}},
 };
 
+// Of the enclave, for answers in many messages: SIOCOUTQ.
+static const struct argument arguments_of_enclave[] = {{SYS_ioctl, "ioctl", 1, ONE_OF, 0, 1, {0x5411}}};
+
 // Of the hands: a device's socket is a local one.
 static const struct argument arguments_of_hardware[] = {{SYS_socket, "socket", 0, ONE_OF, 0, 1, {AF_UNIX}}};
 
@@ -285,7 +288,8 @@ const char *lk_allowed_call(int32_t whose, int32_t index) {
     index -= 1;
     if (index < COUNT(arguments)) return arguments[index].name;
     index -= COUNT(arguments);
-    return is_daemon && index < COUNT(arguments_of_daemon) ? arguments_of_daemon[index].name : NULL;
+    if (!is_daemon) return index < COUNT(arguments_of_enclave) ? arguments_of_enclave[index].name : NULL;
+    return index < COUNT(arguments_of_daemon) ? arguments_of_daemon[index].name : NULL;
 }
 
 #if defined(OUR_ARCHITECTURE) && !defined(WITH_SANITIZER)
@@ -364,6 +368,7 @@ static void make_narrow(struct program *p, int32_t whose) {
     add_arguments(p, &threads_alone, 1);
     add_arguments(p, arguments, COUNT(arguments));
     if (is_daemon) add_arguments(p, arguments_of_daemon, COUNT(arguments_of_daemon));
+    else add_arguments(p, arguments_of_enclave, COUNT(arguments_of_enclave));
     // A signal to ourselves (abort) and to nobody else.
     const struct argument to_us = {SYS_tgkill, "tgkill", 0, ONE_OF, 0, 1, {(uint32_t)getpid()}};
     add_argument(p, &to_us, SECCOMP_RET_ERRNO | EPERM);

@@ -12,12 +12,16 @@ package final class StreamListener: Sendable {
         _ = try checked("fcntl", lk_set_nonblocking(descriptor.raw, 1))
     }
 
+    /// Connections that nobody has taken yet: GLib's clients do not come again where there is no
+    /// room. The kernel's own limit is lower where it is set so (listen(2), net.core.somaxconn).
+    private static let mostWaiting: Int32 = 4096
+
     /// Listens at `name` in an open directory, which nobody else can enter.
     package convenience init(at name: String, in directory: Descriptor) throws(SystemCallError) {
         let socket = Descriptor(owning: try checked("socket", lk_stream_socket()))
         // A path in an address has room for 107 bytes only (unix(7)).
         let path = "/proc/self/fd/\(directory.raw)/\(name)"
-        _ = try checked("bind", unsafe path.withCString { unsafe lk_bind_listen(socket.raw, $0, 16) })
+        _ = try checked("bind", unsafe path.withCString { unsafe lk_bind_listen(socket.raw, $0, Self.mostWaiting) })
         try self.init(owning: socket)
     }
 

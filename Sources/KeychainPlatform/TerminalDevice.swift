@@ -1,19 +1,16 @@
 @_implementationOnly import CLatchkeyPlatform
 internal import Glibc
 
-/// A terminal of another session, as it is now. It never becomes ours.
+/// A terminal of another session. It never becomes ours.
 package struct TerminalDevice: Sendable {
     package let status: FileStatus
     private let descriptor: Descriptor
-    private let before: termios
 
     /// - Throws: ENOTTY for what is no terminal; EACCES for another user's.
     package init(_ path: FilePath) throws(SystemCallError) {
         let raw = unsafe path.withCString { unsafe lk_open($0, O_RDWR | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, 0) }
         descriptor = Descriptor(owning: try checked("open a terminal", raw))
-        var settings = termios()
-        guard unsafe tcgetattr(descriptor.raw, &settings) == 0 else { throw SystemCallError("tcgetattr", errno: errno) }
-        before = settings
+        _ = try TerminalClaim.settings(of: descriptor)
         status = try FileStatus(of: descriptor)
     }
 
@@ -22,8 +19,27 @@ package struct TerminalDevice: Sendable {
 
     /// The right to ask on it, among programs that ask for this; nil where another
     /// keeps it beyond `deadline`.
-    package func claim(until deadline: Deadline) throws(SystemCallError) -> FileLock? {
-        try FileLock.take(descriptor, until: deadline)
+    package func claim(until deadline: Deadline) throws(SystemCallError) -> TerminalClaim? {
+        guard let lock = try FileLock.take(descriptor, until: deadline) else { return nil }
+        return try TerminalClaim(lock)
+    }
+}
+
+/// The right to ask on a terminal, as it was when nobody asked on it: whoever had the right
+/// before has put its settings back.
+package final class TerminalClaim: Sendable {
+    private let lock: FileLock
+    private let before: termios
+
+    fileprivate init(_ lock: FileLock) throws(SystemCallError) {
+        self.lock = lock
+        before = try Self.settings(of: lock.descriptor)
+    }
+
+    fileprivate static func settings(of terminal: Descriptor) throws(SystemCallError) -> termios {
+        var settings = termios()
+        guard unsafe tcgetattr(terminal.raw, &settings) == 0 else { throw SystemCallError("tcgetattr", errno: errno) }
+        return settings
     }
 
     /// Puts its settings back. Never waits (a terminal that is stopped would let
@@ -32,8 +48,8 @@ package struct TerminalDevice: Sendable {
     /// - Parameter droppingInput: what was typed and not read was meant for a prompt.
     package func restore(droppingInput: Bool) {
         var settings = before
-        if droppingInput { _ = tcflush(descriptor.raw, TCIFLUSH) }
-        _ = unsafe tcsetattr(descriptor.raw, TCSANOW, &settings)
+        if droppingInput { _ = tcflush(lock.descriptor.raw, TCIFLUSH) }
+        _ = unsafe tcsetattr(lock.descriptor.raw, TCSANOW, &settings)
     }
 }
 

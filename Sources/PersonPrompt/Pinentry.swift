@@ -34,7 +34,7 @@ package final class Pinentry: PersonScreen {
     private let processTime: any KeychainClock
     private var tool: ConversingTool?
     /// Two prompts at once would share what is typed.
-    private var claim: FileLock?
+    private var claim: TerminalClaim?
     private var reader = AssuanReader()
     private var heard = SecretBytes(count: 512)
     private var unread = 0..<0
@@ -54,7 +54,7 @@ package final class Pinentry: PersonScreen {
     }
 
     deinit {
-        if tool != nil { terminal?.restore(droppingInput: true) }
+        if tool != nil { claim?.restore(droppingInput: true) }
     }
 
     package var name: String { program.path }
@@ -89,7 +89,7 @@ package final class Pinentry: PersonScreen {
         // A terminal that is left in the middle is put in order by the program, which
         // knows its screen; its settings also by us.
         running.end(by: Deadline(after: .seconds(2), on: processTime))
-        terminal?.restore(droppingInput: droppingInput)
+        claim?.restore(droppingInput: droppingInput)
         claim = nil
     }
 
@@ -131,8 +131,8 @@ package final class Pinentry: PersonScreen {
         }
     }
 
-    private func claimed(_ terminal: TerminalDevice, until deadline: Deadline) throws(PromptFailure) -> FileLock {
-        let claim: FileLock?
+    private func claimed(_ terminal: TerminalDevice, until deadline: Deadline) throws(PromptFailure) -> TerminalClaim {
+        let claim: TerminalClaim?
         do throws(SystemCallError) { claim = try terminal.claim(until: deadline) } catch {
             throw .unable(why: "the terminal cannot be claimed (\(error))")
         }

@@ -143,6 +143,12 @@ import Testing
     @Test(arguments: ["thread", "tgkill_self", "make_here", "read_here", "remove_here"], ["enclave", "daemon"])
     func isLeft(_ call: String, _ program: String) throws { #expect(try outcome(call, of: program) == .done) }
 
+    /// Long answers wait by it for whoever reads them. Of no socket, as here, the kernel says so.
+    @Test(arguments: ["enclave", "daemon"])
+    func maySeeWhatIsUnread(_ program: String) throws {
+        #expect(try outcome("unread", of: program) == .refused(EBADF))
+    }
+
     @Test(arguments: ["socket_unix", "socketpair", "kill", "inotify", "make_folder_here", "read_passwd"])
     func isLeftToTheDaemon(_ call: String) throws { #expect(try outcome(call, of: "daemon") == .done) }
 

@@ -68,6 +68,22 @@ import Testing
         #expect(own.contains(#""for":null"#) || own.isEmpty)
     }
 
+    /// More than one message of the enclave's holds.
+    @Test func aLongRecordIsTold() throws {
+        let rows = (0..<1500).map { "site \($0),https://host\($0).example/,user\($0),CANARY\($0)" }
+        let file = programs.home + "/passwords.csv"
+        try (["name,url,username,password"] + rows).joined(separator: "\n").write(
+            toFile: file, atomically: true, encoding: .utf8)
+        #expect(try programs.latchkey("import", file).status == 0)
+        let copy = programs.home + "/copy"
+        let exported = try programs.latchkey(
+            "export", "--passphrase-fd", "0", copy, input: Data("a passphrase of the test".utf8))
+        #expect(exported.status == 0, "\(exported.errors)")
+        #expect(try lines("--event", "read").count == 1500)
+        #expect(try programs.latchkey("log", "--verify").status == 0)
+        #expect(try lines("--item", "host1499.example", "--event", "read").count == 1)
+    }
+
     @Test func whatThePersonDoesIsToldByTheEnclave() throws {
         let passcode = Data("words".utf8)
         _ = try programs.run(BuiltPrograms.latchkey, ["passcode", "set"], input: passcode)

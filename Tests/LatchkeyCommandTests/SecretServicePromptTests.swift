@@ -179,6 +179,28 @@ struct SecretServicePromptTests {
         #expect(BuiltPrograms.eventually { prompts().isEmpty })
     }
 
+    /// The one that has to wait for the other's turn finds the terminal in its hands.
+    @Test func twoClientsOnOneTerminalLeaveItAsItWas() throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let before = terminal.settings
+        let next = programs.home + "/next"
+        #expect(unsafe mkfifo(next, 0o600) == 0)
+        let process = try terminal.start(
+            programs, program: "/bin/sh",
+            arguments: [
+                "-c",
+                "secret-tool lookup service mail & read go < \(next); secret-tool lookup service mail; wait; echo both",
+            ],
+            changing: ["DBUS_SESSION_BUS_ADDRESS": scene.session.address, "TERM": "xterm", "LANG": "C.UTF-8"])
+        #expect(terminal.shows("<Cancel>"), "\(terminal.shown)")
+        try Data("go\n".utf8).write(to: URL(fileURLWithPath: next))
+        #expect(BuiltPrograms.eventually { prompts().count == 2 })
+        terminal.type("\(Self.passcode)\r")
+        #expect(terminal.shows("both"), "\(terminal.shown)")
+        process.waitUntilExit()
+        #expect(BuiltPrograms.eventually { prompts().isEmpty } && terminal.settings == before)
+    }
+
     /// Its prompts are shown once, and all are over with that one.
     @Test func aConnectionHasOnePromptShown() throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)

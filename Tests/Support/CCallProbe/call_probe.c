@@ -129,6 +129,7 @@ static int p_core(void) {
     return result(setrlimit(RLIMIT_CORE, &limit));
 }
 static int p_tiocsti(void) { return result(ioctl(-1, TIOCSTI, "x")); }
+static int p_unread(void) { int count; return result(ioctl(-1, TIOCOUTQ, &count)); }
 static int p_inotify(void) { return result(syscall(SYS_inotify_init1, 0)); }
 static int p_newer(void) { return result(syscall(5000)); }
 static int p_code_map(void) {
@@ -197,7 +198,7 @@ static const struct { const char *name; int (*body)(void); } probes[] = {
     {"unshare", p_unshare}, {"setns", p_setns}, {"init_module", p_module}, {"finit_module", p_finit_module},
     {"kexec_load", p_kexec}, {"reboot", p_reboot}, {"swapon", p_swapon}, {"setuid", p_setuid},
     {"personality", p_personality}, {"open_by_handle_at", p_open_by_handle}, {"dumpable", p_dumpable},
-    {"core_limit", p_core}, {"tiocsti", p_tiocsti}, {"inotify", p_inotify}, {"newer_call", p_newer},
+    {"core_limit", p_core}, {"tiocsti", p_tiocsti}, {"unread", p_unread}, {"inotify", p_inotify}, {"newer_call", p_newer},
     {"code_map", p_code_map}, {"code_protect", p_code_protect}, {"read_passwd", p_read_passwd},
     {"read_proc", p_read_proc}, {"make_elsewhere", p_make_elsewhere}, {"make_here", p_make_here},
     {"remove_here", p_remove_here}, {"read_here", p_read_here}, {"make_folder_here", p_make_folder_here},
