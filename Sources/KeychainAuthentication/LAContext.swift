@@ -127,6 +127,7 @@ open class LAContext: NSObject, @unchecked Sendable {
     ///   - error: Receives the ``LAError`` where the answer is no: the biometry's
     ///     codes, then ``LAError/Code/passcodeNotSet``; `invalidContext`; or
     ///     `systemCancel` where no keychain answers.
+    @discardableResult
     open func canEvaluatePolicy(_ policy: LAPolicy, error: NSErrorPointer) -> Bool {
         guard let failure = refusal(of: policy) else { return true }
         if let place = unsafe error { unsafe place.pointee = failure._nsError }

@@ -141,8 +141,11 @@ package struct DaemonProcess {
             }
             return turn
         } catch {
-            throw KeychainError(
-                .notAvailable, reason: error.errno == 0 ? .busy : .storeUnreadable, underlying: error.call)
+            let reason: Reason =
+                if error.errno == 0 { .busy } else if error.isDiskFull { .diskFull } else {
+                    .folderUnusable(why: "\(data.path): \(error)")
+                }
+            throw KeychainError(.notAvailable, reason: reason, underlying: error.call)
         }
     }
 

@@ -60,6 +60,28 @@ public func CFDictionarySetValue(
     unsafe theDict.setObject(object(value), forKey: dictionaryKey(key))
 }
 
+/// Whether a key is there.
+public func CFDictionaryContainsKey(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> Bool {
+    unsafe theDict.object(forKey: dictionaryKey(key)) != nil
+}
+
+/// Removes a key and its value.
+public func CFDictionaryRemoveValue(_ theDict: CFMutableDictionary!, _ key: UnsafeRawPointer!) {
+    unsafe theDict.removeObject(forKey: dictionaryKey(key))
+}
+
+/// A copy.
+public func CFDictionaryCreateCopy(_ allocator: CFAllocator!, _ theDict: CFDictionary!) -> CFDictionary! {
+    NSDictionary(dictionary: theDict)
+}
+
+/// A copy that can change; `capacity` is ignored.
+public func CFDictionaryCreateMutableCopy(
+    _ allocator: CFAllocator!, _ capacity: CFIndex, _ theDict: CFDictionary!
+) -> CFMutableDictionary! {
+    NSMutableDictionary(dictionary: theDict)
+}
+
 /// Not here: a dictionary of Foundation on Linux makes an object anew each time it is
 /// asked for one, so that a pointer to it would lead nowhere.
 @available(*, unavailable, message: "a dictionary on Linux lends no pointer to a value: write dictionary[key]")

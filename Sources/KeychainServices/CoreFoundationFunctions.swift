@@ -51,12 +51,34 @@ public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8
     unsafe NSData(bytes: bytes, length: length)
 }
 
+/// Data with these bytes.
+///
+/// Where they stay with the caller (``kCFAllocatorNull``) they are copied, so that the data is
+/// good for longer than the caller's pointer, which Apple's is not; else they are malloc(3)'s
+/// and freed with the data.
+public func CFDataCreateWithBytesNoCopy(
+    _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex, _ bytesDeallocator: CFAllocator!
+) -> CFData! {
+    guard bytesDeallocator !== kCFAllocatorNull, let bytes = unsafe bytes else {
+        return unsafe CFDataCreate(allocator, bytes, length)
+    }
+    return unsafe NSData(bytesNoCopy: UnsafeMutablePointer(mutating: bytes), length: length, freeWhenDone: true)
+}
+
+/// A copy.
+public func CFDataCreateCopy(_ allocator: CFAllocator!, _ theData: CFData!) -> CFData! { NSData(data: theData as Data) }
+
 /// How many bytes there are.
 public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData.length }
 
 /// The bytes, for as long as the object lives.
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
     unsafe theData.bytes.assumingMemoryBound(to: UInt8.self)
+}
+
+/// A copy.
+public func CFStringCreateCopy(_ alloc: CFAllocator!, _ theString: CFString!) -> CFString! {
+    NSString(string: "\(theString as NSString)")
 }
 
 /// How many elements an array has.
@@ -77,6 +99,15 @@ public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime { Date().timeIntervalSi
 public func CFDateCreate(_ allocator: CFAllocator!, _ at: CFAbsoluteTime) -> CFDate! {
     NSDate(timeIntervalSinceReferenceDate: at)
 }
+
+/// The seconds from the first instant of 2001 UTC to a date.
+public func CFDateGetAbsoluteTime(_ theDate: CFDate!) -> CFAbsoluteTime { theDate.timeIntervalSinceReferenceDate }
+
+/// A new one, which no other is like.
+public func CFUUIDCreate(_ alloc: CFAllocator!) -> CFUUID! { NSUUID() }
+
+/// As text, in capitals: "68753A44-4D6F-1226-9C60-0050E4C00067".
+public func CFUUIDCreateString(_ alloc: CFAllocator!, _ uuid: CFUUID!) -> CFString! { NSString(string: uuid.uuidString) }
 
 /// An error with this domain and code; what else it carries has strings as keys.
 public func CFErrorCreate(

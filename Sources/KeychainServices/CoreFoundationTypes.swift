@@ -63,16 +63,28 @@ public typealias CFTimeInterval = Double
 /// A time, in seconds since the first instant of 2001 UTC.
 public typealias CFAbsoluteTime = Double
 
-/// What Core Foundation takes memory from. There is only
-/// ``kCFAllocatorDefault``; every call here ignores it.
+/// What Core Foundation takes memory from. Every call here ignores it, but for the one that
+/// is told whose bytes it gets: ``CFDataCreateWithBytesNoCopy(_:_:_:_:)``.
 public final class CFAllocator: Sendable {
-    private init() {}
+    fileprivate init() {}
 }
+
+/// A universally unique identifier.
+public typealias CFUUID = NSUUID
 
 // MARK: Constants
 
 /// The allocator of the system, which is null, as on Apple's systems.
 public let kCFAllocatorDefault: CFAllocator! = nil
+
+/// The system's, by its own name.
+public let kCFAllocatorSystemDefault: CFAllocator! = CFAllocator()
+
+/// malloc(3).
+public let kCFAllocatorMalloc: CFAllocator! = CFAllocator()
+
+/// Gives no memory and takes none back: of bytes that stay with whoever has them.
+public let kCFAllocatorNull: CFAllocator! = CFAllocator()
 
 /// True, as an object.
 public let kCFBooleanTrue: CFBoolean! = NSNumber(value: true)

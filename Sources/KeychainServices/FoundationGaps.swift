@@ -36,6 +36,40 @@ extension NSMutableDictionary {
         guard let key = aKey as? NSObject else { preconditionFailure("a key is an object of Foundation") }
         setObject(anObject, forKey: AnyHashable(key))
     }
+
+    /// The value of a key that is known as `NSCopying` alone, as in
+    /// `query[kSecClass as! NSCopying] = kSecClassGenericPassword`; nil removes the key.
+    public subscript(key: any NSCopying) -> Any? {
+        get { object(forKey: key) }
+        set {
+            if let newValue {
+                setObject(newValue, forKey: key)
+            } else {
+                removeObject(forKey: key)
+            }
+        }
+    }
+}
+
+extension NSDictionary {
+    /// Values and their keys, which are known as `NSCopying` alone; as many of one as of the other.
+    @_disfavoredOverload
+    public convenience init(objects: [Any], forKeys keys: [any NSCopying]) {
+        self.init(
+            objects: objects,
+            forKeys: keys.map { key in
+                guard let key = key as? NSObject else { preconditionFailure("a key is an object of Foundation") }
+                return key
+            })
+    }
+
+    /// What another has.
+    public convenience init(dictionary otherDictionary: NSDictionary) {
+        let keys = otherDictionary.allKeys
+        self.init(
+            objects: keys.map { otherDictionary.object(forKey: $0) ?? NSNull() },
+            forKeys: keys.map { $0 as AnyObject as? NSObject ?? NSNull() })
+    }
 }
 
 /// A table that holds its keys strongly and its values weakly.

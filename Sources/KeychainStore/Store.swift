@@ -29,16 +29,50 @@ package final class Store: Sendable {
     ///   disk fails.
     package init(in directory: PrivateDirectory) throws(KeychainError) {
         try Self.checkFileSystem(directory.path)
-        try StoreHeader.refuseNewer(in: directory)
-        path = directory.path + "/" + Self.fileName
-        let path = path
-        writer = try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: false)) }
+        let path = directory.path + "/" + Self.fileName
+        self.path = path
+        (writer, isNew) = try Self.open(path, in: directory)
         let place = try Self.identity(path)
         commits = GroupCommit(writer, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
         }
-        isNew = try Self.prepare(writer)
-        try Self.useWriteAheadLog(writer)
+    }
+
+    private static func open(
+        _ path: String, in directory: PrivateDirectory
+    ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool) {
+        do throws(KeychainError) {
+            try StoreHeader.refuseNewer(in: directory)
+            let writer = try translating { try DatabaseQueue(path: path, configuration: configuration(readOnly: false)) }
+            let isNew = try prepare(writer)
+            try useWriteAheadLog(writer)
+            return (writer, isNew)
+        } catch {
+            guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else { throw error }
+            throw KeychainError(.notAvailable, reason: obstacle, underlying: error.underlying)
+        }
+    }
+
+    /// What keeps SQLite from its files, of which it says no more than that it cannot open
+    /// them; nil: nothing that shows.
+    private static func obstacle(to path: String, in directory: PrivateDirectory) -> Reason? {
+        let files = FileManager.default
+        for file in ["", "-wal", "-shm"].map({ path + $0 }) where files.fileExists(atPath: file) {
+            // A check says what is wrong with the path, and opens nothing: no lock is lost by it.
+            if !files.isReadableFile(atPath: file) || !files.isWritableFile(atPath: file) {
+                return .folderUnusable(why: "\(file) cannot be read and written")
+            }
+        }
+        if !files.isWritableFile(atPath: directory.path) {
+            return .folderUnusable(why: "nothing can be made in \(directory.path)")
+        }
+        do {
+            let room = try files.attributesOfFileSystem(forPath: directory.path)
+            func isNone(_ key: FileAttributeKey) -> Bool { (room[key] as? NSNumber)?.int64Value == 0 }
+            // File systems without a fixed number of files say that there are none at all.
+            let isFull = isNone(.systemFreeSize) || !isNone(.systemNodes) && isNone(.systemFreeNodes)
+            return isFull ? .diskFull : nil
+        } catch { return nil }
     }
 
     /// Which file lies at the database's path.

@@ -80,4 +80,59 @@ import Testing
         #expect(dictionary[kSecReturnData] as? Bool == true && dictionary.count == 3)
         #expect(dictionary[kSecReturnAttributes as String] as? Bool == false)
     }
+
+    @Test func keysThatCanBeCopiedAreSubscripts() {
+        let dictionary = NSMutableDictionary()
+        let key = kSecClass as any NSCopying
+        dictionary[key] = kSecClassGenericPassword
+        dictionary[kSecAttrAccount as NSString] = "alice"
+        dictionary[kSecReturnData] = kCFBooleanTrue
+        #expect(dictionary[key] as? String == "genp" && dictionary.count == 3)
+        dictionary[key] = nil
+        #expect(dictionary[kSecClass] == nil && dictionary.count == 2)
+        let service = kSecAttrService as any NSCopying
+        let made = NSMutableDictionary(objects: [kSecClassGenericPassword, "mail"], forKeys: [key, service])
+        #expect((made as? [String: String]) == ["class": "genp", "svce": "mail"])
+        #expect(NSDictionary(objects: ["mail"], forKeys: [service]) == ["svce": "mail"])
+        #expect(NSDictionary(objects: ["mail"], forKeys: [kSecAttrService as NSString]) == ["svce": "mail"])
+    }
+
+    @Test func dictionariesAreCopied() {
+        let query: CFDictionary = [kSecReturnData: kCFBooleanTrue as Any, kSecAttrAccount: "alice"] as CFDictionary
+        let copy = NSMutableDictionary(dictionary: query)
+        copy[kSecAttrAccount] = "bob"
+        #expect(copy.count == 2 && query.count == 2 && query[kSecAttrAccount] as? String == "alice")
+        // What is true stays that, and no number.
+        #expect(CFGetTypeID(copy[kSecReturnData] as CFTypeRef) == CFBooleanGetTypeID())
+        #expect(NSDictionary(dictionary: query) == query && NSDictionary(dictionary: NSDictionary()).count == 0)
+        let changing: CFMutableDictionary = CFDictionaryCreateMutableCopy(nil, 0, query)
+        let name: CFString = "acct"
+        unsafe CFDictionaryRemoveValue(changing, Unmanaged.passUnretained(name).toOpaque())
+        #expect(unsafe !CFDictionaryContainsKey(changing, Unmanaged.passUnretained(name).toOpaque()))
+        #expect(unsafe CFDictionaryContainsKey(query, Unmanaged.passUnretained(name).toOpaque()))
+        #expect(CFDictionaryCreateCopy(nil, query) as NSDictionary == query)
+        withExtendedLifetime(name) {}
+    }
+
+    /// Apple's sample "Storing CryptoKit Keys in the Keychain".
+    @Test func dataOfBytesThatStayWithTheCallerIsACopy() {
+        var bytes: [UInt8] = [1, 2, 3]
+        let data: CFData = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe CFDataCreateWithBytesNoCopy(
+                nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count, kCFAllocatorNull)
+        }
+        bytes[0] = 9
+        #expect(data as Data == Data([1, 2, 3]) && CFDataCreateCopy(nil, data) as Data == data as Data)
+        let block = unsafe UnsafeMutablePointer<UInt8>(mutating: malloc(2)?.assumingMemoryBound(to: UInt8.self))
+        unsafe block?.initialize(repeating: 7, count: 2)
+        let owned: CFData = unsafe CFDataCreateWithBytesNoCopy(nil, block, 2, kCFAllocatorMalloc)
+        #expect(owned as Data == Data([7, 7]))
+    }
+
+    @Test func identifiersAreText() {
+        let one: CFString = CFUUIDCreateString(nil, CFUUIDCreate(nil))
+        #expect(UUID(uuidString: one as String)?.uuidString == one as String)
+        #expect(one != CFUUIDCreateString(kCFAllocatorDefault, CFUUIDCreate(kCFAllocatorDefault)))
+        #expect(CFStringCreateCopy(nil, one) == one && CFDateGetAbsoluteTime(CFDateCreate(nil, 7)) == 7)
+    }
 }

@@ -209,6 +209,25 @@ import Testing
         #expect(try get("protocol=http\nhost=git.example") == "")
     }
 
+    /// RFC 3986, section 3.2.2: git asks as somebody typed it, `set` stores in lower case.
+    @Test func aHostIsTheSameInCapitals() throws {
+        try programs.latchkey("set", "--internet", "Git.example", "alice", input: Data("by hand".utf8))
+        let capitals = "protocol=https\nhost=GIT.Example"
+        #expect(try get(capitals) == "username=alice\npassword=by hand\n")
+        try helper("store", Self.place, "username=bob", "password=of git")
+        #expect(try get(capitals, "username=bob") == "username=bob\npassword=of git\n")
+        // The one that is there already, and not a second beside it.
+        try helper("store", capitals, "username=bob", "password=newer")
+        #expect(try get(Self.place, "username=bob") == "username=bob\npassword=newer\n")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 2)
+        try helper("erase", capitals, "username=bob", "password=newer")
+        #expect(try get(Self.place, "username=bob") == "")
+        // As it was stored comes first.
+        try helper("store", capitals, "username=carol", "password=capital")
+        #expect(try get(capitals) == "username=carol\npassword=capital\n")
+        #expect(try get(Self.place) == "username=alice\npassword=by hand\n")
+    }
+
     /// What a person stores anew comes before what git stored earlier.
     @Test func aTokenThatAPersonRotatesIsUsed() throws {
         try helper("store", Self.place, "username=alice", "password=old")

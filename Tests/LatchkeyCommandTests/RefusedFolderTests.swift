@@ -35,6 +35,18 @@ import Testing
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 
+    /// As where its owner is another (of root nothing is kept but this) or the disk is read-only.
+    @Test func aStartFileThatCannotBeOpened() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        let file = data + "/latchkeyd.start"
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        expectRefusal(try programs.latchkey("get", "a"), naming: "latchkeyd.start")
+        try FileManager.default.removeItem(atPath: file)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
     /// An enclave whose folder was taken away does not stand in the way of whoever brings it back.
     @Test func keysThatComeBackAreOpenedAtOnce() throws {
         try programs.latchkey("set", "a", input: Data("1".utf8))

@@ -4,10 +4,10 @@ internal import KeychainPlatform
 /// What git asks or tells a helper (git-credential(1), "INPUT/OUTPUT FORMAT", of git
 /// 2.46). Keys of later versions are ignored, as it demands.
 package struct GitCredentialRequest: Sendable {
-    let place: ServerPlace
+    private(set) var place: ServerPlace
     let scheme: String
     /// nil: whoever's.
-    let username: String?
+    private(set) var username: String?
     let secret: GitSecret?
     let extras: GitExtras
     /// Good for this once, not to be kept (`ephemeral`, git 2.46).
@@ -34,17 +34,19 @@ package struct GitCredentialRequest: Sendable {
 
     /// The same of one account.
     func of(_ account: String) -> GitCredentialRequest {
-        GitCredentialRequest(
-            place: place, scheme: scheme, username: account, secret: secret, extras: extras, isEphemeral: isEphemeral,
-            understandsTypes: understandsTypes)
+        var other = self
+        other.username = account
+        return other
     }
 
-    private init(
-        place: ServerPlace, scheme: String, username: String, secret: GitSecret?, extras: GitExtras,
-        isEphemeral: Bool, understandsTypes: Bool
-    ) {
-        (self.place, self.scheme, self.username, self.secret) = (place, scheme, username, secret)
-        (self.extras, self.isEphemeral, self.understandsTypes) = (extras, isEphemeral, understandsTypes)
+    /// The same of the host in lower case; nil where it is that already.
+    var inLowerCase: GitCredentialRequest? {
+        let host = place.server.host.lowercased()
+        guard !host.hasSameBytes(as: place.server.host) else { return nil }
+        var other = self
+        other.place = ServerPlace(
+            scheme: scheme, server: ServerName(host: host, port: place.server.port), path: place.path)
+        return other
     }
 
     /// What git-credential-libsecret looks for (make_attr_list of git-credential-libsecret.c).

@@ -151,7 +151,15 @@ package struct GitCredentials {
 
     // MARK: Looking
 
+    /// git asks for a host as somebody typed it; `latchkey set` and others store it in lower case,
+    /// which is the same (RFC 3986, section 3.2.2).
     private func matches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
+        let found = try matches(asSpelled: request)
+        guard found.isEmpty, let lower = request.inLowerCase else { return found }
+        return try matches(asSpelled: lower)
+    }
+
+    private func matches(asSpelled request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
         let owner: [(AttributeCode, RawValue)] = request.username.map { [(.account, .string($0))] } ?? []
         var wanted: [HelperKeychain.Wanted] = []
         if request.place.attributes != nil {

@@ -1,2 +1,3 @@
 roundTrip(account: "toolset")
+submodules()
 try await authentication()
