@@ -141,11 +141,9 @@ package struct DaemonProcess {
             }
             return turn
         } catch {
-            let reason: Reason =
-                if error.errno == 0 { .busy } else if error.isDiskFull { .diskFull } else {
-                    .folderUnusable(why: "\(data.path): \(error)")
-                }
-            throw KeychainError(.notAvailable, reason: reason, underlying: error.call)
+            guard error.errno != 0 else { throw KeychainError(.notAvailable, reason: .busy, underlying: error.call) }
+            throw KeychainError(
+                .notAvailable, reason: error.isDiskFull ? .diskFull : .folderUnusable(why: "\(data.path): \(error)"))
         }
     }
 

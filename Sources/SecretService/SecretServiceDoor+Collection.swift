@@ -15,8 +15,10 @@ extension SecretServiceDoor {
         case ("Delete", 0):
             try refuseWhileLocked()
             guard collection.name != SecretCollection.session, collection.name != SecretCollection.login else {
-                throw BusError(
-                    .notSupported, "the collection \(collection.name) stays: `latchkey` keeps its items there too")
+                let why =
+                    collection.name == SecretCollection.login
+                    ? "`latchkey` keeps its items there too" : "it is everybody's, and ends with the session"
+                throw BusError(.notSupported, "the collection \(collection.name) stays: \(why)")
             }
             try refuseBeyondReach(collection)
             try translating { () throws(KeychainError) in try book.remove(collection) }

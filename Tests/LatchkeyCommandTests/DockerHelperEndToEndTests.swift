@@ -40,6 +40,10 @@ import Testing
         #expect(try programs.latchkey("get", "index.docker.io").text == "pw \"ü\" \\ /\t\u{1}")
         try store("registry.example:5000", "<token>", "identity")
         #expect(try get("registry.example:5000\n")?["Username"] == "<token>")
+        // As Go reads names.
+        #expect(try docker("store", #"{"serverurl":"go.example","username":"a","SECRET":"pw"}"#).status == 0)
+        #expect(try get("go.example") == ["ServerURL": "go.example", "Username": "a", "Secret": "pw"])
+        #expect(try docker("erase", "go.example").status == 0)
         let list = try docker("list").output
         #expect(
             try JSONSerialization.jsonObject(with: list) as? [String: String] == [

@@ -209,6 +209,19 @@ import Testing
         #expect(try get("protocol=http\nhost=git.example") == "")
     }
 
+    /// As git-send-email asks; over no protocol but the one that the person named.
+    @Test func aMailServersPasswordIsGivenOverItsProtocol() throws {
+        try programs.latchkey("set", "--internet", "smtp://mail.example:587", "alice", input: Data("by hand".utf8))
+        let place = "protocol=smtp\nhost=mail.example:587\nusername=alice"
+        #expect(try get(place) == "username=alice\npassword=by hand\n")
+        for other in ["imap", "https", "http"] {
+            #expect(try get("protocol=\(other)\nhost=mail.example:587\nusername=alice") == "", "\(other)")
+        }
+        #expect(try get("protocol=smtp\nhost=mail.example:25\nusername=alice") == "")
+        try programs.latchkey("set", "--internet", "b.example", "alice", input: Data("no protocol".utf8))
+        #expect(try get("protocol=smtp\nhost=b.example") == "")
+    }
+
     /// RFC 3986, section 3.2.2: git asks as somebody typed it, `set` stores in lower case.
     @Test func aHostIsTheSameInCapitals() throws {
         try programs.latchkey("set", "--internet", "Git.example", "alice", input: Data("by hand".utf8))

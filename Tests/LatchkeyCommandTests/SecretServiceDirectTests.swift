@@ -34,6 +34,17 @@ struct SecretServiceDirectTests {
         #expect(left.filter { $0.hasPrefix("latchkey-bus") } == [])
     }
 
+    /// GDBus does not try again where a socket has no room for it.
+    @Test func manyThatComeAtOnceAreServed() throws {
+        let outcome = try exec(
+            "/bin/sh", "-c",
+            """
+            for i in $(seq 48); do { printf $i | secret-tool store --label=L number $i || echo failed; } & done; wait
+            """)
+        #expect(outcome.text == "" && outcome.errors == "", "\(outcome.text)\(outcome.errors)")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 48)
+    }
+
     @Test func pythonsKeyringWorksThere() throws {
         let outcome = try exec(
             "/usr/bin/python3", "-c",

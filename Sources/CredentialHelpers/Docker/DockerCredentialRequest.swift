@@ -36,12 +36,17 @@ package struct DockerCredentialRequest: Sendable {
     package init(_ input: SourceText) throws(Flaw) {
         let node: JSONNode
         do throws(JSONNode.Flaw) { node = try JSONNode.parse(input) } catch { throw .notJSON(line: error.line) }
-        let url = node["ServerURL"]?.text ?? ""
-        username = node["Username"]?.text ?? ""
+        // As the helpers of docker read it: a name that fits but for its case is that name too
+        // (Go, encoding/json, Unmarshal).
+        func member(_ name: String) -> JSONNode? {
+            node[name] ?? node.members.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+        let url = member("ServerURL")?.text ?? ""
+        username = member("Username")?.text ?? ""
         guard !url.isEmpty else { throw .noServer }
         guard !username.isEmpty else { throw .noUsername }
         server = DockerServer(url)
-        guard let text = node["Secret"]?.secretText else { throw .noSecret }
+        guard let text = member("Secret")?.secretText else { throw .noSecret }
         secret = SharedSecret(text.secret())
     }
 

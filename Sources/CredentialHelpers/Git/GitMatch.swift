@@ -4,15 +4,17 @@ internal import KeychainModel
 ///
 /// What git stored is good for its protocol and path; what a person stored and that names
 /// neither, for https and every path: nobody's password goes over the network in the clear
-/// because of what was left out.
+/// because of what was left out. A mail server's goes to git-send-email and git-imap-send where
+/// the person named its protocol: those encrypt as they are set up, whatever the protocol.
 struct GitMatch: Sendable {
     let item: HelperItem
 
     /// nil where it is not.
     init?(_ item: HelperItem, _ request: GitCredentialRequest) {
         guard item.origin == .git || item.origin == .person, !item.isNegative else { return nil }
-        // Whatever it says of itself: a person may not have thought of who listens.
-        guard item.origin == .git || request.scheme == "https" else { return nil }
+        // Whatever else it says of itself: a person may not have thought of who listens.
+        let isForMail = Self.mailSchemes.contains(request.scheme) && item.scheme == request.scheme
+        guard item.origin == .git || request.scheme == "https" || isForMail else { return nil }
         if let schemeOfOther = item.attributes.lookup?["protocol"], schemeOfOther != request.scheme { return nil }
         self.item = item
         guard item.itemClass == .internetPassword else {
@@ -25,6 +27,9 @@ struct GitMatch: Sendable {
             hasPath(of: request)
         else { return nil }
     }
+
+    /// git-send-email(1), git-imap-send(1).
+    private static let mailSchemes: Set = ["smtp", "imap", "imaps"]
 
     /// A generic password that was found by git's lookup attributes.
     init?(filedElsewhere item: HelperItem, _ request: GitCredentialRequest) {
