@@ -26,9 +26,18 @@ struct DoorDictionary {
         if text == "u_AuthCtx" { return takeContext(value) }
         guard text == "v_Data" else { return dictionary.append(.text(text), Self.plain(value)) }
         // A value that is not data is refused by its type; what it says stays here.
-        guard let data = value as? Data else { return dictionary.append(.text(text), .foreign(type: "value")) }
+        guard let data = Self.data(value) else { return dictionary.append(.text(text), .foreign(type: "value")) }
         if carriesValue { self.value = try SharedSecret(copying: data, what: "the value") }
         dictionary.append(.text(text), .secret)
+    }
+
+    /// An object is not made `Data` by a cast, which goes byte by byte (``ResultData``); what
+    /// comes of it shares its bytes, and is not kept.
+    private static func data(_ value: Any) -> Data? {
+        guard type(of: value) != Data.self, let object = value as? NSData else { return value as? Data }
+        return unsafe Data(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: object.bytes), count: object.length,
+            deallocator: .custom { _, _ in withExtendedLifetime(object) {} })
     }
 
     private static func keyText(_ key: Any) -> String? {
@@ -57,7 +66,7 @@ struct DoorDictionary {
         switch value {
         case let flag as Bool where isBoolean(value): .bool(flag)
         case let text as String: .string(text)
-        case let data as Data: .data(Array(data))
+        case is Data, is NSData: .data(Array(data(value) ?? Data()))
         case let number as NSNumber: plain(number: number)
         case let date as Date: .date(date.timeIntervalSinceReferenceDate)
         case let uuid as UUID: .uuid(unsafe withUnsafeBytes(of: uuid.uuid) { unsafe Array($0) })

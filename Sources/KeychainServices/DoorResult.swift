@@ -13,8 +13,8 @@ enum DoorResult {
     private static func object(for row: AnswerRow, _ returns: ReturnTypes) -> NSObject? {
         switch returns {
         case []: nil
-        case .data: row.value.map(data)
-        case .persistentReference: NSData(bytes: row.persistentReference)
+        case .data: row.value.map { data($0) }
+        case .persistentReference: data(row.persistentReference)
         // Passwords have no reference object.
         case .reference: nil
         default: dictionary(for: row, returns)
@@ -31,7 +31,7 @@ enum DoorResult {
         }
         if returns.contains(.data), let value = row.value { result[kSecValueData] = data(value) }
         if returns.contains(.persistentReference) {
-            result[kSecValuePersistentRef] = NSData(bytes: row.persistentReference)
+            result[kSecValuePersistentRef] = data(row.persistentReference)
         }
         if returns.contains(.reference) { result[kSecClass] = row.itemClass.rawValue as NSString }
         return result
@@ -40,7 +40,7 @@ enum DoorResult {
     private static func object(for value: AttributeValue) -> NSObject {
         switch value {
         case .string(let text): NSString(string: text)
-        case .data(let bytes): NSData(bytes: bytes)
+        case .data(let bytes): data(bytes)
         case .integer(let number): NSNumber(value: number)
         case .real(let number): NSNumber(value: number)
         case .date(let seconds): NSDate(timeIntervalSinceReferenceDate: seconds)
@@ -49,12 +49,10 @@ enum DoorResult {
 
     /// The one place where a secret leaves wiped memory: it is what the caller asked for.
     private static func data(_ secret: SharedSecret) -> NSData {
-        unsafe secret.bytes.withUnsafeBytes { unsafe NSData(bytes: $0.baseAddress, length: $0.count) }
+        unsafe secret.bytes.withUnsafeBytes { unsafe ResultData.copy(of: $0) }
     }
-}
 
-extension NSData {
-    fileprivate convenience init(bytes: [UInt8]) {
-        unsafe self.init(bytes: bytes, length: bytes.count)
+    private static func data(_ bytes: [UInt8]) -> NSData {
+        unsafe bytes.withUnsafeBytes { unsafe ResultData.copy(of: $0) }
     }
 }

@@ -50,4 +50,34 @@ import Testing
             #expect(SecItemCopyMatching(with([kSecAttrCreator: -1]), nil) == errSecItemNotFound)
         }
     }
+
+    /// Bytes that come from a call are like any others, wherever they go.
+    @Test func whatACallGivesIsData() throws {
+        let query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "data"]
+        try keychain.withScope { () throws in
+            for value in [Data(), Data([7]), Data((0..<5000).map { UInt8($0 % 251) })] {
+                let item = query.merging([kSecValueData: value, kSecAttrGeneric: value as NSData]) { $1 }
+                #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+                let wanted: [CFString: Any] = [kSecReturnData: true, kSecReturnAttributes: true]
+                var result: CFTypeRef?
+                #expect(unsafe SecItemCopyMatching(query.merging(wanted) { $1 } as CFDictionary, &result) == errSecSuccess)
+                let found = try #require(result as? NSDictionary)
+                let held = try #require(found[kSecValueData] as? NSData)
+                #expect(held as Data == value && (found[kSecAttrGeneric] as? Data) == value)
+                #expect(held.isEqual(value as NSData) && (value as NSData).isEqual(held) && held.hash == (value as NSData).hash)
+                #expect(CFEqual(held, value as NSData) && CFGetTypeID(held) == CFDataGetTypeID())
+                #expect(held.base64EncodedString(options: []) == value.base64EncodedString())
+                #expect((held.copy() as? NSData) == held && (held.mutableCopy() as? NSMutableData)?.length == value.count)
+                let archive = try NSKeyedArchiver.archivedData(withRootObject: held, requiringSecureCoding: true)
+                #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSData.self, from: archive) == held)
+                let list = try PropertyListSerialization.data(fromPropertyList: ["k": held], format: .binary, options: 0)
+                let read = try unsafe PropertyListSerialization.propertyList(from: list, format: nil) as? [String: Data]
+                #expect(read?["k"] == value)
+                // As a query again, and as a value.
+                let same = query.merging([kSecAttrGeneric: held]) { $1 } as CFDictionary
+                #expect(SecItemUpdate(same, [kSecValueData: held] as CFDictionary) == errSecSuccess)
+                #expect(SecItemDelete(same) == errSecSuccess)
+            }
+        }
+    }
 }
