@@ -404,7 +404,11 @@ package final class Daemon: Sendable {
             let report = reports.send(at: now, among: mayKeepWaiting ? table.greeted : nil)
             listenAgain()
             let door = doorway.withLock { $0 }
-            if door.isGone { reopenDoor() }
+            // Who looks for the store that lies there now does not want ours (a mount that was taken
+            // away or put over it); whoever is connected still does.
+            let isSupplanted = engine.isSupplanted
+            if isSupplanted, table.count == 0 { return }
+            if door.isGone, !isSupplanted { reopenDoor() }
             let events =
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
                 + [configuration.parent, configuration.spawner?.end].compactMap { $0 }

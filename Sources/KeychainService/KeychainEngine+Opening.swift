@@ -91,6 +91,14 @@ extension KeychainEngine {
             + "not opening: \(counts.unopened)" + (counts.isCutShort ? ", not finished" : "")
     }
 
+    /// Whether another store lies in the place of this one's folder.
+    package var isSupplanted: Bool {
+        guard !directory.isInPlace else { return false }
+        do throws(SystemCallError) {
+            return try FileStatus(at: FilePath("\(directory.path)/\(Store.fileName)"), followingLink: true).isRegularFile
+        } catch { return false }
+    }
+
     /// Whether the database turned out malformed under this engine: it answers
     /// nothing more, and the next opening sets the file aside.
     package var isMalformed: Bool { malformation.withLock { $0 } }

@@ -53,4 +53,29 @@ import Testing
         #expect(try programs.latchkey("unlock", input: Data("first words".utf8)).status == 0)
         #expect(try programs.latchkey("get", "secret").text == "CANARY")
     }
+
+    /// As after umount(8) of a home that lay over another, while its daemon goes on.
+    @Test(arguments: [true, false])
+    func aStoreThatComesBackInAnothersPlaceIsServedByItsOwn(withRuntime hasRuntime: Bool) throws {
+        let programs = try BuiltPrograms(runtime: hasRuntime)
+        let (place, below, above) = (
+            programs.home + "/data/latchkey", programs.home + "/below", programs.home + "/above"
+        )
+        try programs.latchkey("set", "a", input: Data("below".utf8))
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        try FileManager.default.moveItem(atPath: place, toPath: below)
+        try programs.latchkey("set", "a", input: Data("above".utf8))
+        let hidden = try programs.daemonProcess()
+        try FileManager.default.moveItem(atPath: place, toPath: above)
+        try FileManager.default.moveItem(atPath: below, toPath: place)
+        // It leaves, since nobody is connected.
+        let deadline = Deadline(after: .seconds(60), on: SystemClock())
+        #expect(try ProcessHandle.waitForEnd(of: hidden, until: deadline) == .ready)
+        let read = try programs.latchkey("get", "a")
+        #expect(read.text == "below", "\(read.errors)")
+        #expect(try programs.latchkey("set", "b", input: Data("more".utf8)).status == 0)
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        // And nothing of the other is lost.
+        #expect(try programs.latchkey("--data-dir", above, "get", "a").text == "above")
+    }
 }

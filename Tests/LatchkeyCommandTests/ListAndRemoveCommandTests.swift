@@ -26,6 +26,18 @@ import Testing
         #expect(!text.contains("hunter2") && !text.contains("value"))
     }
 
+    /// Items of one server and account are told apart.
+    @Test func serversHaveTheirPlaceBesideThem() {
+        keychain.set(["--internet", "https://a.example:8443/b", "bob"], "1")
+        keychain.set(["--internet", "b.example", "bob"], "2")
+        let table = CommandRun("list", on: keychain, console: RecordingConsole(terminal: true)).text
+        #expect(table.contains("\nb.example  ") && table.contains("\na.example (https, port 8443, /b)  bob"), "\(table)")
+        #expect(CommandRun("list", on: keychain).text.hasPrefix("a.example\tbob\t"))
+        let json = CommandRun("list", "--json", on: keychain).text
+        #expect(json.contains(#""protocol":"https","port":8443,"path":"/b""#))
+        #expect(json.contains(#""protocol":null,"port":null,"path":null"#))
+    }
+
     @Test func anEmptyKeychainIsNoFailureAMissingServiceIs() {
         #expect(CommandRun("list", on: keychain).status == .done)
         #expect(CommandRun("list", "mail", on: keychain).status == .noMatch)

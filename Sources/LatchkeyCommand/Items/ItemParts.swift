@@ -63,12 +63,23 @@ extension StoredItem {
 
     /// Protocol, port and path, those that it has.
     var placeInServer: [String] {
-        [protocolName, port.map { "port \($0)" }, path.isEmpty ? nil : PrintableText.escaped(path)].compactMap { $0 }
+        [protocolName, port.map { "port \($0)" }, path.isEmpty ? nil : path].compactMap { $0 }
+    }
+
+    /// Service or server, with the protocol, port and path that it has.
+    var place: String { service + (placeInServer.isEmpty ? "" : " (\(placeInServer.joined(separator: ", ")))") }
+
+    /// The same for programs.
+    var placeMembers: [(String, JSONValue)] {
+        [
+            ("protocol", JSONValue(protocolName)), ("port", port.map { .integer(Int64($0)) } ?? .null),
+            ("path", path.isEmpty ? .null : .string(path)),
+        ]
     }
 
     /// What a person tells it apart by, beside its account.
     var partsText: String {
         let rest = [label.map { "\"\(PrintableText.escaped($0))\"" }, modified?.text].compactMap { $0 }
-        return (placeInServer + rest).joined(separator: "  ")
+        return (placeInServer.map(PrintableText.escaped) + rest).joined(separator: "  ")
     }
 }

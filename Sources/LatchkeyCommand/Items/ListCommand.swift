@@ -7,7 +7,7 @@ struct ListCommand: Verb {
         commandName: "list",
         abstract: "List the names of stored items, never their secrets.",
         discussion: """
-            On a terminal a table with a heading; elsewhere one line an item, its fields (service, \
+            On a terminal a table with a heading, where a server has its protocol, port and path beside it; elsewhere one line an item, its fields (service, \
             account, kind, modified, label; with --all also group) separated by tabs. Control characters in \
             names are shown escaped. Nobody is asked for a list: items that a person has to agree to (programs \
             store them, with an access control) are not in it, and `latchkey get` finds them by their names.
@@ -19,7 +19,8 @@ struct ListCommand: Verb {
 
             \(ReachOptions.help)
 
-            --json writes an array of {"service", "account", "kind", "group", "label", "created", "modified"}.
+            --json writes an array of {"service", "account", "kind", "group", "label", "created", "modified", \
+            "protocol", "port", "path"}; the last three are null where an item has none.
             """)
 
     @Argument(help: "Only the items of this service or server.")
@@ -41,8 +42,9 @@ struct ListCommand: Verb {
         }
         let items = missing == nil ? try items(surroundings) : []
         try printing { () throws(SystemCallError) in
-            if json { return try console.write("\(JSONValue.array(items.map(\.json)).text)\n") }
-            try console.write(table(items).text(for: console.outputIsTerminal ? .person : .program))
+            if json { return try console.write("\(JSONValue.array(items.map { .object($0.jsonMembers + $0.placeMembers) }).text)\n") }
+            let reader: TextTable.Reader = console.outputIsTerminal ? .person : .program
+            try console.write(table(items, for: reader).text(for: reader))
         }
         if items.isEmpty {
             guard service == nil else { throw .noItem }
@@ -57,12 +59,12 @@ struct ListCommand: Verb {
         try CommandKeychain.open(store, reach: place.reach, in: surroundings).list(service: service)
     }
 
-    private func table(_ items: [StoredItem]) -> TextTable {
+    private func table(_ items: [StoredItem], for reader: TextTable.Reader) -> TextTable {
         let isOfAll = place.reach == .everyGroup
         return TextTable(
             heading: ["SERVICE", "ACCOUNT", "KIND", "MODIFIED", "LABEL"] + (isOfAll ? ["GROUP"] : []),
             rows: items.map { item in
-                [item.service, item.account, item.kind.text, item.modified?.text ?? "", item.label ?? ""]
+                [reader == .person ? item.place : item.service, item.account, item.kind.text, item.modified?.text ?? "", item.label ?? ""]
                     + (isOfAll ? [item.group ?? ""] : [])
             })
     }
