@@ -236,7 +236,7 @@ enum EnclaveKeeping {
         }
         guard let found else {
             throw KeychainError(
-                .notAvailable, reason: .enclaveUnreachable, underlying: "\(program) is not installed")
+                .notAvailable, reason: .startRefused(why: "\(program) is not installed beside it"))
         }
         return EnclaveLauncher(
             executable: found, dataDirectory: configuration.locations.dataDirectory,

@@ -83,11 +83,11 @@ enum Advice {
         case .noAnswer:
             "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
         case .startRefused:
-            "Name other folders (--data-dir, --run-dir), or install latchkey and latchkeyd of one version."
+            "Name other folders (--data-dir, --run-dir), or install latchkey, latchkeyd and latchkey-enclave of one version."
         case .versionMismatch:
             "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
         case .storeNewer: "Install the newer Latchkey again."
-        case .unsuitableFileSystem: "Name a folder on a local disk: latchkey --data-dir DIR …"
+        case .unsuitableFileSystem: "Name a folder on a local disk: latchkey --data-dir DIR …; for `latchkey temp`, TMPDIR."
         case .storeInUse: "End the other process, or name another folder with --data-dir."
         case .readOnly: "Check owner and mode of the data directory."
         case .diskFull: "Free some space and try again."
