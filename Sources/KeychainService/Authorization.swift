@@ -7,8 +7,7 @@ internal import KeychainStore
 ///
 /// Made once a connection: the list of groups is not put together for each call.
 package struct Authorization: Sendable {
-    package let entitlements: Entitlements
-    private let groups: [AccessGroup]
+    private let rights: Rights
     /// Who is recorded as the caller; nil where no record is kept.
     package private(set) var party: AuditParty?
     /// What a person has agreed to.
@@ -17,9 +16,22 @@ package struct Authorization: Sendable {
     package private(set) var isDeputy = false
 
     package init(_ entitlements: Entitlements, recordedAs party: AuditParty? = nil) {
-        self.entitlements = entitlements
+        rights = Rights(entitlements)
         self.party = party
-        groups = entitlements.accessGroups
+    }
+
+    package var entitlements: Entitlements { rights.entitlements }
+    private var groups: [AccessGroup] { rights.groups }
+
+    /// An object, so that a copy for one call is one.
+    private final class Rights: Sendable {
+        let entitlements: Entitlements
+        let groups: [AccessGroup]
+
+        init(_ entitlements: Entitlements) {
+            self.entitlements = entitlements
+            groups = entitlements.accessGroups
+        }
     }
 
     /// The same rights in another context.

@@ -219,15 +219,13 @@ struct Search {
         needsSecrets = authorized.query.returns.contains(.data)
     }
 
-    private var query: Query { authorized.query }
-
     mutating func run(
         _ reader: StoreReader, _ shape: (AnswerShape) throws(KeychainError) -> Void,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         let selection = Selection(
             authorized, blind: engine.blind, withSecrets: needsSecrets, after: progress.point?.rowid)
-        try shape(AnswerShape(returns: query.returns, many: query.limit != .one))
+        try shape(AnswerShape(returns: authorized.query.returns, many: authorized.query.limit != .one))
         var failure: KeychainError?
         try reader.forEach(selection, withSecrets: needsSecrets) { row throws(KeychainError) in
             do throws(KeychainError) { return try visit(row, reader, emit) } catch {
@@ -246,7 +244,7 @@ struct Search {
         switch try engine.opener.open(row, authorized.itemClass, reader) {
         case .locked(let protectionClass):
             try flush(emit)
-            guard query.tellsClosed else { throw MetadataKeys.lockedError(protectionClass) }
+            guard authorized.query.tellsClosed else { throw MetadataKeys.lockedError(protectionClass) }
             try giveClosed(row, emit)
         case .damaged(let cause): report(row, cause)
         case .effaced: return true
@@ -260,8 +258,8 @@ struct Search {
             if passesFilters(metadata) { try take((row, metadata), reader, emit) }
         }
         // Where a row of the batch turns out damaged, the next one takes its place.
-        if matched >= query.limit.maximum { try flush(emit) }
-        return matched < query.limit.maximum
+        if matched >= authorized.query.limit.maximum { try flush(emit) }
+        return matched < authorized.query.limit.maximum
     }
 
     /// By its columns alone, which say nothing of what it is.
@@ -285,7 +283,7 @@ struct Search {
 
     /// Filters that look at opened items; the limit was counted before them.
     private func passesFilters(_ metadata: ItemMetadata) -> Bool {
-        guard let host = query.matches.hostOrSubdomain else { return true }
+        guard let host = authorized.query.matches.hostOrSubdomain else { return true }
         guard let server = metadata.attributes[.server]?.string else { return false }
         let (have, wanted) = (Array(server.utf8), Array(host.utf8))
         return have == wanted
@@ -318,10 +316,10 @@ struct Search {
             report(candidate.row, .rowKey)
             matched -= 1
         case .wrongApplicationPassword:
-            guard query.interaction == .skipped else { try terms.needApplicationPassword() }
+            guard authorized.query.interaction == .skipped else { try terms.needApplicationPassword() }
             matched -= 1
         case .needsAuthentication:
-            if query.interaction == .skipped {
+            if authorized.query.interaction == .skipped {
                 matched -= 1
             } else if needing.count < WireLimit.rows {
                 needing.append((candidate, row))
@@ -375,7 +373,7 @@ struct Search {
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         found += 1
-        guard !query.returns.isEmpty else { return }
+        guard !authorized.query.returns.isEmpty else { return }
         if value != nil || !extras.isEmpty, let party {
             party.sink.released(
                 ReleasedItem(
@@ -383,18 +381,18 @@ struct Search {
                     protection: candidate.row.protection, attributes: candidate.metadata.attributes),
                 to: party, inPersonsName: isDeputy)
         }
-        let schema = query.schema
+        let schema = authorized.query.schema
         var attributes = AttributeMap()
-        if query.returns.showsAttributes {
+        if authorized.query.returns.showsAttributes {
             attributes.reserve(candidate.metadata.attributes.count)
             for (code, held) in candidate.metadata.attributes.entries
-            where query.shows(code) && schema.has(code, .returned) { attributes.append(code, held) }
-            for (code, value) in extras.entries where query.shows(code) { attributes[code] = value }
+            where authorized.query.shows(code) && schema.has(code, .returned) { attributes.append(code, held) }
+            for (code, value) in extras.entries where authorized.query.shows(code) { attributes[code] = value }
         }
         try emit(
             AnswerRow(
                 itemClass: authorized.itemClass, attributes: attributes,
-                accessControl: query.returns.showsAttributes && query.shows(.accessControl)
+                accessControl: authorized.query.returns.showsAttributes && authorized.query.shows(.accessControl)
                     ? KeychainEngine.shownAccessControl(candidate.metadata.accessControl, candidate.row.protection)
                     : nil,
                 persistentReference: PersistentReference(

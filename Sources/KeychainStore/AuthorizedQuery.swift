@@ -2,7 +2,9 @@ package import KeychainModel
 
 /// A query that was checked against the rights of its caller: the only kind that
 /// the store takes. KeychainService alone makes one (a test checks that).
-package struct AuthorizedQuery: Sendable {
+///
+/// An object, because a query has a dozen counted parts, and a search hands it on for each row.
+package final class AuthorizedQuery: Sendable {
     package let query: Query
     package let reach: Reach
 

@@ -18,20 +18,19 @@ package struct Selection: Sendable {
 
     /// - Parameter rowid: rows up to that one are left out; nil: none.
     package init(_ authorized: AuthorizedQuery, blind: BlindIndex, withSecrets: Bool, after rowid: Int64? = nil) {
-        let query = authorized.query
         var builder = ConditionBuilder(authorized.itemClass, blind, withSecrets: withSecrets)
-        builder.add(reference: query.reference)
+        builder.add(reference: authorized.query.reference)
         builder.add(reach: authorized.reach)
-        builder.add(attributes: query.attributes)
-        builder.add(lookups: query.attributes.encodedLookup)
-        builder.add(synchronizable: query.synchronizable, byReference: query.reference != nil)
-        if query.attributes[.tombstone] == nil { builder.add(.noTombstone) }
-        if query.excludesLookups { builder.add(.noLookup) }
+        builder.add(attributes: authorized.query.attributes)
+        builder.add(lookups: authorized.query.attributes.encodedLookup)
+        builder.add(synchronizable: authorized.query.synchronizable, byReference: authorized.query.reference != nil)
+        if authorized.query.attributes[.tombstone] == nil { builder.add(.noTombstone) }
+        if authorized.query.excludesLookups { builder.add(.noLookup) }
         if let rowid { builder.add(.after, .number(rowid)) }
         sql = builder.shape.sql
         arguments = builder.arguments
         lookups = builder.lookups
-        itemClass = query.itemClass
+        itemClass = authorized.query.itemClass
         isImpossible = builder.isImpossible
     }
 }
