@@ -191,10 +191,12 @@ struct FileDamageTests {
     private func reasons(_ group: Group, _ damage: FileDamage) -> Set<Reason> {
         if group.isOfDatabase {
             return switch (group, damage) {
-            case (.index, .folder), (.index, .link), (.index, .unreadable): [.storeUnreadable, .readOnly]
+            // What may not be read is not damaged.
+            case (_, .unreadable): [.storeUnreadable, .readOnly, Self.refused]
+            case (.index, .folder), (.index, .link): [.storeUnreadable, .readOnly]
             case (.index, _): []
             case (.database, .others), (.database_and_log, .others): [.storeMismatch]
-            case (_, .folder), (_, .link), (_, .unreadable): [.storeUnreadable, .readOnly]
+            case (_, .folder), (_, .link): [.storeUnreadable, .readOnly]
             default: [.storeMalformed, .storeUnreadable, .storeSuspect, .storeMismatch, .stillSalvaging]
             }
         }
