@@ -47,7 +47,8 @@ enum DoorResult {
         }
     }
 
-    /// The one place where a secret leaves wiped memory: it is what the caller asked for.
+    /// The one place where a secret leaves locked memory: it is what the caller asked for. The
+    /// object wipes itself; what the caller makes of it is the caller's.
     private static func data(_ secret: SharedSecret) -> NSData {
         unsafe secret.bytes.withUnsafeBytes { unsafe ResultData.copy(of: $0) }
     }

@@ -7,7 +7,8 @@ struct ListCommand: Verb {
         commandName: "list",
         abstract: "List the names of stored items, never their secrets.",
         discussion: """
-            On a terminal a table with a heading, where a server has its protocol, port and path beside it; elsewhere one line an item, its fields (service, \
+            On a terminal a table with a heading, where a server has its protocol, port and path beside it; \
+            elsewhere one line an item, its fields (service, \
             account, kind, modified, label; with --all also group) separated by tabs. Control characters in \
             names are shown escaped. Nobody is asked for a list: items that a person has to agree to (programs \
             store them, with an access control) are not in it, and `latchkey get` finds them by their names.
@@ -42,7 +43,10 @@ struct ListCommand: Verb {
         }
         let items = missing == nil ? try items(surroundings) : []
         try printing { () throws(SystemCallError) in
-            if json { return try console.write("\(JSONValue.array(items.map { .object($0.jsonMembers + $0.placeMembers) }).text)\n") }
+            if json {
+                let objects = items.map { JSONValue.object($0.jsonMembers + $0.placeMembers) }
+                return try console.write("\(JSONValue.array(objects).text)\n")
+            }
             let reader: TextTable.Reader = console.outputIsTerminal ? .person : .program
             try console.write(table(items, for: reader).text(for: reader))
         }
@@ -64,7 +68,10 @@ struct ListCommand: Verb {
         return TextTable(
             heading: ["SERVICE", "ACCOUNT", "KIND", "MODIFIED", "LABEL"] + (isOfAll ? ["GROUP"] : []),
             rows: items.map { item in
-                [reader == .person ? item.place : item.service, item.account, item.kind.text, item.modified?.text ?? "", item.label ?? ""]
+                [
+                    reader == .person ? item.place : item.service, item.account, item.kind.text,
+                    item.modified?.text ?? "", item.label ?? "",
+                ]
                     + (isOfAll ? [item.group ?? ""] : [])
             })
     }

@@ -29,7 +29,8 @@ struct SecretStoring {
     func announce(in keychain: CommandKeychain, _ console: any Console) throws(CommandFailure) {
         guard console.errorIsTerminal, let before = try existing(in: keychain) else { return }
         let title = before.label.map { " \"\(PrintableText.escaped($0))\"" } ?? ""
-        let place = before.placeInServer.isEmpty ? "" : " (\(before.placeInServer.map(PrintableText.escaped).joined(separator: ", ")))"
+        let parts = before.placeInServer.map(PrintableText.escaped).joined(separator: ", ")
+        let place = parts.isEmpty ? "" : " (\(parts))"
         let date = before.modified?.text.map { ", last changed \($0)" } ?? ""
         console.note("This replaces the secret of \(before.displayName)\(place)\(title)\(date).")
     }
