@@ -41,16 +41,24 @@ package final class Store: Sendable {
     private static func open(
         _ path: String, in directory: PrivateDirectory
     ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool) {
+        let reaching = { (error: KeychainError) -> KeychainError in
+            guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else { return error }
+            return KeychainError(.notAvailable, reason: obstacle, underlying: error.underlying)
+        }
+        let writer: DatabaseQueue
+        let found: WhatLiesThere
         do throws(KeychainError) {
             try StoreHeader.refuseNewer(in: directory)
-            let writer = try translating { try DatabaseQueue(path: path, configuration: configuration(readOnly: false)) }
-            let isNew = try prepare(writer)
+            writer = try translating { try DatabaseQueue(path: path, configuration: configuration(readOnly: false)) }
+            found = try look(at: writer)
+        } catch { throw reaching(error) }
+        // What was read speaks for itself, wherever it lies.
+        try found.refuseWhatIsNotOurs()
+        do throws(KeychainError) {
+            if found.isNothing { try create(writer) }
             try useWriteAheadLog(writer)
-            return (writer, isNew)
-        } catch {
-            guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else { throw error }
-            throw KeychainError(.notAvailable, reason: obstacle, underlying: error.underlying)
-        }
+        } catch { throw reaching(error) }
+        return (writer, found.isNothing)
     }
 
     /// What keeps SQLite from its files, of which it says no more than that it cannot open
@@ -136,31 +144,39 @@ package final class Store: Sendable {
         return configuration
     }
 
-    /// Checks who wrote the file, and makes the tables where it is empty.
-    private static func prepare(_ writer: DatabaseQueue) throws(KeychainError) -> Bool {
-        let found: (format: Int, application: Int32, tables: Int) = try translating {
-            try writer.writeWithoutTransaction { db in
-                (
-                    try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
-                    try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0,
-                    try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-                )
+    /// What a database says of who wrote it.
+    private struct WhatLiesThere {
+        let format: Int
+        let application: Int32
+        let tableCount: Int
+
+        var isNothing: Bool { tableCount == 0 && application == 0 }
+
+        /// - Throws: `errSecNotAvailable` with `storeUnreadable` or `storeNewer`.
+        func refuseWhatIsNotOurs() throws(KeychainError) {
+            if isNothing { return }
+            guard application == StoreSchema.applicationID else {
+                throw KeychainError(
+                    .notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
+            }
+            guard format >= 1 else {
+                throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the store names no format")
+            }
+            guard format <= StoreSchema.format else {
+                throw KeychainError(.notAvailable, reason: .storeNewer(version: format))
             }
         }
-        if found.tables == 0 && found.application == 0 {
-            try create(writer)
-            return true
+    }
+
+    private static func look(at writer: DatabaseQueue) throws(KeychainError) -> WhatLiesThere {
+        try translating {
+            try writer.writeWithoutTransaction { db in
+                WhatLiesThere(
+                    format: try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                    application: try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0,
+                    tableCount: try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0)
+            }
         }
-        guard found.application == StoreSchema.applicationID else {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
-        }
-        guard found.format >= 1 else {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the store names no format")
-        }
-        guard found.format <= StoreSchema.format else {
-            throw KeychainError(.notAvailable, reason: .storeNewer(version: found.format))
-        }
-        return false
     }
 
     /// After the file is known to be ours.

@@ -32,6 +32,25 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath)) == foreign)
     }
 
+    /// What may not be written is told of a store: a file of another program is none, whoever
+    /// may write it.
+    @Test(.enabled(if: geteuid() != 0, "root writes everywhere: scripts/test-unprivileged runs this"))
+    func whatMayNotBeWrittenIsToldOfAStoreAlone() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.close()
+        func reason(ofMode mode: Int) throws -> Reason? {
+            let (files, path) = (FileManager.default, keychain.databasePath)
+            try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            defer { try? files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path) }
+            let folder = try PrivateDirectory(keychain.folder.path, creating: false)
+            return #expect(throws: KeychainError.self) { try Store(in: folder) }?.reason
+        }
+        #expect(try reason(ofMode: 0) == .folderUnusable(why: "\(keychain.databasePath) cannot be read and written"))
+        try keychain.sql("PRAGMA journal_mode = DELETE")
+        try keychain.sql("PRAGMA application_id = 7")
+        #expect(try reason(ofMode: 0o400) == .storeUnreadable)
+    }
+
     @Test func databaseWithoutItsKeybagIsRefusedAndNoNewOneIsMade() throws {
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
