@@ -83,7 +83,7 @@ package final class Daemon: Sendable {
 
     private func openDoor(_ door: Doorway) throws(KeychainError) {
         do throws(SystemCallError) {
-            try epoll.add(door.listener.descriptor, as: Number.listener, oneShot: false)
+            try epoll.add(door.listener.descriptor, as: Number.listener, oneShot: true)
             try engine.lock.write(
                 Rendezvous(processID: ProcessEnvironment.processID, runDirectory: door.directory.path).encoded)
         } catch {
@@ -155,18 +155,29 @@ package final class Daemon: Sendable {
     private func acceptOne() {
         let listener = doorway.withLock { $0.listener }
         do throws(SystemCallError) {
-            guard let socket = try listener.accept() else { return }
-            greet(socket)
+            let socket = try listener.accept()
+            awaitNext(of: listener)
+            if let socket { greet(socket) }
         } catch {
             // The peer has gone, or no descriptor is left: then the next in the
             // queue is turned away with the one kept for that, so that the
             // listener does not stay readable for ever.
             logger.warning("accept failed", metadata: ["cause": "\(error)"])
-            if error.isOutOfDescriptors { turnAway(listener) }
+            if !error.isOutOfDescriptors || turnAway(listener) { awaitNext(of: listener) }
         }
     }
 
-    private func turnAway(_ listener: PacketSocket) {
+    /// The listener wakes one worker, which accepts one connection: else each that is woken
+    /// wakes another, as long as that connection is there.
+    private func awaitNext(of listener: PacketSocket) {
+        do throws(SystemCallError) { try epoll.rearm(listener.descriptor, as: Number.listener) } catch {
+            // Another door was opened meanwhile.
+            logger.debug("not listened to any more", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// - Returns: false where nobody listens until there is a descriptor again.
+    private func turnAway(_ listener: PacketSocket) -> Bool {
         let isSpared = spare.withLock { spare -> Bool in
             spare = nil
             do throws(SystemCallError) {
@@ -175,12 +186,13 @@ package final class Daemon: Sendable {
             } catch { return false }
             return true
         }
-        guard !isSpared else { return }
+        guard !isSpared else { return true }
         // Not even one: the housekeeper listens again once there is, instead of all
         // workers being woken without end.
         epoll.remove(listener.descriptor)
         isDeaf.store(true, ordering: .releasing)
         attention.signal()
+        return false
     }
 
     private func listenAgain() {
@@ -189,7 +201,7 @@ package final class Daemon: Sendable {
             let fresh = try EventSignal()
             spare.withLock { $0 = fresh }
             let listener = doorway.withLock { $0.listener }
-            try epoll.add(listener.descriptor, as: Number.listener, oneShot: false)
+            try epoll.add(listener.descriptor, as: Number.listener, oneShot: true)
             isDeaf.store(false, ordering: .releasing)
         } catch { return }
     }
