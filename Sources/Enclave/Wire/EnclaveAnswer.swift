@@ -23,6 +23,7 @@ struct EnclaveAnswer: ~Copyable {
     private enum Header {
         case message(Latchkey_EnclaveReply)
         case opened(UnwrapFields.Answer)
+        case made(WrapFields.Answer)
     }
 
     private let header: Header
@@ -35,8 +36,8 @@ struct EnclaveAnswer: ~Copyable {
         self.next = next
     }
 
-    private init(_ opened: UnwrapFields.Answer, tail: consuming SecretBytes) {
-        header = .opened(opened)
+    private init(_ header: Header, tail: consuming SecretBytes) {
+        self.header = header
         self.tail = tail
         next = .keepConnection
     }
@@ -49,6 +50,11 @@ struct EnclaveAnswer: ~Copyable {
             var reply = Latchkey_EnclaveReply()
             reply.number = opened.number
             reply.outcomes = Data(opened.outcomes)
+            return reply
+        case .made(let made):
+            var reply = Latchkey_EnclaveReply()
+            reply.number = made.number
+            reply.results = made.results.map(\.message)
             return reply
         }
     }
@@ -64,6 +70,7 @@ struct EnclaveAnswer: ~Copyable {
         switch header {
         case .message(let reply): MessageCoding.encode(reply)
         case .opened(let opened): opened.encoded
+        case .made(let made): made.encoded
         }
     }
 
@@ -82,11 +89,10 @@ struct EnclaveAnswer: ~Copyable {
     static func results(
         _ outcomes: [KeyOutcome], includingWrapped: Bool, to number: UInt64
     ) -> EnclaveAnswer {
-        var reply = Latchkey_EnclaveReply()
-        reply.number = number
-        reply.results = outcomes.map { $0.message(includingWrapped: includingWrapped) }
+        let results = outcomes.map { $0.result(includingWrapped: includingWrapped) }
         let keys = outcomes.compactMap { if case .key(let secret, _) = $0 { secret } else { nil } }
-        return EnclaveAnswer(reply, tail: SecretBytes(joining: keys), next: .keepConnection)
+        return EnclaveAnswer(
+            .made(WrapFields.Answer(number: number, results: results)), tail: SecretBytes(joining: keys))
     }
 }
 
@@ -95,20 +101,15 @@ extension EnclaveAnswer {
     static func opened(_ outcomes: [KeyOutcome], to number: UInt64) -> EnclaveAnswer {
         let keys = outcomes.compactMap { if case .key(let secret, _) = $0 { secret } else { nil } }
         return EnclaveAnswer(
-            UnwrapFields.Answer(number: number, outcomes: outcomes.map { UInt8($0.wireOutcome.rawValue) }),
+            .opened(UnwrapFields.Answer(number: number, outcomes: outcomes.map { UInt8($0.wireOutcome.rawValue) })),
             tail: SecretBytes(joining: keys))
     }
 }
 
 extension KeyOutcome {
-    fileprivate func message(includingWrapped: Bool) -> Latchkey_EnclaveReply.KeyResult {
-        var message = Latchkey_EnclaveReply.KeyResult()
-        message.outcome = wireOutcome
-        if case .key(_, let wrapped) = self, includingWrapped {
-            message.generation = wrapped.generation
-            message.wrapped = Data(wrapped.box)
-        }
-        return message
+    fileprivate func result(includingWrapped: Bool) -> WrapFields.Result {
+        if case .key(_, let wrapped) = self, includingWrapped { return WrapFields.Result(wireOutcome, wrapped) }
+        return WrapFields.Result(wireOutcome)
     }
 
     fileprivate var wireOutcome: Latchkey_EnclaveReply.Outcome {

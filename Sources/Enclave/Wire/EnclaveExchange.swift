@@ -15,9 +15,9 @@ final class EnclaveExchange: Sendable {
         let tail: SecretBytes
     }
 
-    /// What became of keys that were to be opened.
-    struct OpenedKeys: ~Copyable {
-        let outcomes: [UInt8]
+    /// One answer of a plain form.
+    struct PlainReply<Answer>: ~Copyable {
+        let answer: Answer
         let tail: SecretBytes
     }
 
@@ -68,19 +68,21 @@ final class EnclaveExchange: Sendable {
         return reply
     }
 
-    /// Has keys opened, which is on the way of every read (``UnwrapFields``).
+    /// Sends a request whose answer is of a plain form, as on the way of every read and add
+    /// (``UnwrapFields``, ``WrapFields``).
     ///
-    /// - Returns: an outcome for each row, and the keys.
+    /// - Parameter encoded: the request under the number that it is given.
     /// - Throws: as ``ask(_:tail:endsOnRefusal:patience:)``; an answer of another form ends
     ///   the connection.
-    func unwrap(_ packed: [UInt8], in session: [UInt8]) throws(KeychainError) -> OpenedKeys {
+    func askPlainly<Answer: PlainAnswer>(
+        for kind: Answer.Type, _ encoded: (UInt64) -> [UInt8]
+    ) throws(KeychainError) -> PlainReply<Answer> {
         let number = try nextNumber()
         let header: [UInt8]
         let tail: SecretBytes
         do throws(FrameError) {
             let deadline = Deadline(after: EnclaveProtocol.exchangeLimit, on: clock)
-            try channel.send(
-                UnwrapFields.Request(number: number, packed: packed, session: session).encoded, until: deadline)
+            try channel.send(encoded(number), until: deadline)
             guard let frame = try channel.receive(until: deadline) else { throw FrameError.truncated }
             header = frame.header
             tail = frame.takeTail()
@@ -88,9 +90,9 @@ final class EnclaveExchange: Sendable {
             if error == .timedOut { throw endInSilence(after: EnclaveProtocol.exchangeLimit) }
             throw fault("\(error)")
         }
-        if let answer = UnwrapFields.Answer(plain: header) {
+        if let answer = Answer(plain: header) {
             guard answer.number == number else { throw fault("\(FrameError.malformed)") }
-            return OpenedKeys(outcomes: answer.outcomes, tail: tail)
+            return PlainReply(answer: answer, tail: tail)
         }
         guard let reply = MessageCoding.decode(Latchkey_EnclaveReply.self, header), reply.number == number,
             reply.hasFailure

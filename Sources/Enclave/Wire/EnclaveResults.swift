@@ -7,7 +7,7 @@ enum EnclaveResults {
     /// nil unless there are exactly `count` results, each of a known kind, and
     /// the tail holds exactly the keys that they announce.
     static func parse(
-        _ results: [Latchkey_EnclaveReply.KeyResult], _ tail: borrowing SecretBytes, count: Int,
+        _ results: [WrapFields.Result], _ tail: borrowing SecretBytes, count: Int,
         _ sent: (Int) -> WrappedKey?
     ) -> [KeyOutcome]? {
         let size = EnclaveProtocol.keyByteCount
@@ -58,7 +58,7 @@ enum EnclaveResults {
     }
 
     /// Keys that were wrapped anew; nil unless each is of a known kind.
-    static func parse(rewrapped results: [Latchkey_EnclaveReply.KeyResult], count: Int) -> [RewrapOutcome]? {
+    static func parse(rewrapped results: [WrapFields.Result], count: Int) -> [RewrapOutcome]? {
         guard results.count == count else { return nil }
         var outcomes: [RewrapOutcome] = []
         for result in results {
@@ -78,15 +78,15 @@ enum EnclaveResults {
     }
 
     /// A new box, or the one that was sent where the answer brings none.
-    private static func wrapped(_ result: Latchkey_EnclaveReply.KeyResult, _ sent: WrappedKey?) -> WrappedKey? {
+    private static func wrapped(_ result: WrapFields.Result, _ sent: WrappedKey?) -> WrappedKey? {
         if let sent { return result.generation == 0 && result.wrapped.isEmpty ? sent : nil }
         guard result.generation > 0,
             [WrappedKey.boxByteCount, WrappedKey.layeredBoxByteCount].contains(result.wrapped.count)
         else { return nil }
-        return WrappedKey(generation: result.generation, box: Array(result.wrapped))
+        return WrappedKey(generation: result.generation, box: result.wrapped)
     }
 
-    private static func refusal(_ result: Latchkey_EnclaveReply.KeyResult) -> KeyOutcome? {
+    private static func refusal(_ result: WrapFields.Result) -> KeyOutcome? {
         guard result.generation == 0, result.wrapped.isEmpty else { return nil }
         switch result.outcome {
         case .locked: return .locked

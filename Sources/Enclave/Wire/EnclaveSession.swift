@@ -29,6 +29,14 @@ struct EnclaveSession {
                 try Self.open(unwrap.packed, in: unwrap.session, unwrap.number, &core, at: keeper.moment)
             }
         }
+        var number: UInt64 = 0
+        if let wrap = WrapFields.Request(plain: header, &number) {
+            guard isOpen else { throw .outOfTurn }
+            guard tail.count == 0 else { throw .malformed }
+            return try keeper.withCore { core throws(SessionError) in
+                try Self.make(wrap.rows, in: wrap.session, number, &core, at: keeper.moment)
+            }
+        }
         guard let message = MessageCoding.decode(Latchkey_EnclaveRequest.self, header), let request = message.request
         else { throw .malformed }
         if case .applicationKey(let application) = request {
@@ -114,9 +122,9 @@ extension EnclaveSession {
     ) throws(SessionError) -> EnclaveAnswer {
         switch request {
         case .wrap(let batch):
-            let rows = try all(batch.rows) { RowBinding($0) }
-            let session = try session(batch.session)
-            return .results(core.makeRowKeys(for: rows, in: session, at: moment), includingWrapped: true, to: number)
+            let rows = batch.rows.compactMap { RowBinding($0) }
+            guard rows.count == batch.rows.count else { throw .malformed }
+            return try make(rows, in: batch.session, number, &core, at: moment)
         case .unwrap(let batch):
             return try open(Array(batch.packed)[...], in: Array(batch.session)[...], number, &core, at: moment)
         case .wrapMetadataKey(let wrap):
@@ -137,6 +145,15 @@ extension EnclaveSession {
         case .describe, .open, .leave, .awaitState, .applicationKey, .sealAudit, .confirmAudit, .auditHead, .openAudit:
             throw .outOfTurn
         }
+    }
+
+    private static func make(
+        _ rows: [RowBinding], in session: some Collection<UInt8>, _ number: UInt64, _ core: inout EnclaveCore,
+        at moment: Duration
+    ) throws(SessionError) -> EnclaveAnswer {
+        guard rows.count <= EnclaveProtocol.batch else { throw .malformed }
+        let made = core.makeRowKeys(for: rows, in: try self.session(session), at: moment)
+        return .results(made, includingWrapped: true, to: number)
     }
 
     private static func open(
@@ -217,14 +234,6 @@ extension EnclaveSession {
     private static func named(_ number: UInt32) throws(SessionError) -> ProtectionClass {
         guard let named = ProtectionClass(wireNumber: number) else { throw .malformed }
         return named
-    }
-
-    /// Every row of a batch, or none.
-    private static func all<M, Row>(_ messages: [M], _ row: (M) -> Row?) throws(SessionError) -> [Row] {
-        guard messages.count <= EnclaveProtocol.batch else { throw .malformed }
-        let rows = messages.compactMap(row)
-        guard rows.count == messages.count else { throw .malformed }
-        return rows
     }
 }
 

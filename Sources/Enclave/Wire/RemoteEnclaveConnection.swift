@@ -32,6 +32,12 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         for rows: [RowBinding], in session: AuthenticationSessionID?
     ) throws(KeychainError) -> [KeyOutcome] {
         try inParts(rows) { part throws(KeychainError) in
+            if let plain = WrapFields.Request(rows: part, session: session?.bytes ?? []) {
+                let reply = try exchange.askPlainly(for: WrapFields.Answer.self) { plain.encoded(as: $0) }
+                guard let outcomes = EnclaveResults.parse(reply.answer.results, reply.tail, count: part.count, { _ in nil })
+                else { throw exchange.fault("an answer of the wrong form") }
+                return outcomes
+            }
             var request = Latchkey_EnclaveRequest.WrapKeys()
             request.rows = part.map(\.message)
             request.session = Data(session?.bytes ?? [])
@@ -43,8 +49,11 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         _ rows: [(binding: RowBinding, wrapped: WrappedKey)], in session: AuthenticationSessionID?
     ) throws(KeychainError) -> [KeyOutcome] {
         try inParts(rows) { part throws(KeychainError) in
-            let opened = try exchange.unwrap(PackedRows.encode(part), in: session?.bytes ?? [])
-            guard let outcomes = EnclaveResults.parse(outcomes: opened.outcomes, opened.tail, of: part)
+            let (packed, session) = (PackedRows.encode(part), session?.bytes ?? [])
+            let reply = try exchange.askPlainly(for: UnwrapFields.Answer.self) {
+                UnwrapFields.Request(number: $0, packed: packed, session: session).encoded
+            }
+            guard let outcomes = EnclaveResults.parse(outcomes: reply.answer.outcomes, reply.tail, of: part)
             else { throw exchange.fault("an answer of the wrong form") }
             return outcomes
         }
@@ -107,7 +116,7 @@ final class RemoteEnclaveConnection: EnclaveConnection {
             packed.packed = Data(PackedRows.encode(part))
             let reply = try exchange.ask(request(packed))
             guard reply.tail.count == 0,
-                let parsed = EnclaveResults.parse(rewrapped: reply.header.results, count: part.count)
+                let parsed = EnclaveResults.parse(rewrapped: reply.header.results.map(WrapFields.Result.init), count: part.count)
             else { throw exchange.fault("an answer of the wrong form") }
             outcomes += parsed
         }
@@ -150,7 +159,8 @@ final class RemoteEnclaveConnection: EnclaveConnection {
     ) throws(KeychainError) -> [KeyOutcome] {
         let reply = try exchange.ask(request)
         guard reply.header.outcomes.isEmpty,
-            let outcomes = EnclaveResults.parse(reply.header.results, reply.tail, count: count, wrapped)
+            let outcomes = EnclaveResults.parse(
+                reply.header.results.map(WrapFields.Result.init), reply.tail, count: count, wrapped)
         else {
             throw exchange.fault("an answer of the wrong form")
         }

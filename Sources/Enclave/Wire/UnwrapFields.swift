@@ -57,7 +57,7 @@ enum UnwrapFields {
         }
     }
 
-    struct Answer: Equatable {
+    struct Answer: Equatable, PlainAnswer {
         var number: UInt64 = 0
         /// One for each row, a `Latchkey_EnclaveReply.Outcome`.
         var outcomes: [UInt8] = []

@@ -24,11 +24,15 @@
             let count = Int(source.byte() % 8)
             let sent: WrappedKey? = source.flag() ? WrappedKey(generation: 1, box: Array(repeating: 1, count: 60)) : nil
             let (header, tail) = source.message()
-            guard let reply = MessageCoding.decode(Latchkey_EnclaveReply.self, header) else { return }
-            _ = KeychainError(enclaveFailure: reply.failure).description
-            guard
-                let outcomes = EnclaveResults.parse(
-                    reply.results, SecretBytes(copying: tail), count: count, { _ in sent })
+            let plain = WrapFields.Answer(plain: header)
+            let general = MessageCoding.decode(Latchkey_EnclaveReply.self, header)
+            try claim(
+                plain == nil || plain?.number == general?.number && plain?.results == general?.results.map(WrapFields.Result.init),
+                "an answer that is another to the general coder")
+            guard let general else { return }
+            _ = KeychainError(enclaveFailure: general.failure).description
+            let results = general.results.map(WrapFields.Result.init)
+            guard let outcomes = EnclaveResults.parse(results, SecretBytes(copying: tail), count: count, { _ in sent })
             else { return }
             try claim(outcomes.count == count, "\(outcomes.count) results for \(count) rows")
             var keys: [UInt8] = []
