@@ -22,21 +22,23 @@ package struct BlindingKey: ~Copyable, Sendable {
 
     /// Keyed BLAKE2b of `message`, `byteCount` (16 to 64) bytes.
     package func digest(_ message: [UInt8], byteCount: Int = blindByteCount) -> [UInt8] {
-        var out = [UInt8](repeating: 0, count: byteCount)
-        unsafe secret.withUnsafeBytes { key in
-            let result = unsafe crypto_generichash(
-                &out, byteCount, message, UInt64(message.count),
-                key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count)
-            precondition(result == 0, "BLAKE2b refused its sizes")
+        // An array made of a buffer costs a third of one that is filled in place.
+        unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { out in
+            unsafe secret.withUnsafeBytes { key in
+                let result = unsafe crypto_generichash(
+                    out.baseAddress!, byteCount, message, UInt64(message.count),
+                    key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count)
+                precondition(result == 0, "BLAKE2b refused its sizes")
+            }
+            return unsafe [UInt8](out)
         }
-        return out
     }
 }
 
 extension BlindingKey {
     /// Keyed BLAKE2b of secret bytes, without a copy of them; 32 bytes.
     package func digest(_ message: borrowing SecretBytes, purpose: StaticString) -> [UInt8] {
-        let subkey = digest(Array("\(purpose)".utf8), byteCount: 32)
+        let subkey = digest(purpose.withUTF8Buffer { unsafe Array($0) }, byteCount: 32)
         var out = [UInt8](repeating: 0, count: 32)
         unsafe message.withUnsafeBytes { bytes in
             let result = unsafe crypto_generichash(

@@ -24,6 +24,19 @@ public enum ItemClass: String, Sendable, CaseIterable {
         }
     }
 
+    /// By its place: the compiler's own hashes the text, and each row and call looks up by class.
+    public func hash(into hasher: inout Hasher) {
+        let place: UInt8 =
+            switch self {
+            case .genericPassword: 0
+            case .internetPassword: 1
+            case .certificate: 2
+            case .key: 3
+            case .identity: 4
+            }
+        hasher.combine(place)
+    }
+
     /// The classes that have a table of their own, in the order of the spec.
     package static let stored: [ItemClass] = [.genericPassword, .internetPassword, .certificate, .key]
 }

@@ -34,7 +34,18 @@ public enum ProtectionClass: String, Sendable, CaseIterable {
     }
 
     package init?(number: UInt8) {
-        guard let found = Self.allCases.first(where: { $0.number == number }) else { return nil }
-        self = found
+        switch number {
+        case Self.whenUnlocked.number: self = .whenUnlocked
+        case Self.afterFirstUnlock.number: self = .afterFirstUnlock
+        case Self.always.number: self = .always
+        case Self.whenUnlockedThisDeviceOnly.number: self = .whenUnlockedThisDeviceOnly
+        case Self.afterFirstUnlockThisDeviceOnly.number: self = .afterFirstUnlockThisDeviceOnly
+        case Self.alwaysThisDeviceOnly.number: self = .alwaysThisDeviceOnly
+        case Self.whenPasscodeSetThisDeviceOnly.number: self = .whenPasscodeSetThisDeviceOnly
+        default: return nil
+        }
     }
+
+    /// By its number: the compiler's own hashes the text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

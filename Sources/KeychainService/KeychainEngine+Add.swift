@@ -191,9 +191,9 @@ enum ItemLimit {
         try check("all attributes together", total, attributes)
     }
 
-    private static func check(_ what: String, _ size: Int, _ limit: Int) throws(KeychainError) {
+    private static func check(_ what: @autoclosure () -> String, _ size: Int, _ limit: Int) throws(KeychainError) {
         guard size <= limit else {
-            throw KeychainError(.dataTooLarge, reason: .tooLarge(what: what, limit: limit, size: size))
+            throw KeychainError(.dataTooLarge, reason: .tooLarge(what: what(), limit: limit, size: size))
         }
     }
 }

@@ -11,21 +11,29 @@ internal import Synchronization
 package final class BlindIndex: Sendable {
     private let key: BlindingKey
     /// What every message of an attribute begins with: its domain, 0, its kind.
-    private let prefixes: [ItemClass: [AttributeCode: [UInt8]]]
+    private let prefixes: [ItemClass: Prefixes]
     private let groups = Mutex<[ItemClass: [AccessGroup: [UInt8]]]>([:])
     private static let mostGroups = 1024
 
     package init(_ indexKey: borrowing SecretBytes) {
         key = BlindingKey(indexKey.copy())
         prefixes = Dictionary(
-            uniqueKeysWithValues: ItemClass.stored.map { ($0, Self.prefixes(of: Schema.of($0))) })
+            uniqueKeysWithValues: ItemClass.stored.map { ($0, Prefixes(Schema.of($0))) })
     }
 
-    private static func prefixes(of schema: Schema) -> [AttributeCode: [UInt8]] {
-        Dictionary(
-            uniqueKeysWithValues: schema.attributes.map { attribute in
-                (attribute.code, Array(domain(attribute.code, schema.itemClass).utf8) + [0, attribute.kind.rawValue])
-            })
+    /// Of the attributes of a class: a few dozen at the most, so a walk is quicker than hashing.
+    private struct Prefixes {
+        private let codes: [AttributeCode]
+        private let all: [[UInt8]]
+
+        init(_ schema: Schema) {
+            codes = schema.attributes.map(\.code)
+            all = schema.attributes.map { attribute in
+                Array(domain(attribute.code, schema.itemClass).utf8) + [0, attribute.kind.rawValue]
+            }
+        }
+
+        subscript(code: AttributeCode) -> [UInt8]? { codes.firstIndex(of: code).map { all[$0] } }
     }
 
     /// nil for a value that the column cannot hold, which matches nothing.
@@ -42,6 +50,15 @@ package final class BlindIndex: Sendable {
     /// the two share one domain.
     private static func domain(_ code: AttributeCode, _ itemClass: ItemClass) -> String {
         code == "pkhh" || code == "klbl" ? "join:pkhh" : "\(itemClass.rawValue):\(code)"
+    }
+
+    /// Of a message of several attributes.
+    private static func beginning(_ itemClass: ItemClass, _ purpose: StaticString) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(640)
+        message.append(contentsOf: itemClass.rawValue.utf8)
+        purpose.withUTF8Buffer { unsafe message.append(contentsOf: $0) }
+        return message
     }
 
     /// A length of 8 bytes, big-endian, and the bytes.
@@ -94,7 +111,11 @@ package final class BlindIndex: Sendable {
     ///
     /// - Parameter account: nil: of whatever account.
     package func auditDigest(_ itemClass: ItemClass, name: String, account: String?) -> [UInt8] {
-        var message = Array("audit:\(itemClass.rawValue)\0".utf8)
+        var message: [UInt8] = []
+        message.reserveCapacity(64 + name.utf8.count + (account?.utf8.count ?? 0))
+        message.append(contentsOf: "audit:".utf8)
+        message.append(contentsOf: itemClass.rawValue.utf8)
+        message.append(0)
         Self.append(name.utf8, to: &message)
         if let account { Self.append(account.utf8, to: &message) }
         return key.digest(message)
@@ -103,7 +124,7 @@ package final class BlindIndex: Sendable {
     /// The blind value of an item's whole uniqueness tuple; absent and empty are
     /// equal in it.
     package func primaryKey(of attributes: AttributeMap, in itemClass: ItemClass) -> [UInt8] {
-        var out: [UInt8] = Array("\(itemClass.rawValue):primary key\0".utf8)
+        var out = Self.beginning(itemClass, ":primary key\0")
         for attribute in Schema.of(itemClass).primaryKey {
             let value = attributes[attribute.code] ?? attribute.defaultValue
             let bytes = value?.comparisonBytes(as: attribute.kind) ?? []
@@ -119,10 +140,7 @@ package final class BlindIndex: Sendable {
         let schema = Schema.of(itemClass)
         guard let (one, other) = Self.both(attributes[first], schema[first], attributes[second], schema[second])
         else { return nil }
-        var out: [UInt8] = []
-        out.reserveCapacity(32 + one.count + other.count)
-        out.append(contentsOf: itemClass.rawValue.utf8)
-        out.append(contentsOf: ":pair\0".utf8)
+        var out = Self.beginning(itemClass, ":pair\0")
         Self.append(one, to: &out)
         Self.append(other, to: &out)
         return key.digest(out)
@@ -142,7 +160,7 @@ package final class BlindIndex: Sendable {
     /// keyed, over a keyed code of the data, so that nobody outside can test
     /// guesses of the secret with it.
     package func itemDigest(of attributes: AttributeMap, dataCode: [UInt8], in itemClass: ItemClass) -> [UInt8] {
-        var out: [UInt8] = Array("\(itemClass.rawValue):sha1\0".utf8)
+        var out = Self.beginning(itemClass, ":sha1\0")
         for attribute in Schema.of(itemClass).attributes where attribute.traits.contains(.digested) {
             guard let bytes = attributes[attribute.code]?.comparisonBytes(as: attribute.kind) else { continue }
             unsafe withUnsafeBytes(of: attribute.code.rawValue.bigEndian) { unsafe out.append(contentsOf: $0) }

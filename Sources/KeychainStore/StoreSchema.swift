@@ -17,6 +17,22 @@ package enum StoreSchema {
 
     /// The blind columns of a class, in the schema's order.
     package static func blindAttributes(of itemClass: ItemClass) -> [SchemaAttribute] {
+        switch itemClass {
+        case .genericPassword: blindOfGenericPasswords
+        case .internetPassword: blindOfInternetPasswords
+        case .certificate: blindOfCertificates
+        case .key: blindOfKeys
+        case .identity: blindOfIdentities
+        }
+    }
+
+    private static let blindOfGenericPasswords = blind(.genericPassword)
+    private static let blindOfInternetPasswords = blind(.internetPassword)
+    private static let blindOfCertificates = blind(.certificate)
+    private static let blindOfKeys = blind(.key)
+    private static let blindOfIdentities = blind(.identity)
+
+    private static func blind(_ itemClass: ItemClass) -> [SchemaAttribute] {
         Schema.of(itemClass).attributes.filter { $0.traits.contains(.queryable) && !clear.contains($0.code) }
     }
 

@@ -34,6 +34,17 @@ struct AuditBuffer: Sendable {
         var count: UInt64
         let process: Int32
         let servedProcess: Int32
+
+        /// Counts nothing yet.
+        init(of record: AuditRecord) {
+            (first, last, count) = (record.first, record.last, 0)
+            (process, servedProcess) = (record.process, record.served?.process ?? 0)
+        }
+
+        mutating func add(_ record: AuditRecord) {
+            last = record.last
+            count += record.count
+        }
     }
 
     private var reads: [ReadKey: Read] = [:]
@@ -67,15 +78,9 @@ struct AuditBuffer: Sendable {
         var key = record
         (key.first, key.last, key.count, key.process) = (0, 0, 1, 0)
         key.served = record.served.map { ServedProgram(path: $0.path, process: 0) }
-        if others[key] != nil {
-            others[key]?.last = record.last
-            others[key]?.count += record.count
-            return
-        }
-        guard !isFull else { return drop(record.count, at: record.first) }
-        others[key] = Times(
-            first: record.first, last: record.last, count: record.count, process: record.process,
-            servedProcess: record.served?.process ?? 0)
+        // Looked up once: the line's whole text makes its place.
+        if isFull, others[key] == nil { return drop(record.count, at: record.first) }
+        others[key, default: Times(of: record)].add(record)
     }
 
     private mutating func drop(_ count: UInt64, at moment: Double) {
