@@ -59,16 +59,16 @@ enum ItemOrigin: Sendable, Hashable {
         self = Self.creators.first { $0.value == creator }?.key ?? .otherProgram
     }
 
+    /// - Parameter schema: of git-credential-libsecret libsecret's own for networks, and since git
+    ///   2.42 one of git's.
     init?(schema: String?) {
         switch schema {
-        case Self.gitSchema: self = .git
+        case "org.gnome.keyring.NetworkPassword", "org.git.Password": self = .git
         case Self.dockerSchema: self = .docker
         default: return nil
         }
     }
 
-    /// libsecret's SECRET_SCHEMA_COMPAT_NETWORK, which git-credential-libsecret uses.
-    static let gitSchema = "org.gnome.keyring.NetworkPassword"
     /// docker-credential-helpers, secretservice/secretservice.c.
     static let dockerSchema = "io.docker.Credentials"
 

@@ -100,7 +100,7 @@ extension SecretServiceDoor {
             method("GetSecret", takes: ["session o"], gives: ["secret (oayays)"]),
             method("SetSecret", takes: ["secret (oayays)"]), property("Locked", "b"),
             property("Attributes", "a{ss}", writable: true), property("Label", "s", writable: true),
-            property("Created", "t"), property("Modified", "t"),
+            property("Type", "s", writable: true), property("Created", "t"), property("Modified", "t"),
         ])
 
     private static let session = interface(SecretServiceNames.session, [method("Close")])

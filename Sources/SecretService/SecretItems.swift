@@ -61,13 +61,16 @@ struct SecretItem: Sendable {
         row.attributes.lookup ?? ImpliedAttributes(row.itemClass, row.attributes).shown
     }
 
-    /// What it was stored as; "text/plain" where nothing else was said. A description that a
-    /// person gave is none.
+    /// What it was stored as, but text is "text/plain" without parameters: libsecret takes
+    /// nothing else for text, go-keyring and Java's secret-service store "text/plain;
+    /// charset=utf8", and gnome-keyring calls everything so. Likewise where nothing was said. A
+    /// description that a person gave is none.
     var contentType: String {
         guard row.attributes.hasLookup, let type = row.attributes["desc"]?.string, type.contains("/") else {
             return Self.plainText
         }
-        return type
+        let kind = type.prefix { $0 != ";" && $0 != " " }
+        return kind.lowercased() == Self.plainText ? Self.plainText : type
     }
 
     static let plainText = "text/plain"

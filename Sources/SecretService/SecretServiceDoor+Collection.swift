@@ -33,19 +33,32 @@ extension SecretServiceDoor {
 
     private func createItem(_ call: BusCall, in collection: SecretCollection) throws(BusError) -> [BusValue] {
         guard let properties = call.arguments[0].propertyPairs, let secret = TransferredSecret(call.arguments[1]),
-            let replace = call.arguments[2].flag
+            let mayReplace = call.arguments[2].flag
         else { throw .arguments(of: call.member, "a{sv}\(TransferredSecret.signature)b") }
         let session = try session(at: secret.session, for: call)
         var content = SecretItems.Content(
             label: nil, attributes: LookupAttributes.none, value: try session.value(secret),
             contentType: secret.contentType == SecretItem.plainText ? nil : secret.contentType)
+        var given: LookupAttributes?
+        var schema = LookupSchema.generic
         for (name, value) in properties {
             switch name {
-            case "\(SecretServiceNames.item).Label": content.label = value.text ?? ""
-            case "\(SecretServiceNames.item).Attributes": content.attributes = try withSchema(try lookup(value))
+            case "\(SecretServiceNames.item).Label":
+                guard let label = value.text else { throw .arguments(of: "Label", "s") }
+                content.label = label
+            case "\(SecretServiceNames.item).Attributes": given = try lookup(value)
+            // The schema, as libgnome-keyring and its heirs say it.
+            case "\(SecretServiceNames.item).Type":
+                guard let type = value.text else { throw .arguments(of: "Type", "s") }
+                schema = type
             default: break
             }
         }
+        if given != nil || schema != LookupSchema.generic {
+            content.attributes = try (given ?? .none).under(schema)
+        }
+        // What names no attributes is another item, whatever else has none.
+        let replace = mayReplace && given != nil
         try refuseBeyondReach(content.attributes ?? .none)
         let (item, isNew) = try translating { () throws(KeychainError) in
             try items.store(content, in: collection.name, replacing: replace) { [reach] in reach.has($0) }
@@ -54,23 +67,16 @@ extension SecretServiceDoor {
         return [.path(item.path), .path(.none)]
     }
 
-    /// gnome-keyring says this schema of an item that was stored without one.
-    func withSchema(_ attributes: LookupAttributes) throws(BusError) -> LookupAttributes {
-        guard let whole = attributes.withSchema(LookupSchema.generic) else {
-            throw BusError(.invalidArguments, "there are more than \(LookupAttributes.most) attributes")
-        }
-        return whole
-    }
-
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
         if what != "ItemChanged" { tellList(of: collection) }
         if what == "ItemDeleted" { told.forget(item) }
     }
 
-    /// Items of a collection that are told again with each that comes or goes: the list of a
-    /// long one would cost each store what the collection is long. That it is another alone
-    /// cannot be said: it has libsecret 0.20.5 read a list that is not there.
+    /// Items of a collection that are told again at once with each that comes or goes: the list
+    /// of a longer one would cost each store what the collection is long, so that it is told
+    /// after a while (``LongLists``). That it is another alone cannot be said: it has libsecret
+    /// 0.20.5 read a list that is not there.
     private static let mostListed = 128
 
     /// Clients that keep the list of a collection (Seahorse) take it from this alone.
@@ -78,10 +84,25 @@ extension SecretServiceDoor {
         guard !reach.isNarrowed else { return }
         do throws(KeychainError) {
             let all = try items.references(in: collection.name, atMost: Self.mostListed + 1)
-            guard all.count <= Self.mostListed else { return }
-            let paths = all.map { SecretItem.path(of: $0, in: collection.name) }
-            tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths))])
+            if all.count > Self.mostListed, longLists.await(collection) { return }
+            tell(all.count > Self.mostListed ? try items.references(in: collection.name) : all, of: collection)
         } catch { return }
+    }
+
+    private func tell(_ all: [[UInt8]], of collection: SecretCollection) {
+        let paths = all.map { SecretItem.path(of: $0, in: collection.name) }
+        tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths))])
+    }
+
+    /// The lists that have waited long enough.
+    func tellLongLists() {
+        tellingEverybody {
+            longLists.tell { collection in
+                do throws(KeychainError) { tell(try items.references(in: collection.name), of: collection) } catch {
+                    return
+                }
+            }
+        }
     }
 
     // MARK: Items
@@ -113,11 +134,32 @@ extension SecretServiceDoor {
         }
     }
 
+    /// Its attributes with another schema, as Type names it.
+    func change(_ place: ItemObject, toType type: String) throws(BusError) {
+        let item = try item(at: place, or: .noObject(place.path))
+        guard !item.isClosed else { throw .isLocked }
+        let others = item.attributes.pairs.filter { $0.name != LookupSchema.attribute }
+        let attributes = try (LookupAttributes(others) ?? .none).under(type)
+        try refuseBeyondReach(attributes)
+        try change(place, to: SecretItems.Content(attributes: attributes))
+        tellContent(of: SecretServiceNames.item, at: place.path, [("Type", .string(type))])
+    }
+
     func change(_ place: ItemObject, to content: SecretItems.Content) throws(BusError) {
         try refuseBeyondReach(place)
         try translating { () throws(KeychainError) in
             try items.change(place.reference, in: place.collection.name, to: content)
         }
         tellItems(of: place.collection, "ItemChanged", place.path)
+    }
+}
+
+extension LookupAttributes {
+    /// The same, with this schema where they name none: gnome-keyring says one of every item.
+    func under(_ schema: String) throws(BusError) -> LookupAttributes {
+        guard let whole = withSchema(schema) else {
+            throw BusError(.invalidArguments, "there are more than \(LookupAttributes.most) attributes")
+        }
+        return whole
     }
 }

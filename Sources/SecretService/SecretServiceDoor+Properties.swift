@@ -70,6 +70,7 @@ extension SecretServiceDoor {
         [
             ("Locked", .boolean(item.isClosed)),
             ("Attributes", .texts(item.isClosed ? [] : item.attributes.pairs.map { ($0.name, $0.value) })),
+            ("Type", .string(item.isClosed ? "" : item.attributes[LookupSchema.attribute] ?? LookupSchema.generic)),
             ("Label", .string(item.label)), ("Created", .uint64(item.created)), ("Modified", .uint64(item.modified)),
         ]
     }
@@ -91,10 +92,13 @@ extension SecretServiceDoor {
             try change(place, to: SecretItems.Content(label: label))
             tellContent(of: SecretServiceNames.item, at: place.path, [("Label", value)])
         case .item(let place) where name == "Attributes" && isMeant(interface, SecretServiceNames.item):
-            let attributes = try withSchema(try lookup(value))
+            let attributes = try lookup(value).under(LookupSchema.generic)
             try refuseBeyondReach(attributes)
             try change(place, to: SecretItems.Content(attributes: attributes))
             tellContent(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
+        case .item(let place) where name == "Type" && isMeant(interface, SecretServiceNames.item):
+            guard let type = value.text else { throw .arguments(of: "Type", "s") }
+            try change(place, toType: type)
         default: throw BusError(.propertyReadOnly, "\(interface).\(name) cannot be set")
         }
     }

@@ -37,6 +37,7 @@ package final class SecretServiceDoor: BusObjects {
     /// Goes up with each session, and each use of one.
     private var sessionNumber: UInt64 = 0
     var told = ToldItems()
+    private(set) lazy var longLists = LongLists(in: loop, clock) { [weak self] in self?.tellLongLists() }
     /// Calls of portals that are answered once a person has been asked, by the prompt's path.
     var portalCalls: [ObjectPath: PortalCall] = [:]
     private var callers = BusCallers()

@@ -53,8 +53,8 @@ package struct ItemPlace: Sendable {
 
     /// git-credential-libsecret, GVfs, and what else uses libsecret's network schema.
     private static func network(_ attributes: LookupAttributes) -> ItemPlace? {
-        guard attributes[LookupSchema.attribute] == "org.gnome.keyring.NetworkPassword",
-            let server = attributes["server"]
+        let schema = attributes[LookupSchema.attribute]
+        guard schema == LookupSchema.network || schema == LookupSchema.git, let server = attributes["server"]
         else { return nil }
         let name = ServerName(server)
         return internet(
@@ -125,7 +125,7 @@ package struct ImpliedAttributes {
         var values: [String: [String]] = [:]
         for name in ["username", "account", "user"] { values[name] = [account] }
         values[LookupSchema.attribute] = [
-            LookupSchema.generic, "org.gnome.keyring.NetworkPassword", "io.docker.Credentials",
+            LookupSchema.generic, LookupSchema.network, LookupSchema.git, "io.docker.Credentials",
         ]
         values["application"] = ["Python keyring library"]
         values["docker_cli"] = ["1"]
@@ -144,7 +144,7 @@ package struct ImpliedAttributes {
             values["port"] = port.map { [$0] }
             values["object"] = [path, String(path.drop { $0 == "/" })]
             pairs = [
-                (LookupSchema.attribute, "org.gnome.keyring.NetworkPassword"), ("server", server), ("user", account),
+                (LookupSchema.attribute, LookupSchema.network), ("server", server), ("user", account),
             ]
             if let scheme { pairs.append(("protocol", scheme)) }
             if let port { pairs.append(("port", port)) }

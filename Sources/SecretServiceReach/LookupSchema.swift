@@ -5,6 +5,11 @@ package enum LookupSchema {
     package static let attribute = "xdg:schema"
     /// What gnome-keyring calls an item that names no schema.
     package static let generic = "org.freedesktop.Secret.Generic"
+    /// libsecret's SECRET_SCHEMA_COMPAT_NETWORK: GVfs, and git-credential-libsecret before git 2.42.
+    package static let network = "org.gnome.keyring.NetworkPassword"
+    /// git-credential-libsecret's own since git 2.42, with the same attributes, for which it looks
+    /// whatever the schema (SECRET_SCHEMA_DONT_MATCH_NAME).
+    package static let git = "org.git.Password"
 }
 
 extension LookupAttributes {

@@ -20,9 +20,15 @@ NAME, PATH = "org.freedesktop.secrets", "/org/freedesktop/secrets"
 PATIENCE = 60
 PASSCODE = b"correct horse of the test"
 
+# The limits are those of a session's bus (dbus, session.conf): without them clients that have more
+# than 128 calls at work fail.
 BUS = """<busconfig><type>session</type><listen>unix:path={}</listen><auth>EXTERNAL</auth>
 <policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
-<allow user="*"/></policy></busconfig>"""
+<allow user="*"/></policy>
+<limit name="max_incoming_bytes">1000000000</limit><limit name="max_outgoing_bytes">1000000000</limit>
+<limit name="max_message_size">1000000000</limit><limit name="max_completed_connections">100000</limit>
+<limit name="max_connections_per_user">100000</limit><limit name="max_match_rules_per_connection">50000</limit>
+<limit name="max_replies_per_connection">50000</limit></busconfig>"""
 
 
 class Session:

@@ -49,10 +49,11 @@ package struct GitCredentialRequest: Sendable {
         return other
     }
 
-    /// What git-credential-libsecret looks for (make_attr_list of git-credential-libsecret.c).
+    /// What git-credential-libsecret looks for (make_attr_list of git-credential-libsecret.c),
+    /// under whichever of its schemas.
     var lookup: LookupAttributes? {
         let named: [(String, String?)] = [
-            ("xdg:schema", ItemOrigin.gitSchema), ("protocol", scheme), ("user", username),
+            ("protocol", scheme), ("user", username),
             ("server", place.server.host.isEmpty ? nil : place.server.host),
             ("port", place.server.port.map { "\($0)" }), ("object", place.path),
         ]
