@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -52,6 +53,22 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
+
+// glibc calls constructors as it calls main (elf/dl-init.c, csu/libc-start.c). Swift's own
+// way is /proc/self/cmdline, which says that there are none where it cannot be opened: no
+// descriptor is free, or a sandbox hides it.
+static int32_t argument_count;
+static char **arguments;
+
+__attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
+    argument_count = argc;
+    arguments = argv;
+}
+
+int32_t lk_arguments(char *const **out) {
+    *out = arguments;
+    return argument_count;
+}
 
 static int err(void) { return errno ? -errno : -EIO; }
 #define RETRY(result, call) do { (result) = (call); } while ((result) == -1 && errno == EINTR)
@@ -565,6 +582,18 @@ int lk_epoll_wait(int32_t ep, uint64_t *data, int64_t nanoseconds) {
     if (r < 0) return errno == EINTR ? 0 : err();
     if (r == 1) *data = e.data.u64;
     return r;
+}
+
+int lk_timerfd(void) {
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    return fd < 0 ? err() : fd;
+}
+
+int lk_timerfd_set(int32_t fd, int64_t nanoseconds) {
+    // Nothing at all would stop it.
+    if (nanoseconds < 1) nanoseconds = 1;
+    struct itimerspec when = {.it_value = {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+    return timerfd_settime(fd, 0, &when, NULL) < 0 ? err() : 0;
 }
 
 int lk_eventfd(void) {

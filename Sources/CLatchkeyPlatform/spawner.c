@@ -144,7 +144,9 @@ static _Noreturn void serve(int fd, const struct lk_startable *programs, int32_t
 }
 
 // A name of its own in the list of processes, where that of the program stood.
-static void rename_process(char *const *argv, int32_t argc) {
+static void rename_process(void) {
+    char *const *argv;
+    int32_t argc = lk_arguments(&argv);
     static const char name[] = "latchkey-spawner";
     prctl(PR_SET_NAME, name, 0, 0, 0);
     if (argc < 1) return;
@@ -155,8 +157,7 @@ static void rename_process(char *const *argv, int32_t argc) {
     memcpy(argv[0], name, room < sizeof name ? room - 1 : sizeof name);
 }
 
-int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
-                    int32_t *end) {
+int lk_fork_spawner(const struct lk_startable *programs, int32_t count, int32_t *end) {
     int32_t ends[2], life[2];
     int r = lk_socketpair(ends);
     if (r < 0) return r;
@@ -194,7 +195,7 @@ int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *co
     dup3(ours, 3, O_CLOEXEC);
     dup3(alive, 4, O_CLOEXEC);
     if (lk_close_range(5, ~0U) < 0) _exit(1);
-    rename_process(argv, argc);
+    rename_process();
     char named = 0;
     if (write(4, &named, 1) != 1) _exit(1);
     // What the kernel does not have, or refuses, is told by latchkey doctor, as the kernel

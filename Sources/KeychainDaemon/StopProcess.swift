@@ -15,14 +15,14 @@ package struct StopProcess {
     /// One that does not leave when it is asked is killed.
     ///
     /// - Throws: `errSecNotAvailable`: `storeInUse` where one stays all the same (of another
-    ///   container, say), `storeUnreadable`.
+    ///   container, say), `folderUnusable`.
     package func run() throws(KeychainError) {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) {
             data = try PrivateDirectory(configuration.locations.dataDirectory, creating: false)
         } catch {
             if case .system(_, let below) = error, below.isNoSuchFile { return }
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
         }
         // Nobody starts them anew before they have ended.
         let taken = try TakenStore(data, from: configuration, killing: true)

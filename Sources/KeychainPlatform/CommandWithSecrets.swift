@@ -42,7 +42,9 @@ package struct CommandWithSecrets {
             case .descriptor, .file:
                 let file = try Self.file(binding.secret.bytes)
                 files.append(file)
-                let place = binding.way == .file ? "/proc/self/fd/\(file.raw)" : "\(file.raw)"
+                // By our number, which becomes the command's: a program that it starts without the
+                // descriptor (Python's subprocess closes what it may) opens it as well.
+                let place = binding.way == .file ? "/proc/\(getpid())/fd/\(file.raw)" : "\(file.raw)"
                 entries.append(Self.entry(binding.name, SecretBytes(copying: Array(place.utf8))))
             }
         }
@@ -72,6 +74,8 @@ package struct CommandWithSecrets {
         let file = try unsafe secret.withUnsafeBytes { bytes throws(SystemCallError) in
             try unsafe SealedMemory.make(bytes, UnsafeRawBufferPointer(start: nil, count: 0))
         }
+        // As a file of secrets has to be for ssh, psql, msmtp and others; a memfd is made 0777.
+        guard fchmod(file.raw, 0o600) == 0 else { throw SystemCallError("fchmod", errno: errno) }
         guard lseek(file.raw, 0, SEEK_SET) == 0 else { throw SystemCallError("lseek", errno: errno) }
         _ = try checked("fcntl F_SETFD", lk_keep_on_exec(file.raw))
         return file

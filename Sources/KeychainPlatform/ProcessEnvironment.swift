@@ -39,10 +39,12 @@ package enum ProcessEnvironment {
         return nil
     }
 
+    /// nil where it was removed.
     package static var currentDirectory: String? {
         guard let path = unsafe getcwd(nil, 0) else { return nil }
         defer { unsafe free(path) }
-        return unsafe String(cString: path)
+        let folder = unsafe String(cString: path)
+        return folder.hasPrefix("/") ? folder : nil
     }
 
     /// Whether KeychainTesting is part of this program.

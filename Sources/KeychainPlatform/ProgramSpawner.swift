@@ -63,8 +63,7 @@ package final class ProgramSpawner: Sendable {
                 kind: program.kind.number)
         }
         var ended: Int32 = -1
-        let raw = unsafe lk_fork_spawner(
-            table, Int32(table.count), CommandLine.unsafeArgv, CommandLine.argc, &ended)
+        let raw = unsafe lk_fork_spawner(table, Int32(table.count), &ended)
         let socket = Descriptor(owning: try checked("fork", raw))
         end = Descriptor(owning: ended)
         _ = try checked("setsockopt SO_RCVTIMEO", lk_set_receive_limit(socket.raw, patience.wholeNanoseconds))

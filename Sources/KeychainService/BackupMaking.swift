@@ -46,7 +46,7 @@ package struct BackupMaking {
     private func copy(to path: String) throws(KeychainError) {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) { data = try PrivateDirectory(dataDirectory, creating: false) } catch {
-            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "\(error)")
+            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
         }
         try StoreBackup.write(data, to: path, at: clock.wallClock) { () throws(KeychainError) in try keybagFiles() }
     }

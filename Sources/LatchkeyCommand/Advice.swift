@@ -83,7 +83,7 @@ enum Advice {
         case .noAnswer:
             "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
         case .startRefused:
-            "Name other folders (--data-dir, --run-dir), or install latchkey, latchkeyd and latchkey-enclave of one version."
+            "Mend what it says; latchkey, latchkeyd and latchkey-enclave have to be of one installation."
         case .versionMismatch:
             "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
         case .storeNewer: "Install the newer Latchkey again."

@@ -48,11 +48,15 @@ package struct Surroundings: Sendable {
         var surroundings = Surroundings(
             console: SystemConsole(),
             keychain: { ExplainedKeychain.around(DaemonConnectionPool(configuration.looking(in: $0))) },
-            shield: .process, currentDirectory: ProcessEnvironment.currentDirectory ?? "/",
+            shield: .process, currentDirectory: ProcessEnvironment.currentDirectory ?? removedDirectory,
             configuration: configuration, transfer: transfer)
         surroundings.isInTerminalSession = { Terminal.controlling != nil }
         return surroundings
     }
+
+    /// Where relative paths lead from a working folder that was removed: nowhere, for the
+    /// daemon as well, and each failure says why.
+    private static let removedDirectory = "/dev/null/(the working folder was removed)"
 
     func endOfWatch() throws(CommandFailure) -> EventSignal {
         if let watchEnding { return watchEnding }

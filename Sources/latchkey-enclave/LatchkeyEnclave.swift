@@ -36,6 +36,8 @@ struct LatchkeyEnclave: ParsableCommand {
         }
     }
 
+    static func main() { main(ProgramArguments.given(to: "latchkey-enclave")) }
+
     func run() throws {
         var limits = EnclaveServer.Limits()
         limits.idle = .seconds(60 * Int(idleMinutes))

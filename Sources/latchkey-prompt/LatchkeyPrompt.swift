@@ -39,6 +39,8 @@ struct LatchkeyPrompt: ParsableCommand {
         guard recordDescriptor ?? 3 > 2 else { throw ValidationError("--record-descriptor is above 2") }
     }
 
+    static func main() { main(ProgramArguments.given(to: "latchkey-prompt")) }
+
     func run() throws {
         do throws(KeychainError) {
             let end = try PromptProcess.prepare()

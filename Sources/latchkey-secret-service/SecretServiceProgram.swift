@@ -147,6 +147,8 @@ struct LatchkeySecretService: ParsableCommand {
         try withExtendedLifetime(door) { try loop.run(until: bus) }
     }
 
+    static func main() { main(ProgramArguments.given(to: "latchkey-secret-service")) }
+
     func run() throws {
         if let source { return try readOut(source) }
         do {

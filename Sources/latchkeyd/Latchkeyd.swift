@@ -63,7 +63,7 @@ struct Latchkeyd: ParsableCommand {
 
     static func main() {
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(ProgramArguments.given(to: "latchkeyd"))
             try command.run()
         } catch {
             tellStarter(error)
@@ -74,9 +74,9 @@ struct Latchkeyd: ParsableCommand {
     /// A starter hears why nothing was started: of an argument that is refused, of
     /// a property list that cannot be used. What ends with a status was told before.
     private static func tellStarter(_ error: any Error) {
-        guard CommandLine.arguments.contains("--report"), !(error is ExitCode), exitCode(for: error) != .success else {
-            return
-        }
+        guard ProgramArguments.given?.contains("--report") == true, !(error is ExitCode),
+            exitCode(for: error) != .success
+        else { return }
         let refusal =
             error as? KeychainError
             ?? KeychainError(.notAvailable, reason: .startRefused(why: message(for: error)))

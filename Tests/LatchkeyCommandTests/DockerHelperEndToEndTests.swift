@@ -117,6 +117,18 @@ import Testing
         #expect(!outcome.errors.contains("CANARY"))
     }
 
+    /// They see nothing of each other before they have stored.
+    @Test func ofLoginsThatAreStoredAtOnceOneStays() throws {
+        let store = #"printf '{"ServerURL":"r.example","Username":"u%s","Secret":"s%s"}' $i $i | docker-credential-latchkey store"#
+        let outcome = try programs.shell("for i in 1 2 3 4 5 6 7 8 9 10; do (\(store)) & done; wait")
+        #expect(outcome.status == 0 && outcome.text == "", "\(outcome.text)\(outcome.errors)")
+        let list = try programs.latchkey("list", "--json").output
+        let items = try JSONSerialization.jsonObject(with: list) as? [[String: Any]]
+        #expect(items?.count == 1, "\(String(decoding: list, as: UTF8.self))")
+        let kept = try #require(try get("r.example"))
+        #expect(kept["Secret"] == kept["Username"]?.replacingOccurrences(of: "u", with: "s"))
+    }
+
     @Test func theVersionIsSaid() throws {
         #expect(try docker("version").text.hasPrefix("docker-credential-latchkey "))
         #expect(try programs.run("\(BuiltPrograms.folder)/docker-credential-latchkey", []).status == 1)

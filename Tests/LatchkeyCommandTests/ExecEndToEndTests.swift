@@ -95,6 +95,35 @@ import Testing
             outcome.text.contains("A=pw ü\n") && outcome.text.hasSuffix("end\n"), "\(outcome.text)\(outcome.errors)")
     }
 
+    /// ssh, psql and msmtp refuse a file of secrets that others may read; Python's subprocess
+    /// closes what it does not know.
+    @Test func aFileIsItsOwnersAloneAndOpensForWhatTheCommandStarts() throws {
+        let start = "import os, subprocess; subprocess.run([\"cat\", os.environ[\"A\"]], check=True)"
+        let outcome = try programs.shell(
+            #"latchkey exec --file A=mail/alice -- sh -c 'stat -L -c %a "$A"; python3 -c "$0"; exit' '\#(start)'"#)
+        #expect(outcome.text == "600\npw ü", "\(outcome.text)\(outcome.errors)")
+    }
+
+    /// Else a relative path led to /.
+    @Test func aWorkingFolderThatWasRemovedLeadsNowhere() throws {
+        let gone = #"mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"; "#
+        for command in [
+            "echo '{{ latchkey://mail/alice }}' | latchkey inject --out latchkey-gone-out", "latchkey backup latchkey-gone-out",
+            "echo x | latchkey --data-dir latchkey-gone-out set a",
+        ] {
+            let outcome = try programs.shell(gone + command)
+            #expect(outcome.status != 0 && outcome.errors.contains("working folder was removed"), "\(outcome.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: "/latchkey-gone-out"))
+    }
+
+    @Test func aHyphenIsTheStream() throws {
+        let outcome = try programs.shell(
+            #"cd "$HOME"; echo 'a {{ latchkey://mail/alice }}' | latchkey inject --in - --out -; ls -d ./- 2>/dev/null"#)
+        #expect(outcome.text == "a pw ü\n", "\(outcome.text)\(outcome.errors)")
+        #expect(try programs.latchkey("inject", "--json", "--out", "-").status == 2)
+    }
+
     @Test func nobodyWritesWhatTheCommandReads() throws {
         let outcome = try programs.latchkey(
             "exec", "--file", "A=mail/alice", "--", "sh", "-c", #"echo other >"$A"; cat "$A""#)

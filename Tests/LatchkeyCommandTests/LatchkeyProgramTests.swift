@@ -1,3 +1,4 @@
+import Foundation
 import KeychainClient
 import KeychainModel
 import KeychainProtocol
@@ -49,6 +50,33 @@ import Testing
             #expect(console.text.contains(expected), "\(arguments)")
             #expect(console.notes.isEmpty)
         }
+    }
+
+    /// What is wider than a terminal, or is piped, is wrapped, and a command that is wrapped is
+    /// another one to whoever copies it.
+    @Test func noLineOfAnExampleIsWrapped() throws {
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run(["--experimental-dump-help"], in: surroundings(console)) == .done)
+        let tool = try JSONDecoder().decode(ToolHelp.self, from: Data(console.text.utf8))
+        var count = 0
+        func look(_ command: ToolHelp.Command) {
+            for line in (command.discussion ?? "").split(separator: "\n") where line.hasPrefix("  ") {
+                count += 1
+                #expect(line.count <= 80, "\(command.commandName): \(line)")
+            }
+            for below in command.subcommands ?? [] { look(below) }
+        }
+        look(tool.command)
+        #expect(count > 100)
+    }
+
+    private struct ToolHelp: Decodable {
+        struct Command: Decodable {
+            let commandName: String
+            let discussion: String?
+            let subcommands: [Command]?
+        }
+        let command: Command
     }
 
     @Test func whoeverHasNobodyToAskIsNotToldToUnlock() {

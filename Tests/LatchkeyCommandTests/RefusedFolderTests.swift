@@ -35,6 +35,15 @@ import Testing
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 
+    @Test func aFolderThatIsOpenToOthersIsNotDamagedToWhoeverStops() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: data)
+        let outcome = try programs.latchkey("lock", "--stop")
+        #expect(outcome.status == 69 && outcome.errors.contains("chmod 700 \(data)"), "\(outcome.errors)")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: data)
+    }
+
     /// As where its owner is another (of root nothing is kept but this) or the disk is read-only.
     @Test func aStartFileThatCannotBeOpened() throws {
         try programs.latchkey("set", "a", input: Data("1".utf8))

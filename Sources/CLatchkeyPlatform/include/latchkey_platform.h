@@ -122,18 +122,21 @@ int lk_is_filtered(void);
 // NULL at the end.
 const char *lk_allowed_call(int32_t whose, int32_t index);
 
+// What this process was started with, its own name first: as the kernel laid it out, also
+// where /proc cannot be read.
+int32_t lk_arguments(char *const **out);
+
 // A program that a spawner may start: as a daemon (lk_spawn_daemon), as a child of its
 // own (lk_spawn_child), or as one whose descriptor 3 is a socket that the spawner makes.
 enum { LK_AS_CHILD = 0, LK_AS_DAEMON = 1, LK_AS_PEER = 2 };
 struct lk_startable { const char *path; char *const *environment; int32_t kind; };
 // Forks a process that starts these programs and no others, for as long as our end of
-// the socket, which is the result, is open. Where this process has no threads yet. argv
-// is that of the program, whose place in the list of processes gets another name.
+// the socket, which is the result, is open. Where this process has no threads yet. The
+// arguments' place in the list of processes gets another name.
 // Where that process is killed its child takes its place, and makes a child of its own.
 // Back once that process has its name. *end is a pipe's, of which nobody has the other
 // end once none of them is left.
-int lk_fork_spawner(const struct lk_startable *programs, int32_t count, char *const *argv, int32_t argc,
-                    int32_t *end);
+int lk_fork_spawner(const struct lk_startable *programs, int32_t count, int32_t *end);
 // Has it start one, by its place, with arguments that a NUL ends each, and `keep` as
 // descriptor 3 where it is not -1; number tells this question from every other. 0 for a
 // daemon, the number of a child, whose pidfd is *handle then, or of a peer, whose socket
@@ -171,6 +174,9 @@ int lk_epoll_rearm(int32_t ep, int32_t fd, uint64_t data);
 int lk_epoll_rearm_for_end(int32_t epoll, int32_t fd, uint64_t data);
 int lk_epoll_remove(int32_t ep, int32_t fd);
 int lk_epoll_wait(int32_t ep, uint64_t *data, int64_t nanoseconds);   // 1, 0 on time-out
+// timerfd_create(2); readable once, so long after it was set last. Drained as an eventfd.
+int lk_timerfd(void);
+int lk_timerfd_set(int32_t fd, int64_t nanoseconds);
 int lk_eventfd(void);
 int lk_eventfd_signal(int32_t fd);
 int lk_eventfd_drain(int32_t fd);

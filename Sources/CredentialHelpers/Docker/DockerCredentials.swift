@@ -37,7 +37,7 @@ package struct DockerCredentials {
                 for other in before where !other.account.hasSameBytes(as: request.username) {
                     try keychain.remove(other)
                 }
-                return
+                return try removeAllButNewest(request.server)
             } catch {
                 // Another docker was quicker: what is there now is looked at anew.
                 guard error.status == .duplicateItem || error.status == .itemNotFound else { throw error }
@@ -48,6 +48,17 @@ package struct DockerCredentials {
     }
 
     private static let mostAttempts = 8
+
+    /// Two that store another user's login at once see nothing of each other before. Whoever
+    /// looks last sees all, and nobody takes the newest away.
+    private func removeAllButNewest(_ server: DockerServer) throws(KeychainError) {
+        let there = try matches(server).filter { $0.origin == .docker }
+        let newest = there.max { one, other in
+            one.modified == other.modified
+                ? one.reference.lexicographicallyPrecedes(other.reference) : one.modified < other.modified
+        }
+        for item in there where item.reference != newest?.reference { try keychain.remove(item) }
+    }
 
     private func add(_ request: DockerCredentialRequest) throws(KeychainError) {
         let owner = (AttributeCode.account, RawValue.string(request.username))

@@ -13,8 +13,8 @@ struct CompletionCommand: Verb {
             only commands and options are completed. No secret is read.
 
             EXAMPLES
-              source <(latchkey completion bash)                               # in ~/.bashrc
-              latchkey completion zsh > ~/.zfunc/_latchkey                     # a folder of $fpath
+              source <(latchkey completion bash)              # in ~/.bashrc
+              latchkey completion zsh > ~/.zfunc/_latchkey    # a folder of $fpath
               latchkey completion fish > ~/.config/fish/completions/latchkey.fish
             """)
 

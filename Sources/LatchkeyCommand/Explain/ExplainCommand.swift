@@ -27,7 +27,8 @@ struct ExplainCommand: Verb {
 
             EXAMPLES
               latchkey explain -- swift run app
-              printf 'kSecClass: kSecClassGenericPassword\\nkSecAttrServer: "a"\\n' | latchkey explain
+              printf 'kSecClass: kSecClassGenericPassword\\nkSecAttrServer: "a"\\n' |
+                latchkey explain
 
             --json writes one object a line: {"call", "function", "program", "query", "changes", \
             "groups", "status", "name", "reason", "nearest"}.

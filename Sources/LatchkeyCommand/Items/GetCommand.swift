@@ -14,7 +14,8 @@ struct GetCommand: Verb {
 
             EXAMPLES
               token=$(latchkey get mail alice)
-              latchkey get backup-key | openssl enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out a.enc
+              latchkey get backup-key |
+                openssl enc -aes-256-cbc -pbkdf2 -pass stdin -in a -out a.enc
               latchkey get --clip=10 mail alice
               latchkey get --otp mail alice
               latchkey get mail --json | jq -r .value

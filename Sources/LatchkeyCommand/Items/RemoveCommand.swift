@@ -55,6 +55,8 @@ struct RemoveCommand: Verb {
         if found.count > 1 { try confirm(found, surroundings.console) }
         var removed = 0
         for item in found where try keychain.remove(item) { removed += 1 }
+        // Somebody else was quicker.
+        guard removed > 0 else { throw .noItem }
         try report(removed, surroundings.console)
         return .done
     }

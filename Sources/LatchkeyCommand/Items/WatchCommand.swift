@@ -21,8 +21,8 @@ struct WatchCommand: Verb {
             EXAMPLES
               latchkey watch
               latchkey watch --count 1 && echo "something changed"
-              position=$(latchkey watch --position)      # now
-              latchkey watch --after "$position" --json  # everything since then, then as it happens
+              position=$(latchkey watch --position)
+              latchkey watch --after "$position" --json   # all since then, and on
 
             --json writes {"event", "kind", "items", "group", "position"}, one object a line; of an unknown \
             event kind and group are null and items is 0.

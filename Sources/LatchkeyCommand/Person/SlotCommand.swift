@@ -114,8 +114,8 @@ struct SlotAddCommand: Verb {
               latchkey slot add tpm
               latchkey slot add login
               latchkey slot add fingerprint
-              latchkey slot add credential | sudo systemd-creds encrypt --name=latchkey - \
-            /etc/credstore.encrypted/latchkey
+              latchkey slot add credential | sudo systemd-creds encrypt \\
+                --name=latchkey - /etc/credstore.encrypted/latchkey
 
             --json (not of a credential) writes [{"name", "id", "at", "takes"}]: what there is afterwards.
             """)

@@ -110,7 +110,8 @@ struct KubernetesCommand: Verb {
             EXAMPLES
               latchkey set cluster admin                  # asks for the token
               kubectl config set-credentials admin --exec-command=latchkey \\
-                --exec-api-version=client.authentication.k8s.io/v1 --exec-interactive-mode=Never \\
+                --exec-api-version=client.authentication.k8s.io/v1 \\
+                --exec-interactive-mode=Never \\
                 --exec-arg=credential --exec-arg=kubernetes --exec-arg=cluster/admin
 
             \(GroupOption.help)

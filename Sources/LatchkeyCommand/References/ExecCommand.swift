@@ -17,15 +17,18 @@ struct ExecCommand: Verb {
 
             --fd puts it into a sealed file in memory that has no name, and the descriptor's number into NAME: \
             the command reads it from there. --file puts the path of such a descriptor into NAME \
-            (/proc/self/fd/N), for a command that wants a file to open; it can be opened again and again. \
-            Who inherits the descriptor can read it.
+            (/proc/PID/fd/N, mode 0600), for a command that wants a file to open; it can be opened again and \
+            again, by what the command starts as well, for as long as the command has it. A command that closes \
+            what it inherits before it opens the file (ssh) has to be started by a shell that waits: \
+            sh -c 'ssh -i "$KEY" box; exit'. Who inherits the descriptor can read it.
 
             \(ReferenceHelp.text)
 
             EXAMPLES
               latchkey exec --env GITHUB_TOKEN=github.com/alice -- gh release list
               latchkey exec --env PGPASSWORD=db/app -- psql -h db app
-              latchkey exec --file KEY=deploy-key -- sh -c 'openssl dgst -sign "$KEY" release.tar'
+              latchkey exec --file KEY=deploy-key -- \\
+                sh -c 'openssl dgst -sign "$KEY" release.tar'
               latchkey exec --fd PW=mail/alice -- sh -c 'msmtp-login "$PW"'
 
             The status is the command's own, 127 where it was not found and 126 where it could not be started; \

@@ -45,6 +45,9 @@ struct InjectCommand: Verb {
     private static let longest = 16 << 20
 
     mutating func validate() throws {
+        // As with `import` and `export`, a hyphen is the stream.
+        if output == "-" { output = nil }
+        if input == "-" { input = nil }
         if json, output == nil {
             throw ValidationError("--json and the text cannot both go to standard output: add --out.")
         }
@@ -113,7 +116,8 @@ struct InjectCommand: Verb {
             try file.publish(replacing: true)
         } catch {
             throw CommandFailure(
-                .unavailable, "the file cannot be written (\(error)); what was there is as it was",
+                .unavailable,
+                "\(PrintableText.escaped(path)) cannot be written (\(error)); what was there is as it was",
                 "Name a file in a folder that is yours.")
         }
     }

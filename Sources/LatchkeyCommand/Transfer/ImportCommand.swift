@@ -7,18 +7,19 @@ struct ImportCommand: Verb {
         discussion: """
             SOURCE is a file that the other program exported or keeps, the folder of pass, or - for standard \
             input. What it is, is seen by its content; --format says it where that is not enough:
-              apple, chrome, firefox, bitwarden-csv   CSV with the heading that the program writes
-              bitwarden-json                          an export that is not encrypted
-              1pux                                    1Password (needs unzip)
-              kdbx                                    KeePass 3.1 and 4 (needs pykeepass or keepassxc-cli)
-              pass                                    a folder of .gpg files (needs gpg)
-              gnome-keyring                           ~/.local/share/keyrings/*.keyring
-              latchkey                                a file of `latchkey export`
+              apple, chrome, firefox,
+              bitwarden-csv             CSV with the heading that the program writes
+              bitwarden-json            an export that is not encrypted
+              1pux                      1Password (needs unzip)
+              kdbx                      KeePass 3.1, 4 (pykeepass or keepassxc-cli)
+              pass                      a folder of .gpg files (needs gpg)
+              gnome-keyring             ~/.local/share/keyrings/*.keyring
+              latchkey                  a file of `latchkey export`
 
             --from takes the items of a program that runs in this session, over its bus:
-              gnome-keyring                           also where Latchkey is org.freedesktop.secrets already
-              secret-service                          whoever else is org.freedesktop.secrets: KeePassXC, ksecretd
-              kwallet                                 KWallet of KDE Frameworks 5 and 6
+              gnome-keyring    also where Latchkey is org.freedesktop.secrets
+              secret-service   whoever else is that: KeePassXC, ksecretd
+              kwallet          KWallet of KDE Frameworks 5 and 6
 
             Items of gnome-keyring and of a Secret Service become what `latchkey secret-service` would have \
             stored, with their lookup attributes and dates, so that programs find them as before; a collection \

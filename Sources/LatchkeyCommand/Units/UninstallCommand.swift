@@ -22,7 +22,8 @@ struct UninstallCommand: Verb {
 
             EXAMPLES
               latchkey uninstall --user
-              latchkey backup ~/keychain.backup && latchkey uninstall --user --delete-keychain
+              latchkey backup ~/keychain.backup &&
+                latchkey uninstall --user --delete-keychain
 
             --json writes {"removed": [FILE], "dataDirectory", "deleted"}.
             """)
