@@ -1,3 +1,4 @@
+import Foundation
 import KeychainModel
 import LatchkeyCommand
 import Testing
@@ -81,5 +82,20 @@ import Testing
     @Test func yesWithoutAllRemovesNothing() {
         #expect(CommandRun("rm", "a", "--yes", on: keychain).status == .usage)
         #expect(keychain.items.count == 3)
+    }
+}
+
+@Suite struct RemoveEndToEndTests {
+    let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    /// Each finds the item, and one removes it.
+    @Test func ofThoseThatRemoveAtOnceOneEndsWithZero() throws {
+        for round in 0..<3 {
+            try programs.latchkey("set", "a", "b", input: Data("\(round)".utf8))
+            let outcome = try programs.shell("for i in 1 2 3 4 5 6 7 8; do (latchkey rm a b 2>/dev/null; echo $?) & done; wait")
+            #expect(outcome.text.split(separator: "\n").sorted() == ["0"] + Array(repeating: "1", count: 7))
+        }
     }
 }

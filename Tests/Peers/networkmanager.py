@@ -99,8 +99,10 @@ def run(session: Session) -> None:
          "label = Network secret for Home/802-11-wireless-security/psk"])
     session.claim("a second one replaces it", (saved("another"), len(session.items())), (True, 1))
     session.lock()
-    session.claim("of a locked keychain nothing is given, at once", manager("GetSecrets", wifi(), SETTING),
-                  {SETTING: {}})
+    # Where one is installed a person could be asked on the agent's display, and is.
+    if not any(Path("/usr/bin").glob("pinentry-[gqx]*")):
+        session.claim("of a locked keychain nothing is given, at once", manager("GetSecrets", wifi(), SETTING),
+                      {SETTING: {}})
     session.unlock()
     session.claim("once it is open everything is there", manager("GetSecrets", wifi(), SETTING),
                   {SETTING: {"psk": "another"}})
