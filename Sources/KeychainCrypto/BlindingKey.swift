@@ -38,12 +38,24 @@ package struct BlindingKey: ~Copyable, Sendable {
 extension BlindingKey {
     /// Keyed BLAKE2b of secret bytes, without a copy of them; 32 bytes.
     package func digest(_ message: borrowing SecretBytes, purpose: StaticString) -> [UInt8] {
-        let subkey = digest(purpose.withUTF8Buffer { unsafe Array($0) }, byteCount: 32)
+        var subkey = SecretBytes(count: 32)
+        let name = purpose.withUTF8Buffer { unsafe Array($0) }
+        unsafe secret.withUnsafeBytes { key in
+            unsafe subkey.withUnsafeMutableBytes { made in
+                let result = unsafe crypto_generichash(
+                    made.baseAddress!.assumingMemoryBound(to: UInt8.self), made.count, name, UInt64(name.count),
+                    key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count)
+                precondition(result == 0, "BLAKE2b refused its sizes")
+            }
+        }
         var out = [UInt8](repeating: 0, count: 32)
-        unsafe message.withUnsafeBytes { bytes in
-            let result = unsafe crypto_generichash(
-                &out, 32, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count), subkey, 32)
-            precondition(result == 0, "BLAKE2b refused its sizes")
+        unsafe subkey.withUnsafeBytes { key in
+            unsafe message.withUnsafeBytes { bytes in
+                let result = unsafe crypto_generichash(
+                    &out, 32, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count),
+                    key.baseAddress?.assumingMemoryBound(to: UInt8.self), key.count)
+                precondition(result == 0, "BLAKE2b refused its sizes")
+            }
         }
         return out
     }

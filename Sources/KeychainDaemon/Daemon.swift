@@ -203,7 +203,10 @@ package final class Daemon: Sendable {
             let listener = doorway.withLock { $0.listener }
             try epoll.add(listener.descriptor, as: Number.listener, oneShot: true)
             isDeaf.store(false, ordering: .releasing)
-        } catch { return }
+        } catch {
+            // It listens: another door was opened meanwhile.
+            if error.isAlreadyThere { isDeaf.store(false, ordering: .releasing) }
+        }
     }
 
     private func greet(_ socket: PacketSocket) {

@@ -42,9 +42,7 @@ package struct CommandWithSecrets {
             case .descriptor, .file:
                 let file = try Self.file(binding.secret.bytes)
                 files.append(file)
-                // By our number, which becomes the command's: a program that it starts without the
-                // descriptor (Python's subprocess closes what it may) opens it as well.
-                let place = binding.way == .file ? "/proc/\(getpid())/fd/\(file.raw)" : "\(file.raw)"
+                let place = binding.way == .file ? "/proc/\(Self.ownNumber)/fd/\(file.raw)" : "\(file.raw)"
                 entries.append(Self.entry(binding.name, SecretBytes(copying: Array(place.utf8))))
             }
         }
@@ -57,6 +55,15 @@ package struct CommandWithSecrets {
             at += entry.bytes.count
         }
         throw Self.replace(arguments, whole, starts, files)
+    }
+
+    /// Our number, which becomes the command's: what it starts without the descriptor (Python's
+    /// subprocess closes what it may) opens the file as well. As /proc counts, which may be of
+    /// an outer namespace.
+    private static var ownNumber: String {
+        var text = [CChar](repeating: 0, count: 32)
+        let count = unsafe readlink("/proc/self", &text, text.count - 1)
+        return count > 0 ? String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : "self"
     }
 
     /// NAME=value, and the byte 0 that ends it.
@@ -74,7 +81,8 @@ package struct CommandWithSecrets {
         let file = try unsafe secret.withUnsafeBytes { bytes throws(SystemCallError) in
             try unsafe SealedMemory.make(bytes, UnsafeRawBufferPointer(start: nil, count: 0))
         }
-        // As a file of secrets has to be for ssh, psql, msmtp and others; a memfd is made 0777.
+        // As a file of secrets has to be for ssh, psql, msmtp and others; a memfd is made 0777, or 0666 where
+        // it may not be run.
         guard fchmod(file.raw, 0o600) == 0 else { throw SystemCallError("fchmod", errno: errno) }
         guard lseek(file.raw, 0, SEEK_SET) == 0 else { throw SystemCallError("lseek", errno: errno) }
         _ = try checked("fcntl F_SETFD", lk_keep_on_exec(file.raw))

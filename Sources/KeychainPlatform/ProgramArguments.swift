@@ -9,7 +9,8 @@ package enum ProgramArguments {
     package static var given: [String]? {
         var words: UnsafePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe lk_arguments(&words)
-        guard let words = unsafe words else { return [] }
+        // To be told nothing is not to be told to do nothing.
+        guard let words = unsafe words else { preconditionFailure("the C library hands constructors no arguments") }
         var found: [String] = []
         for index in 1..<max(1, Int(count)) {
             guard let argument = unsafe words[index], let text = unsafe String(validatingCString: argument) else {

@@ -42,7 +42,9 @@ package final class Store: Sendable {
         _ path: String, in directory: PrivateDirectory
     ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool) {
         let reaching = { (error: KeychainError) -> KeychainError in
-            guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else { return error }
+            guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else {
+                return error
+            }
             return KeychainError(.notAvailable, reason: obstacle, underlying: error.underlying)
         }
         let writer: DatabaseQueue

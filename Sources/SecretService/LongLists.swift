@@ -3,9 +3,11 @@ internal import MessageBus
 
 /// The lists of long collections, which clients are told again after items came or went: at
 /// once where none was told for a while, else a second after the last, or twenty times as long
-/// as that one took. Whoever stores thousands pays for a list a second, not for one an item.
+/// as that one took, ten seconds at the most. Whoever stores thousands pays for a list a second,
+/// not for one an item.
 final class LongLists {
     private static let leastPause: Duration = .seconds(1)
+    private static let longestPause: Duration = .seconds(10)
     /// A pause is so many times as long as the lists before it took.
     private static let share = 20
 
@@ -31,14 +33,20 @@ final class LongLists {
     }
 
     /// Tells those that wait.
-    func tell(_ body: (SecretCollection) -> Void) {
+    ///
+    /// - Parameter body: false where it could not be told: it waits again.
+    func tell(_ body: (SecretCollection) -> Bool) {
         let begun = clock.monotonic
         let collections = waiting
         waiting = []
-        for collection in collections { body(collection) }
+        let untold = collections.filter { !body($0) }
         let end = clock.monotonic
-        next = end + max(Self.leastPause, (end - begun) * Self.share)
+        next = end + min(Self.longestPause, max(Self.leastPause, (end - begun) * Self.share))
+        for collection in untold { _ = self.await(collection) }
     }
+
+    /// A collection that is no more.
+    func forget(_ collection: SecretCollection) { waiting.removeAll { $0.name == collection.name } }
 
     private func makeTimer() -> TimerSignal? {
         do throws(SystemCallError) {

@@ -254,6 +254,9 @@ struct SecretItems {
             let present = try replaceable(
                 by: attributes, labelled: content.label ?? "", in: collection), reaches(present)
         {
+            var content = content
+            // Of what a person named the description is the person's.
+            if present.row.attributes.hasLookup { content.contentType = content.contentType ?? SecretItem.plainText }
             try change(present.reference, in: collection, to: content)
             if let item = try item(present.reference, in: collection) { return (item, false) }
         }
@@ -306,6 +309,11 @@ struct SecretItems {
                 .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
         }
         if let same = found.first(where: { $0.row.attributes.lookup == attributes }) { return same }
+        // What an older git-credential-libsecret stored a newer one replaces, and the reverse.
+        if let kindred = attributes.underOtherSchemaOfGit {
+            let others = try search(kindred, in: [collection])
+            if let same = others.first(where: { $0.row.attributes.lookup == kindred }) { return same }
+        }
         let place = ItemPlace.candidates(for: attributes, label: label, serial: { "" })[0]
         guard collection == SecretCollection.login, place.isOfPerson,
             let search = Self.search(

@@ -22,6 +22,7 @@ extension SecretServiceDoor {
             }
             try refuseBeyondReach(collection)
             try translating { () throws(KeychainError) in try book.remove(collection) }
+            longLists.forget(collection)
             emit(
                 "CollectionDeleted", of: SecretServiceNames.service, at: SecretServiceNames.root,
                 [.path(collection.path)])
@@ -98,9 +99,10 @@ extension SecretServiceDoor {
     func tellLongLists() {
         tellingEverybody {
             longLists.tell { collection in
-                do throws(KeychainError) { tell(try items.references(in: collection.name), of: collection) } catch {
-                    return
-                }
+                do throws(KeychainError) {
+                    tell(try items.references(in: collection.name), of: collection)
+                    return true
+                } catch { return false }
             }
         }
     }
@@ -140,9 +142,19 @@ extension SecretServiceDoor {
         guard !item.isClosed else { throw .isLocked }
         let others = item.attributes.pairs.filter { $0.name != LookupSchema.attribute }
         let attributes = try (LookupAttributes(others) ?? .none).under(type)
+        try change(place, to: attributes)
+    }
+
+    /// Type is one of them.
+    func change(_ place: ItemObject, to attributes: LookupAttributes) throws(BusError) {
         try refuseBeyondReach(attributes)
         try change(place, to: SecretItems.Content(attributes: attributes))
-        tellContent(of: SecretServiceNames.item, at: place.path, [("Type", .string(type))])
+        tellContent(
+            of: SecretServiceNames.item, at: place.path,
+            [
+                ("Attributes", .texts(attributes.pairs.map { ($0.name, $0.value) })),
+                ("Type", .string(attributes[LookupSchema.attribute] ?? LookupSchema.generic)),
+            ])
     }
 
     func change(_ place: ItemObject, to content: SecretItems.Content) throws(BusError) {

@@ -92,10 +92,7 @@ extension SecretServiceDoor {
             try change(place, to: SecretItems.Content(label: label))
             tellContent(of: SecretServiceNames.item, at: place.path, [("Label", value)])
         case .item(let place) where name == "Attributes" && isMeant(interface, SecretServiceNames.item):
-            let attributes = try lookup(value).under(LookupSchema.generic)
-            try refuseBeyondReach(attributes)
-            try change(place, to: SecretItems.Content(attributes: attributes))
-            tellContent(of: SecretServiceNames.item, at: place.path, [("Attributes", value)])
+            try change(place, to: try lookup(value).under(LookupSchema.generic))
         case .item(let place) where name == "Type" && isMeant(interface, SecretServiceNames.item):
             guard let type = value.text else { throw .arguments(of: "Type", "s") }
             try change(place, toType: type)

@@ -28,7 +28,7 @@ extension LookupAttributes {
     /// Which of them stand for what of the item.
     private var names: [(String, AttributeCode)] {
         switch schema {
-        case "org.gnome.keyring.NetworkPassword":
+        case LookupSchema.network, LookupSchema.git:
             [("user", .account), ("protocol", "ptcl"), ("object", "path")]
                 + (serverHasPort && self["port"] == nil ? [] : [("port", "port")])
         case "io.docker.Credentials": [("username", .account)]
@@ -51,7 +51,7 @@ extension LookupAttributes {
     private func server(from old: AttributeMap, to new: AttributeMap) -> String? {
         guard let address = self["server"] else { return nil }
         switch schema {
-        case "org.gnome.keyring.NetworkPassword":
+        case LookupSchema.network, LookupSchema.git:
             return Self.name(ServerName(address), from: old, to: new, addsPort: false)
         case "io.docker.Credentials": return docker(address, from: old, to: new)
         default: return nil

@@ -13,6 +13,18 @@ package enum LookupSchema {
 }
 
 extension LookupAttributes {
+    /// The same as another version of git-credential-libsecret says it; nil where it is of none.
+    package var underOtherSchemaOfGit: LookupAttributes? {
+        let other: String
+        switch self[LookupSchema.attribute] {
+        case LookupSchema.network: other = LookupSchema.git
+        case LookupSchema.git: other = LookupSchema.network
+        default: return nil
+        }
+        let rest = pairs.filter { $0.name != LookupSchema.attribute }
+        return LookupAttributes(rest)?.withSchema(other)
+    }
+
     /// The same with this schema where they name none; nil: there are too many then.
     package func withSchema(_ schema: String) -> LookupAttributes? {
         guard self[LookupSchema.attribute] == nil else { return self }

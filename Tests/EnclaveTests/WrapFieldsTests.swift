@@ -31,7 +31,8 @@ import Testing
 
     @Test(arguments: [0, 1, 2, 5, 256])
     func aRequestIsTheGeneralCodersBytes(count: Int) throws {
-        for (number, session) in [(UInt64(0), []), (1, Random.bytes(16)), (.max, Random.bytes(16))] as [(UInt64, [UInt8])] {
+        let callers: [(UInt64, [UInt8])] = [(0, []), (1, Random.bytes(16)), (.max, Random.bytes(16))]
+        for (number, session) in callers {
             let rows = Self.rows(count)
             let request = try #require(WrapFields.Request(rows: rows, session: session))
             let general = MessageCoding.encode(Self.message(number, rows, session))
@@ -45,11 +46,13 @@ import Testing
     @Test(arguments: [0, 1, 7, 256])
     func anAnswerIsTheGeneralCodersBytes(count: Int) {
         let kinds: [Latchkey_EnclaveReply.Outcome] = [
-            .key, .unspecified, .locked, .needs, .damaged, .noClassKey, .effaced, .applicationPassword, .UNRECOGNIZED(9),
+            .key, .unspecified, .locked, .needs, .damaged, .noClassKey, .effaced, .applicationPassword,
+            .UNRECOGNIZED(9),
         ]
         for number in [0, 1, 300, UInt64.max] {
             let results = (0..<count).map { index in
-                let box = WrappedKey(generation: [1, 128, .max][index % 3], box: Random.bytes([60, 88, 0, 200][index % 4]))
+                let bytes = Random.bytes([60, 88, 0, 200][index % 4])
+                let box = WrappedKey(generation: [1, 128, .max][index % 3], box: bytes)
                 return WrapFields.Result(kinds[index % kinds.count], index % 2 == 0 ? box : nil)
             }
             let answer = WrapFields.Answer(number: number, results: results)
@@ -72,8 +75,9 @@ import Testing
         var ofNoClass = Self.message(1, Self.rows(1), [])
         ofNoClass.wrap.rows[0].classNumber = 200
         let plain = MessageCoding.encode(Self.message(7, Self.rows(2), []))
+        let constrained = MessageCoding.encode(Self.message(1, [shown], []))
         let headers = [
-            MessageCoding.encode(other), MessageCoding.encode(ofNoClass), MessageCoding.encode(Self.message(1, [shown], [])), [],
+            MessageCoding.encode(other), MessageCoding.encode(ofNoClass), constrained, [],
             // A second one, which the general coder takes for more of the first.
             plain + plain, plain + [0x98],
         ]
@@ -87,16 +91,30 @@ import Testing
         }
     }
 
-    @Test func everyCutIsNoneOrAnother() {
+    @Test func noCutIsARequest() {
         let whole = MessageCoding.encode(Self.message(300, Self.rows(3), Random.bytes(16)))
-        for count in 0..<whole.count {
-            let cut = Array(whole[..<count])
-            var number: UInt64 = 0
-            guard let plain = WrapFields.Request(plain: cut, &number) else { continue }
-            // What it takes, the general coder takes for the same.
-            let general = MessageCoding.decode(Latchkey_EnclaveRequest.self, cut)
-            #expect(general?.number == number)
-            #expect(general?.wrap.rows.compactMap { RowBinding($0) } == plain.rows)
+        var number: UInt64 = 0
+        for count in 0..<whole.count { #expect(WrapFields.Request(plain: Array(whole[..<count]), &number) == nil) }
+    }
+
+    /// What it takes, the general coder takes for the same.
+    @Test func everyOtherByteIsNoneOrTheSame() {
+        let whole = MessageCoding.encode(Self.message(300, Self.rows(3), Random.bytes(16)))
+        var taken = 0
+        for at in whole.indices {
+            for flip: UInt8 in [1, 2, 4, 0x80, 0xFF] {
+                var header = whole
+                header[at] ^= flip
+                var number: UInt64 = 0
+                guard let plain = WrapFields.Request(plain: header, &number) else { continue }
+                taken += 1
+                let general = MessageCoding.decode(Latchkey_EnclaveRequest.self, header)
+                #expect(general?.number == number)
+                #expect(general?.wrap.rows.map { RowBinding($0) } == plain.rows)
+                #expect(general.map { Array($0.wrap.session) } == plain.session)
+            }
         }
+        // Values are taken, the form of the message is not.
+        #expect(taken > 0 && taken < whole.count * 5)
     }
 }

@@ -119,9 +119,17 @@ import Testing
 
     /// They see nothing of each other before they have stored.
     @Test func ofLoginsThatAreStoredAtOnceOneStays() throws {
-        let store = #"printf '{"ServerURL":"r.example","Username":"u%s","Secret":"s%s"}' $i $i | docker-credential-latchkey store"#
-        let outcome = try programs.shell("for i in 1 2 3 4 5 6 7 8 9 10; do (\(store)) & done; wait")
-        #expect(outcome.status == 0 && outcome.text == "", "\(outcome.text)\(outcome.errors)")
+        let login = #"'{"ServerURL":"r.example","Username":"u%s","Secret":"s%s"}' $i $i"#
+        let store = "printf \(login) | docker-credential-latchkey store"
+        // New users each; then the same two again and again, one of whom is there already.
+        for users in ["1 2 3 4 5 6 7 8 9 10", "1 2 1 2 1 2 1 2", "2 1 2 1 2 1 2 1"] {
+            let outcome = try programs.shell("for i in \(users); do (\(store)) & done; wait")
+            #expect(outcome.status == 0 && outcome.text == "", "\(outcome.text)\(outcome.errors)")
+            try expectOneLogin()
+        }
+    }
+
+    private func expectOneLogin() throws {
         let list = try programs.latchkey("list", "--json").output
         let items = try JSONSerialization.jsonObject(with: list) as? [[String: Any]]
         #expect(items?.count == 1, "\(String(decoding: list, as: UTF8.self))")

@@ -108,7 +108,8 @@ import Testing
     @Test func aWorkingFolderThatWasRemovedLeadsNowhere() throws {
         let gone = #"mkdir "$HOME/gone"; cd "$HOME/gone"; rmdir "$HOME/gone"; "#
         for command in [
-            "echo '{{ latchkey://mail/alice }}' | latchkey inject --out latchkey-gone-out", "latchkey backup latchkey-gone-out",
+            "echo '{{ latchkey://mail/alice }}' | latchkey inject --out latchkey-gone-out",
+            "latchkey backup latchkey-gone-out",
             "echo x | latchkey --data-dir latchkey-gone-out set a",
         ] {
             let outcome = try programs.shell(gone + command)
@@ -119,7 +120,7 @@ import Testing
 
     @Test func aHyphenIsTheStream() throws {
         let outcome = try programs.shell(
-            #"cd "$HOME"; echo 'a {{ latchkey://mail/alice }}' | latchkey inject --in - --out -; ls -d ./- 2>/dev/null"#)
+            #"cd "$HOME"; echo 'a {{ latchkey://mail/alice }}' | latchkey inject --in - --out -; ls -d ./- 2>&-"#)
         #expect(outcome.text == "a pw ü\n", "\(outcome.text)\(outcome.errors)")
         #expect(try programs.latchkey("inject", "--json", "--out", "-").status == 2)
     }

@@ -5,6 +5,8 @@ import Testing
 /// What programs of the Secret Service find an item by once a person has renamed it.
 @Suite struct FollowingNamesTests {
     private static let network = "org.gnome.keyring.NetworkPassword"
+    /// git-credential-libsecret's since git 2.42.
+    private static let git = "org.git.Password"
 
     private func lookup(_ pairs: [String: String]) throws -> LookupAttributes {
         try #require(LookupAttributes(pairs.map { .init(name: $0.key, value: $0.value) }))
@@ -56,8 +58,8 @@ import Testing
             changed: [.account: .string("other"), .service: .string("Safe")], become: ["application": "other"])
     }
 
-    @Test func aServerFollowsWithItsPort() throws {
-        let git = ["xdg:schema": Self.network, "server": "example.com", "protocol": "https", "user": "alice"]
+    @Test(arguments: [network, git]) func aServerFollowsWithItsPort(schema: String) throws {
+        let git = ["xdg:schema": schema, "server": "example.com", "protocol": "https", "user": "alice"]
         try expect(
             git, changed: [.server: .string("example.org"), .account: .string("bob")],
             become: ["server": "example.org", "user": "bob"])

@@ -94,7 +94,8 @@ import Testing
     @Test func ofThoseThatRemoveAtOnceOneEndsWithZero() throws {
         for round in 0..<3 {
             try programs.latchkey("set", "a", "b", input: Data("\(round)".utf8))
-            let outcome = try programs.shell("for i in 1 2 3 4 5 6 7 8; do (latchkey rm a b 2>/dev/null; echo $?) & done; wait")
+            let remove = "(latchkey rm a b 2>/dev/null; echo $?)"
+            let outcome = try programs.shell("for i in 1 2 3 4 5 6 7 8; do \(remove) & done; wait")
             #expect(outcome.text.split(separator: "\n").sorted() == ["0"] + Array(repeating: "1", count: 7))
         }
     }

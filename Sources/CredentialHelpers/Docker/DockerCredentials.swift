@@ -37,7 +37,8 @@ package struct DockerCredentials {
                 for other in before where !other.account.hasSameBytes(as: request.username) {
                     try keychain.remove(other)
                 }
-                return try removeAllButNewest(request.server)
+                if try leavesOne(request.server) { return }
+                refusal = KeychainError(.notAvailable, reason: .busy)
             } catch {
                 // Another docker was quicker: what is there now is looked at anew.
                 guard error.status == .duplicateItem || error.status == .itemNotFound else { throw error }
@@ -49,15 +50,21 @@ package struct DockerCredentials {
 
     private static let mostAttempts = 8
 
-    /// Two that store another user's login at once see nothing of each other before. Whoever
-    /// looks last sees all, and nobody takes the newest away.
-    private func removeAllButNewest(_ server: DockerServer) throws(KeychainError) {
-        let there = try matches(server).filter { $0.origin == .docker }
-        let newest = there.max { one, other in
-            one.modified == other.modified
-                ? one.reference.lexicographicallyPrecedes(other.reference) : one.modified < other.modified
+    /// Two that store different users' logins at once see nothing of each other before, and what
+    /// one removes the other may have stored again meanwhile. So whoever has removed something
+    /// looks again: nobody's last word is a removal.
+    ///
+    /// - Returns: whether there is one; where there is none it has to be stored again.
+    private func leavesOne(_ server: DockerServer) throws(KeychainError) -> Bool {
+        while true {
+            let there = try matches(server).filter { $0.origin == .docker }
+            let newest = there.max { one, other in
+                one.modified == other.modified
+                    ? one.reference.lexicographicallyPrecedes(other.reference) : one.modified < other.modified
+            }
+            guard there.count > 1 else { return newest != nil }
+            for item in there where item.reference != newest?.reference { try keychain.remove(item) }
         }
-        for item in there where item.reference != newest?.reference { try keychain.remove(item) }
     }
 
     private func add(_ request: DockerCredentialRequest) throws(KeychainError) {

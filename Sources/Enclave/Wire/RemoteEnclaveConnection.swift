@@ -34,7 +34,8 @@ final class RemoteEnclaveConnection: EnclaveConnection {
         try inParts(rows) { part throws(KeychainError) in
             if let plain = WrapFields.Request(rows: part, session: session?.bytes ?? []) {
                 let reply = try exchange.askPlainly(for: WrapFields.Answer.self) { plain.encoded(as: $0) }
-                guard let outcomes = EnclaveResults.parse(reply.answer.results, reply.tail, count: part.count, { _ in nil })
+                let results = reply.answer.results
+                guard let outcomes = EnclaveResults.parse(results, reply.tail, count: part.count, { _ in nil })
                 else { throw exchange.fault("an answer of the wrong form") }
                 return outcomes
             }
@@ -115,8 +116,8 @@ final class RemoteEnclaveConnection: EnclaveConnection {
             var packed = Latchkey_EnclaveRequest.UnwrapKeys()
             packed.packed = Data(PackedRows.encode(part))
             let reply = try exchange.ask(request(packed))
-            guard reply.tail.count == 0,
-                let parsed = EnclaveResults.parse(rewrapped: reply.header.results.map(WrapFields.Result.init), count: part.count)
+            let results = reply.header.results.map(WrapFields.Result.init)
+            guard reply.tail.count == 0, let parsed = EnclaveResults.parse(rewrapped: results, count: part.count)
             else { throw exchange.fault("an answer of the wrong form") }
             outcomes += parsed
         }

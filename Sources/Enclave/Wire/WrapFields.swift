@@ -152,13 +152,6 @@ enum WrapFields {
     }
 }
 
-/// An answer that is read without the general coder.
-protocol PlainAnswer {
-    var number: UInt64 { get }
-    /// nil for whatever else was answered.
-    init?(plain header: [UInt8])
-}
-
 extension RowBinding {
     /// nil for a class that is not known, and for a row that says what a person is shown.
     fileprivate init?(plain message: ArraySlice<UInt8>) {

@@ -26,7 +26,7 @@ enum BusRule: Sendable, Hashable {
     }
 
     init(of item: StoredItem, _ lookup: LookupAttributes?, by policy: SecretServicePolicy, in path: String) {
-        let implied = item.kind == .internet ? "org.gnome.keyring.NetworkPassword" : LookupSchema.generic
+        let implied = item.kind == .internet ? LookupSchema.network : LookupSchema.generic
         let schema = lookup.map { $0[LookupSchema.attribute] ?? LookupSchema.generic } ?? implied
         let subjects = [item.collection.map { SecretServicePolicy.Subject.collection($0) }, .schema(schema)]
         let allowed = subjects.compactMap { $0 }.compactMap(policy.allowed)

@@ -18,9 +18,10 @@ struct ExecCommand: Verb {
             --fd puts it into a sealed file in memory that has no name, and the descriptor's number into NAME: \
             the command reads it from there. --file puts the path of such a descriptor into NAME \
             (/proc/PID/fd/N, mode 0600), for a command that wants a file to open; it can be opened again and \
-            again, by what the command starts as well, for as long as the command has it. A command that closes \
-            what it inherits before it opens the file (ssh) has to be started by a shell that waits: \
-            sh -c 'ssh -i "$KEY" box; exit'. Who inherits the descriptor can read it.
+            again, by what the command starts as well, for as long as the command has it, but not in a process \
+            namespace of its own (--fd works there). A command that closes what it inherits before it opens the \
+            file (ssh) has to be started by a shell that waits: sh -c 'ssh -i "$KEY" box; exit'. Who inherits \
+            the descriptor can read it.
 
             \(ReferenceHelp.text)
 

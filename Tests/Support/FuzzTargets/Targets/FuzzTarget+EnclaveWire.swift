@@ -26,9 +26,9 @@
             let (header, tail) = source.message()
             let plain = WrapFields.Answer(plain: header)
             let general = MessageCoding.decode(Latchkey_EnclaveReply.self, header)
-            try claim(
-                plain == nil || plain?.number == general?.number && plain?.results == general?.results.map(WrapFields.Result.init),
-                "an answer that is another to the general coder")
+            let isSame =
+                plain?.number == general?.number && plain?.results == general?.results.map(WrapFields.Result.init)
+            try claim(plain == nil || isSame, "an answer that is another to the general coder")
             guard let general else { return }
             _ = KeychainError(enclaveFailure: general.failure).description
             let results = general.results.map(WrapFields.Result.init)
@@ -150,6 +150,13 @@
             let message = try claimed(
                 MessageCoding.decode(Latchkey_EnclaveRequest.self, header), "an answer to no request")
             try claim(answer.reply.number == message.number, "the answer of another request")
+            var number: UInt64 = 0
+            if let plain = WrapFields.Request(plain: header, &number) {
+                let isSame =
+                    number == message.number && plain.rows == message.wrap.rows.compactMap { RowBinding($0) }
+                    && plain.session == Array(message.wrap.session)
+                try claim(isSame, "a request that is another to the general coder")
+            }
             let again = MessageCoding.decode(Latchkey_EnclaveReply.self, MessageCoding.encode(answer.reply))
             try claim(again == answer.reply, "an answer that its encoding changes")
             try checkKeys(message, answer, state)
