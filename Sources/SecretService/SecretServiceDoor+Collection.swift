@@ -79,15 +79,23 @@ extension SecretServiceDoor {
     /// after a while (``LongLists``). That it is another alone cannot be said: it has libsecret
     /// 0.20.5 read a list that is not there.
     private static let mostListed = 128
+    /// Beyond so many nobody is told: a list would take a MiB of every client, and of us more.
+    private static let longestList = 8192
 
     /// Clients that keep the list of a collection (Seahorse) take it from this alone.
     private func tellList(of collection: SecretCollection) {
         guard !reach.isNarrowed else { return }
         do throws(KeychainError) {
             let all = try items.references(in: collection.name, atMost: Self.mostListed + 1)
-            if all.count > Self.mostListed, longLists.await(collection) { return }
-            tell(all.count > Self.mostListed ? try items.references(in: collection.name) : all, of: collection)
+            if all.count <= Self.mostListed { return tell(all, of: collection) }
+            if !longLists.await(collection) { try tellWholeList(of: collection) }
         } catch { return }
+    }
+
+    private func tellWholeList(of collection: SecretCollection) throws(KeychainError) {
+        // So many of each class.
+        let all = try items.references(in: collection.name, atMost: Self.longestList + 1)
+        if all.count <= Self.longestList { tell(all, of: collection) }
     }
 
     private func tell(_ all: [[UInt8]], of collection: SecretCollection) {
@@ -100,7 +108,7 @@ extension SecretServiceDoor {
         tellingEverybody {
             longLists.tell { collection in
                 do throws(KeychainError) {
-                    tell(try items.references(in: collection.name), of: collection)
+                    try tellWholeList(of: collection)
                     return true
                 } catch { return false }
             }
