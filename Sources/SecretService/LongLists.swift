@@ -45,6 +45,9 @@ final class LongLists {
         for collection in untold { _ = self.await(collection) }
     }
 
+    /// Whether its list will be told anyway.
+    func areToTell(_ collection: SecretCollection) -> Bool { waiting.contains { $0.name == collection.name } }
+
     /// A collection that is no more.
     func forget(_ collection: SecretCollection) { waiting.removeAll { $0.name == collection.name } }
 

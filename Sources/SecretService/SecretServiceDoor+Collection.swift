@@ -84,7 +84,8 @@ extension SecretServiceDoor {
 
     /// Clients that keep the list of a collection (Seahorse) take it from this alone.
     private func tellList(of collection: SecretCollection) {
-        guard !reach.isNarrowed else { return }
+        // Who stores many pays for finding out once in a while that they are many.
+        guard !reach.isNarrowed, !longLists.areToTell(collection) else { return }
         do throws(KeychainError) {
             let all = try items.references(in: collection.name, atMost: Self.mostListed + 1)
             if all.count <= Self.mostListed { return tell(all, of: collection) }
