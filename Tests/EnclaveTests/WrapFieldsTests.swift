@@ -20,6 +20,10 @@ import Testing
         return message
     }
 
+    private static func plain(_ header: [UInt8]) -> WrapFields.Request? {
+        PlainRequest(header, field: 3).flatMap { WrapFields.Request(plain: $0.message) }
+    }
+
     private static func rows(_ count: Int) -> [RowBinding] {
         (0..<count).map { index in
             RowBinding(
@@ -37,9 +41,9 @@ import Testing
             let request = try #require(WrapFields.Request(rows: rows, session: session))
             let general = MessageCoding.encode(Self.message(number, rows, session))
             #expect(request.encoded(as: number) == general)
-            var read: UInt64 = 1
-            #expect(WrapFields.Request(plain: general, &read) == request)
-            #expect(read == number)
+            let read = try #require(PlainRequest(general, field: 3))
+            #expect(WrapFields.Request(plain: read.message) == request)
+            #expect(read.number == number)
         }
     }
 
@@ -81,8 +85,7 @@ import Testing
             // A second one, which the general coder takes for more of the first.
             plain + plain, plain + [0x98],
         ]
-        var number: UInt64 = 0
-        for header in headers { #expect(WrapFields.Request(plain: header, &number) == nil) }
+        for header in headers { #expect(Self.plain(header) == nil) }
         var refusal = Latchkey_EnclaveReply()
         refusal.number = 7
         refusal.failure.status = -25291
@@ -93,20 +96,19 @@ import Testing
 
     @Test func noCutIsARequest() {
         let whole = MessageCoding.encode(Self.message(300, Self.rows(3), Random.bytes(16)))
-        var number: UInt64 = 0
-        for count in 0..<whole.count { #expect(WrapFields.Request(plain: Array(whole[..<count]), &number) == nil) }
+        for count in 0..<whole.count { #expect(Self.plain(Array(whole[..<count])) == nil) }
     }
 
     /// What it takes, the general coder takes for the same.
-    @Test func everyOtherByteIsNoneOrTheSame() {
+    @Test func everyOtherByteIsNoneOrTheSame() throws {
         let whole = MessageCoding.encode(Self.message(300, Self.rows(3), Random.bytes(16)))
         var taken = 0
         for at in whole.indices {
             for flip: UInt8 in [1, 2, 4, 0x80, 0xFF] {
                 var header = whole
                 header[at] ^= flip
-                var number: UInt64 = 0
-                guard let plain = WrapFields.Request(plain: header, &number) else { continue }
+                guard let plain = Self.plain(header) else { continue }
+                let number = try #require(PlainRequest(header, field: 3)).number
                 taken += 1
                 let general = MessageCoding.decode(Latchkey_EnclaveRequest.self, header)
                 #expect(general?.number == number)

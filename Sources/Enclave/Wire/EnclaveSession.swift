@@ -29,12 +29,11 @@ struct EnclaveSession {
                 try Self.open(unwrap.packed, in: unwrap.session, unwrap.number, &core, at: keeper.moment)
             }
         }
-        var number: UInt64 = 0
-        if let wrap = WrapFields.Request(plain: header, &number) {
+        if let plain = PlainRequest(header, field: 3), let wrap = WrapFields.Request(plain: plain.message) {
             guard isOpen else { throw .outOfTurn }
             guard tail.count == 0 else { throw .malformed }
             return try keeper.withCore { core throws(SessionError) in
-                try Self.make(wrap.rows, in: wrap.session, number, &core, at: keeper.moment)
+                try Self.make(wrap.rows, in: wrap.session, plain.number, &core, at: keeper.moment)
             }
         }
         guard let message = MessageCoding.decode(Latchkey_EnclaveRequest.self, header), let request = message.request

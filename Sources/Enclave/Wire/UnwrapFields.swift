@@ -28,21 +28,9 @@ enum UnwrapFields {
 
         /// nil for whatever else was asked.
         init?(plain header: [UInt8]) {
-            var reader = FieldReader(header[...])
-            var keys: ArraySlice<UInt8>?
-            while !reader.isAtEnd {
-                switch reader.varint() {
-                case FieldType.varint.tag(1):
-                    guard let value = reader.varint() else { return nil }
-                    number = value
-                case FieldType.bytes.tag(4):
-                    guard keys == nil, let message = reader.bytes() else { return nil }
-                    keys = message
-                default: return nil
-                }
-            }
-            guard let keys else { return nil }
-            reader = FieldReader(keys)
+            guard let request = PlainRequest(header, field: 4) else { return nil }
+            number = request.number
+            var reader = FieldReader(request.message)
             while !reader.isAtEnd {
                 switch reader.varint() {
                 case FieldType.bytes.tag(2):

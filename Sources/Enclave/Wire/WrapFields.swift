@@ -34,27 +34,10 @@ enum WrapFields {
             return writer.bytes
         }
 
-        /// nil for whatever else was asked.
-        ///
-        /// - Parameter number: becomes the request's.
-        init?(plain header: [UInt8], _ number: inout UInt64) {
-            var reader = FieldReader(header[...])
-            number = 0
-            var batch: ArraySlice<UInt8>?
-            while !reader.isAtEnd {
-                switch reader.varint() {
-                case FieldType.varint.tag(1):
-                    guard let value = reader.varint() else { return nil }
-                    number = value
-                case FieldType.bytes.tag(3):
-                    guard batch == nil, let message = reader.bytes() else { return nil }
-                    batch = message
-                default: return nil
-                }
-            }
-            guard let batch else { return nil }
+        /// nil for whatever was packed otherwise.
+        init?(plain batch: ArraySlice<UInt8>) {
             var (rows, session): ([RowBinding], [UInt8]) = ([], [])
-            reader = FieldReader(batch)
+            var reader = FieldReader(batch)
             while !reader.isAtEnd {
                 switch reader.varint() {
                 case FieldType.bytes.tag(1):

@@ -21,7 +21,7 @@ struct ExecCommand: Verb {
             again, by what the command starts as well, for as long as the command has it, but not in a process \
             namespace of its own (--fd works there). A command that closes what it inherits before it opens the \
             file (ssh) has to be started by a shell that waits: sh -c 'ssh -i "$KEY" box; exit'. Who inherits \
-            the descriptor can read it.
+            the descriptor can read it, and every process of yours that looks into /proc/PID/fd.
 
             \(ReferenceHelp.text)
 

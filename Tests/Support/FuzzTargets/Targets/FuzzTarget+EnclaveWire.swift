@@ -150,10 +150,9 @@
             let message = try claimed(
                 MessageCoding.decode(Latchkey_EnclaveRequest.self, header), "an answer to no request")
             try claim(answer.reply.number == message.number, "the answer of another request")
-            var number: UInt64 = 0
-            if let plain = WrapFields.Request(plain: header, &number) {
+            if let request = PlainRequest(header, field: 3), let plain = WrapFields.Request(plain: request.message) {
                 let isSame =
-                    number == message.number && plain.rows == message.wrap.rows.compactMap { RowBinding($0) }
+                    request.number == message.number && plain.rows == message.wrap.rows.compactMap { RowBinding($0) }
                     && plain.session == Array(message.wrap.session)
                 try claim(isSame, "a request that is another to the general coder")
             }
