@@ -24,8 +24,9 @@ package final class SecretArena: Sendable {
 
     private struct State {
         var next = 0
-        /// By the shift of their size, up to `largestShift`.
-        var free = InlineArray<17, [UInt]>(repeating: [])
+        /// By the shift of their size, up to `largestShift`: the block that was given back
+        /// last, 0 where none was. Its first bytes are the address of the one before it.
+        var free = InlineArray<17, UInt>(repeating: 0)
         var ownMappings = 0
         var unlockedMappings = 0
     }
@@ -81,7 +82,10 @@ package final class SecretArena: Sendable {
         let address = UInt(bitPattern: pointer)
         if address >= base, address < base + UInt(byteCount), let shift = Self.shift(for: count) {
             unsafe lk_wipe(pointer, count)
-            state.withLock { $0.free[shift].append(address) }
+            state.withLock {
+                unsafe pointer.storeBytes(of: $0.free[shift], as: UInt.self)
+                $0.free[shift] = address
+            }
         } else {
             unsafe lk_unmap_secret(pointer, max(count, 1))
             state.withLock { $0.ownMappings -= 1 }
@@ -90,7 +94,16 @@ package final class SecretArena: Sendable {
 
     private func takeBlock(_ shift: Int) -> UInt? {
         state.withLock { state in
-            if let reused = state.free[shift].popLast() { return reused }
+            let reused = state.free[shift]
+            if let block = unsafe UnsafeMutableRawPointer(bitPattern: reused) {
+                let before = unsafe block.load(as: UInt.self)
+                precondition(
+                    before == 0 || (before >= base && before < base + UInt(byteCount)),
+                    "a block of the slab was written to after it was given back")
+                state.free[shift] = before
+                unsafe block.storeBytes(of: 0, as: UInt.self)
+                return reused
+            }
             let size = 1 << shift
             guard state.next + size <= byteCount else { return nil }
             defer { state.next += size }
