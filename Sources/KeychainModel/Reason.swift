@@ -194,7 +194,9 @@ extension Reason {
             "too many damaged items at once: nothing more is written or moved until `latchkey doctor` has looked at it"
         case .storeNewer(let version):
             "the store was written by a newer program (format \(version)); install that version; nothing was touched"
-        case .storeMismatch: "the database and the keybag belong to different stores; restore both from one backup"
+        case .storeMismatch:
+            "the database and the keybag belong to different stores, or to different times of one; "
+                + "restore both from one backup"
         case .storeUnreadable: "the database cannot be read"
         case .unsuitableFileSystem(let name):
             "the data folder is on \(name), where locks and durable writes cannot be trusted; name another with --data-dir"

@@ -21,9 +21,10 @@ package struct RawTerminal: ~Copyable {
     private let signals: Descriptor
     private let before: termios
 
-    /// Other screen, no line wrap; the way back, with that screen emptied.
-    private static let enter = "\u{1b}[?1049h\u{1b}[?7l\u{1b}[H\u{1b}[J"
-    private static let leave = "\u{1b}[H\u{1b}[J\u{1b}[?7h\u{1b}[?1049l"
+    /// Other screen, no line wrap, marks around what is pasted; the way back, with that
+    /// screen emptied.
+    private static let enter = "\u{1b}[?1049h\u{1b}[?7l\u{1b}[?2004h\u{1b}[H\u{1b}[J"
+    private static let leave = "\u{1b}[H\u{1b}[J\u{1b}[?2004l\u{1b}[?7h\u{1b}[?1049l"
 
     /// Takes the terminal over; where that fails it is as before.
     package static func taking(_ terminal: Descriptor) throws(SystemCallError) -> RawTerminal {

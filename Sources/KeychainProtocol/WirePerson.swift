@@ -55,6 +55,18 @@ package struct PersonMessage: Sendable {
         self.state = state
     }
 
+    /// What it means that no answer came to it: a change may be in force all the same, and
+    /// whoever tries again with the former passcode would count as one who guesses.
+    var whatSilenceMeans: Reason {
+        switch operation {
+        case .setPasscode, .changePasscode, .resetPasscode, .removePasscode, .confirmRecoveryCode,
+            .removeRecoveryCode, .addProtector, .removeProtector, .resealProtector, .addSlot, .removeSlot,
+            .guardPasscode, .keepEffacement, .count, .acceptCopy:
+            .noAnswer(mayHaveHappened: true)
+        default: .enclaveUnreachable
+        }
+    }
+
     /// Header and tail.
     func encoded(number: UInt64) throws(KeychainError) -> EncodedMessage {
         var message = Latchkey_PersonRequest()
@@ -598,7 +610,7 @@ package final class RemotePersonDoor: PersonDoor {
         where secret.bytes.count > PersonProtocol.longestSecret {
             throw .parameter(.passcodeRefused(why: "it has more than \(PersonProtocol.longestSecret) bytes"))
         }
-        return try answer(to: try send(message))
+        return try answer(to: try send(message), elseSaying: message.whatSilenceMeans)
     }
 
     /// The number under which the answer comes.
@@ -613,12 +625,13 @@ package final class RemotePersonDoor: PersonDoor {
     }
 
     private func answer(
-        to number: UInt64, within patience: Duration = PersonProtocol.patience
+        to number: UInt64, within patience: Duration = PersonProtocol.patience,
+        elseSaying silence: Reason = .enclaveUnreachable
     ) throws(KeychainError) -> Reply {
         let reply: Reply
         do throws(FrameError) {
             reply = try receive(until: Deadline(after: patience, on: clock))
-        } catch { throw Self.unreachable("\(error)") }
+        } catch { throw KeychainError(.notAvailable, reason: silence, underlying: "\(error)") }
         guard reply.header.number == number else { throw Self.unreachable("an answer to another question") }
         guard !reply.header.hasFailure else { throw reply.header.failure.keychainError }
         return reply

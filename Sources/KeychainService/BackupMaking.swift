@@ -18,10 +18,12 @@ package struct BackupMaking {
     /// Writes the backup to `path`; an older file there stays whole until the
     /// new one is.
     ///
+    /// - Returns: how many items of it no restore brings back (``StoreBackup``).
     /// - Throws: ``Failure``: `storeUnreadable` where there is no store,
     ///   `storeMalformed`, `readOnly`, `diskFull`, that the file is there, or that
     ///   none can be made there.
-    package func write(to path: String, replacing: Bool) throws(Failure) {
+    @discardableResult
+    package func write(to path: String, replacing: Bool) throws(Failure) -> Int {
         let file: OutputFile
         do throws(OutputFile.Refusal) { file = try OutputFile(path) } catch {
             switch error {
@@ -31,10 +33,12 @@ package struct BackupMaking {
         }
         defer { file.discard() }
         guard replacing || !file.isTaken else { throw .isThere }
-        do throws(KeychainError) { try copy(to: file.temporaryPath) } catch { throw .keychain(error) }
+        let leftBehind: Int
+        do throws(KeychainError) { leftBehind = try copy(to: file.temporaryPath) } catch { throw .keychain(error) }
         do throws(SystemCallError) { try file.publish(replacing: replacing) } catch {
             throw error.isAlreadyThere ? .isThere : Self.failure(of: error)
         }
+        return leftBehind
     }
 
     /// What the file that is written meets is no fault of the store.
@@ -43,12 +47,12 @@ package struct BackupMaking {
         return [.storeUnreadable, .readOnly].contains(fault.reason) ? .unwritable(error) : .keychain(fault)
     }
 
-    private func copy(to path: String) throws(KeychainError) {
+    private func copy(to path: String) throws(KeychainError) -> Int {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) { data = try PrivateDirectory(dataDirectory, creating: false) } catch {
             throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
         }
-        try StoreBackup.write(data, to: path, at: clock.wallClock) { () throws(KeychainError) in try keybagFiles() }
+        return try StoreBackup.write(data, to: path, at: clock.wallClock) { () throws(KeychainError) in try keybagFiles() }
     }
 
     /// Why no backup was written.

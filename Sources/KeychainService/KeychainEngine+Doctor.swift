@@ -88,7 +88,9 @@ extension KeychainEngine {
                 report.tombstones += tombstones
             }
             report.damaged = try reader.openDamage().count
-            report.hasNewDamage = try reader.hasOpenDamage()
+            // A database that was lost, or not read to its end, left nothing to count.
+            let lacksItems = try reader.record(.incomplete) != nil
+            report.hasNewDamage = try reader.hasOpenDamage() || lacksItems
             report.brakeSince = try reader.number(.brake)
         }
     }

@@ -182,7 +182,11 @@ final class MetadataKeys: Sendable {
             // Nothing new is sealed under it: it goes, and its rows with it.
             try store.write { [self] transaction throws(KeychainError) in
                 if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
-                    guard case .damaged = try open(present, protectionClass, keeping: false) else { return }
+                    switch try open(present, protectionClass, keeping: false) {
+                    // Of a generation that is past: its class key has gone.
+                    case .damaged, .noClassKey: break
+                    default: return
+                    }
                 }
                 try admit(protectionClass)
                 try transaction.setAsideMetadataKey(of: protectionClass, generation: generation, at: moment)
@@ -226,6 +230,10 @@ final class MetadataKeys: Sendable {
         at moment: Double, replacingDamaged: Bool
     ) throws(KeychainError) -> Bool {
         let generation = record.generation
+        // What is written under a keybag from before opens with no other.
+        guard try !transaction.reader.hasMetadataKey(of: protectionClass, above: generation) else {
+            throw Self.mismatch
+        }
         if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
             // Not kept: what this transaction sees may yet be rolled back.
             guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else {

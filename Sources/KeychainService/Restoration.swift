@@ -29,6 +29,8 @@ package struct Restoration {
     package struct Outcome: Sendable {
         /// Every row of the backup, looked at before anything was changed.
         package let inspection: InspectionCounts
+        /// Items of the class that went with the passcode of the keychain that was backed up.
+        package let leftBehind: Int
         /// The folder that holds the former store, if there was one.
         package let aside: String
     }
@@ -45,14 +47,17 @@ package struct Restoration {
     /// then changes over. Until that, and where anything fails, the present store
     /// is as it was.
     package func run(from backup: String) throws(KeychainError) -> Outcome {
-        let inspection = try stage(backup)
+        let (inspection, leftBehind) = try stage(backup)
         try commit()
         let aside = try RestoreSwitch.finish(in: data)
-        return Outcome(inspection: inspection, aside: aside ?? "")
+        return Outcome(inspection: inspection, leftBehind: leftBehind, aside: aside ?? "")
     }
 
     /// The first half: everything that can fail.
-    package func stage(_ backup: String) throws(KeychainError) -> InspectionCounts {
+    @discardableResult
+    package func stage(
+        _ backup: String
+    ) throws(KeychainError) -> (inspection: InspectionCounts, leftBehind: Int) {
         try RestoreSwitch.finish(in: data)
         let staging = try emptyFolder(RestoreSwitch.stagingName)
         let files = try StoreBackup.read(backup, to: staging.path + "/" + Store.fileName)
@@ -64,7 +69,7 @@ package struct Restoration {
         for (name, content) in files {
             try translatingFiles { () throws(SystemCallError) in try keybag.replace(name, with: content) }
         }
-        let inspection = try inspect(staging.path)
+        let outcome = try inspect(staging.path)
         try translatingFiles { () throws(SystemCallError) in
             for name in [Store.fileName + "-wal", Store.fileName + "-shm"] where try staging.holds(name) {
                 throw SystemCallError("the new store did not close", errno: 0)
@@ -74,7 +79,7 @@ package struct Restoration {
             try staging.synchronize()
         }
         try RestoreSwitch.prepare(staging, in: data, at: clock.wallClock)
-        return inspection
+        return outcome
     }
 
     /// The second half: one rename that decides, then renames that any opening
@@ -82,28 +87,34 @@ package struct Restoration {
     package func commit() throws(KeychainError) { try RestoreSwitch.commit(in: data) }
 
     /// Opens the new store with its own keybag, migrates it, and looks at every row.
-    private func inspect(_ path: String) throws(KeychainError) -> InspectionCounts {
+    private func inspect(
+        _ path: String
+    ) throws(KeychainError) -> (inspection: InspectionCounts, leftBehind: Int) {
         let engine = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
             try InProcessEnclave(
                 dataDirectory: path, expecting: expected, for: .inspection, hardware: hardware,
                 recoveryCode: recoveryCode)
         }
-        let report: Result<DoctorReport, KeychainError>
+        let report: Result<(DoctorReport, leftBehind: Int), KeychainError>
         do throws(KeychainError) {
             let found = try engine.doctor(.verify)
+            let leftBehind = try engine.store.read { reader throws(KeychainError) in
+                try reader.count(in: .whenPasscodeSetThisDeviceOnly)
+            }
             // Observers of the store that it replaces know nothing of this one.
             try engine.store.write { transaction throws(KeychainError) in try transaction.beginNewHistory() }
-            report = .success(found)
+            report = .success((found, leftBehind))
         } catch {
             report = .failure(error)
         }
         try engine.close()
-        let counts = try report.get().inspection ?? InspectionCounts()
+        let (found, leftBehind) = try report.get()
+        let counts = found.inspection ?? InspectionCounts()
         // A keybag that opens none of them is not theirs.
         guard counts.rows == 0 || counts.unopened < counts.rows else {
             throw KeychainError(.notAvailable, reason: .storeMismatch, underlying: "no row of the backup opens")
         }
-        return counts
+        return (counts, leftBehind)
     }
 
     private func emptyFolder(_ name: String) throws(KeychainError) -> PrivateDirectory {

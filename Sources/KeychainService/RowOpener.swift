@@ -48,7 +48,11 @@ struct RowOpener: Sendable {
             guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
             let isKeyLost = try keys.mayHave(row.metadataGeneration, protectionClass)
             return .damaged(isKeyLost ? .metadataKey : .metadata)
-        case .noClassKey: throw MetadataKeys.mismatch
+        // Written under a keybag from before, whose key has gone meanwhile. One that is yet
+        // to come is the newer keybag's, and no row is to blame.
+        case .noClassKey:
+            guard try keys.mayHave(row.metadataGeneration, protectionClass) else { throw MetadataKeys.mismatch }
+            return .damaged(.metadataKey)
         }
     }
 }

@@ -55,10 +55,22 @@ package struct RestoreSwitch: Sendable {
     ///   was none.
     @discardableResult
     package static func finish(in data: PrivateDirectory) throws(KeychainError) -> String? {
-        guard let pending = try RestoreSwitch(pendingIn: data) else { return nil }
+        guard let pending = try RestoreSwitch(pendingIn: data) else {
+            try dropStaging(in: data)
+            return nil
+        }
         for step in try pending.steps() { try pending.perform(step) }
         try pending.clear()
         return try pending.dropEmptyAside() ? "" : pending.asideName
+    }
+
+    /// What a restore left that was broken off before it was decided: a whole copy of the
+    /// backup, which opens as the backup does.
+    private static func dropStaging(in data: PrivateDirectory) throws(KeychainError) {
+        let isThere = try translatingFiles { () throws(SystemCallError) in try data.holds(stagingName) }
+        guard isThere else { return }
+        let staging = try folder(stagingName, in: data)
+        try translatingFiles { () throws(SystemCallError) in try staging.removeWithContents() }
     }
 
     package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {

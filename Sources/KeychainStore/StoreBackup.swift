@@ -25,17 +25,19 @@ package enum StoreBackup {
     /// database's moment is past, because a class key is durable before the first
     /// row that uses it, and before it as well, because one goes after the last.
     ///
+    /// - Returns: how many items it holds that no restore brings back: of the class that goes
+    ///   with the passcode of this keychain (spec section 5).
     /// - Throws: `storeMalformed` where the copy is not sound, `storeNewer`,
     ///   `storeUnreadable` where there is no database, `busy` where the files never
     ///   stayed the same meanwhile.
     package static func write(
         _ directory: PrivateDirectory, to path: String, at moment: Double,
         files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
-    ) throws(KeychainError) {
+    ) throws(KeychainError) -> Int {
         try StoreHeader.refuseNewer(in: directory)
         let (queue, contents) = try copy(directory, to: path, with: files)
-        try translating {
-            try queue.write { db in
+        return try translating {
+            let leftBehind = try queue.write { db in
                 for statement in statements { try db.execute(sql: statement) }
                 try db.execute(
                     sql: "INSERT INTO backup VALUES ('version', ?), ('made', ?), ('program', ?)",
@@ -44,8 +46,10 @@ package enum StoreBackup {
                     try db.execute(sql: "INSERT INTO backup_files VALUES (?, ?)", arguments: [name, Data(content)])
                 }
                 try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+                return try StoreReader.count(in: .whenPasscodeSetThisDeviceOnly, db)
             }
             try queue.close()
+            return leftBehind
         }
     }
 

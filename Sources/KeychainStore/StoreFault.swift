@@ -20,6 +20,8 @@ extension KeychainError {
             switch error.resultCode {
             case .SQLITE_CONSTRAINT: (.duplicateItem, .duplicate)
             case .SQLITE_READONLY: (.readOnly, .readOnly)
+            // The shared index of the log is a file that only room is wanted for.
+            case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: (.notAvailable, .diskFull)
             case .SQLITE_IOERR: (.io, .inputOutput)
             case .SQLITE_NOMEM: (.allocate, .internalFault(what: "out of memory"))
             case .SQLITE_FULL: (.notAvailable, .diskFull)

@@ -45,6 +45,18 @@ extension StoreReader {
             return false
         }
     }
+
+    /// How many items, tombstones left out, are of a class.
+    package func count(in protectionClass: ProtectionClass) throws(KeychainError) -> Int {
+        try translating { try Self.count(in: protectionClass, db) }
+    }
+
+    static func count(in protectionClass: ProtectionClass, _ db: Database) throws -> Int {
+        try ItemClass.stored.reduce(0) { sum, itemClass in
+            let sql = "SELECT count(*) FROM \(itemClass.rawValue) WHERE pdmn = ? AND tomb = 0"
+            return try sum + (Int.fetchOne(db, sql: sql, arguments: [protectionClass.rawValue]) ?? 0)
+        }
+    }
 }
 
 extension StoreTransaction {

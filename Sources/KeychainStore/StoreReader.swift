@@ -117,6 +117,13 @@ package struct StoreReader {
         try metadataKeys(of: protectionClass).first { $0.generation == generation }
     }
 
+    /// Whether a class has a key of a later generation.
+    package func hasMetadataKey(
+        of protectionClass: ProtectionClass, above generation: UInt32
+    ) throws(KeychainError) -> Bool {
+        try metadataKeys(of: protectionClass).contains { $0.generation > generation }
+    }
+
     /// Whether any class has a metadata key: a store that was written to and has
     /// none has lost more than a row.
     package func hasMetadataKeys() throws(KeychainError) -> Bool {

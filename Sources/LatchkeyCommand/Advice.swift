@@ -79,7 +79,7 @@ enum Advice {
     private static func unavailable(_ reason: Reason) -> String {
         switch reason {
         case .busy, .enclaveUnreachable, .enclaveSilent, .stillSalvaging: "Wait a moment and try again."
-        case .noAnswer(mayHaveHappened: true): "Look with `latchkey list` before you try again."
+        case .noAnswer(mayHaveHappened: true): "Look with `latchkey status` and `latchkey list` before you try again."
         case .noAnswer:
             "Try again; if it stays so, end the daemon (its pid is in latchkeyd.lock of the data directory)."
         case .startRefused:

@@ -193,6 +193,11 @@ package struct CommandKeychain: Sendable {
         throw .several(found, accountGiven: true, then: "", choosing: .address)
     }
 
+    /// Whether a person has an internet password there.
+    func hasLogin(onServer host: String, account: String) throws(CommandFailure) -> Bool {
+        try undisturbed(.internet, service: host, account: account).contains(where: \.isOfPerson)
+    }
+
     /// - Throws: `errSecItemNotFound` where there are none.
     private func items(
         _ kind: PasswordKind, service: String?, account: String?, _ more: [(String, RawValue)] = []
@@ -337,10 +342,13 @@ package struct CommandKeychain: Sendable {
     func existing(
         _ kind: PasswordKind, place: [AttributeCode: RawValue], account: String
     ) throws(CommandFailure) -> StoredItem? {
-        let query = address(kind, place, account: account) + [("r_Attributes", .bool(true))]
+        let eitherWay = place.merging([.synchronizable: .string("syna")]) { $1 }
+        let query =
+            address(kind, eitherWay, account: account) + [("r_Attributes", .bool(true)), ("m_Limit", .integer(2))]
         do throws(KeychainError) {
-            let rows = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
-            return rows.first.map { StoredItem(kind, $0.attributes) }
+            let found = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+                .map { StoredItem(kind, $0.attributes) }
+            return found.first { !$0.isSynchronizable } ?? found.first
         } catch {
             if error.status == .itemNotFound { return nil }
             throw CommandFailure(error)

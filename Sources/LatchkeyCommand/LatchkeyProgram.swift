@@ -27,8 +27,9 @@ package enum LatchkeyProgram {
     }
 
     private static func parseAndRun(_ arguments: [String], in surroundings: Surroundings) -> ExitStatus {
+        if let misplaced = OptionalValue.misplaced(in: arguments) { return tell(misplaced, on: surroundings.console) }
         do {
-            var command = try Latchkey.parseAsRoot(OptionalValue.filled(arguments))
+            var command = try parsed(arguments)
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
             if let root = command as? Latchkey, let terminal = FinderProgram.terminal(for: surroundings.console) {
                 let keychain = try CommandKeychain.open(root.store, in: surroundings)
@@ -40,6 +41,20 @@ package enum LatchkeyProgram {
             return tell(failure, on: surroundings.console)
         } catch {
             return answer(error, to: arguments, on: surroundings.console)
+        }
+    }
+
+    /// - Throws: also where the parser would give its help though nobody asked for it: for a
+    ///   name with a hyphen before it that has an h in it, which would be a password then.
+    private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+        do { return try Latchkey.parseAsRoot(OptionalValue.filled(arguments)) } catch {
+            if Latchkey.exitCode(for: error).isSuccess {
+                if let unknown = HelpRequest.unknownCommand(in: arguments) { throw CommandFailure.noCommand(unknown) }
+                guard HelpRequest.isOne(arguments) else { throw CommandFailure.nameWithHyphen }
+            } else if let unknown = HelpRequest.unknownVerb(in: arguments) {
+                throw CommandFailure.noCommand(unknown)
+            }
+            throw error
         }
     }
 

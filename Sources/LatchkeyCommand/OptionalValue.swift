@@ -15,6 +15,24 @@ enum OptionalValue {
         return arguments[..<end].map { word in options[word].map { "\(word)=\($0)" } ?? word } + arguments[end...]
     }
 
+    /// Refuses a value that stands behind such an option without an equals sign: it would be
+    /// the name of a service or an account.
+    static func misplaced(in arguments: [String]) -> CommandFailure? {
+        guard let verb = verb(of: arguments), let options = usual[verb] else { return nil }
+        let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+        for (word, next) in zip(arguments[..<end], arguments[..<end].dropFirst())
+        where options[word] != nil && isValue(next) {
+            return CommandFailure(
+                .usage, "\(word) has its value behind an equals sign; nothing was done",
+                "Write \(word)=\(next) or, where \(next) is a name, put it before the option.")
+        }
+        return nil
+    }
+
+    private static func isValue(_ word: String) -> Bool {
+        ["apple", "words"].contains(word) || word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
     /// The first word that is neither --data-dir nor its value.
     private static func verb(of arguments: [String]) -> String? {
         var words = arguments[...]

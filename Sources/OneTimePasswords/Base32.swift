@@ -1,7 +1,9 @@
 internal import KeychainPlatform
 
-/// RFC 4648 section 6, as people hand secrets about: small letters are capital
-/// ones, blanks and hyphens between groups do not count, padding may be missing.
+/// RFC 4648 section 6, as people hand secrets about: small letters are capital ones; blanks,
+/// line ends and hyphens do not count; padding may be missing. What is left over behind the
+/// last whole byte is dropped, as the programs do that show codes: secrets of random letters
+/// are seldom whole bytes.
 enum Base32 {
     /// Nil where it is not that.
     static func decoded(_ text: borrowing SecretBytes) -> SecretBytes? {
@@ -12,7 +14,7 @@ enum Base32 {
         var isPadded = false
         for index in 0..<text.count {
             let byte = unsafe text.withUnsafeBytes { unsafe $0[index] }
-            if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "-") { continue }
+            if separators.contains(byte) { continue }
             if byte == UInt8(ascii: "=") {
                 isPadded = true
                 continue
@@ -27,11 +29,11 @@ enum Base32 {
             unsafe out.withUnsafeMutableBytes { unsafe $0[place] = whole }
             count += 1
         }
-        // What is left over is less than a digit, and zero.
-        guard bitCount < 5, bits & (1 << UInt32(bitCount) - 1) == 0 else { return nil }
         out.truncate(to: count)
         return out
     }
+
+    private static let separators = Array(" -\t\r\n".utf8)
 
     private static func digit(_ byte: UInt8) -> UInt32? {
         switch byte {

@@ -9,6 +9,8 @@ extension OneTimePassword {
         case notAnAddress
         /// otpauth://hotp: counts uses instead of time.
         case counterBased
+        /// steam://: five letters in place of digits.
+        case lettered
         case secretMissing
         case secretMalformed
         case algorithmUnknown
@@ -17,10 +19,20 @@ extension OneTimePassword {
         case parameterTwice
         case escapeMalformed
 
+        /// What to do about it.
+        package var advice: String {
+            switch self {
+            case .counterBased, .lettered: "Have its program show it; latchkey makes codes of the time and of digits."
+            default:
+                "Store the otpauth://totp/ address that the service shows: latchkey set SERVICE \"ACCOUNT (otp)\""
+            }
+        }
+
         package var explanation: String {
             switch self {
             case .notAnAddress: "it is no otpauth://totp/ address"
             case .counterBased: "its codes count uses (hotp), which would have to be written back at each use"
+            case .lettered: "it is one of Steam, whose codes are letters"
             case .secretMissing: "it names no secret"
             case .secretMalformed: "its secret is not base32"
             case .algorithmUnknown: "its algorithm is none of SHA1, SHA256 and SHA512"
@@ -33,7 +45,9 @@ extension OneTimePassword {
     }
 
     /// Whether a secret claims to be such an address.
-    package static func isAddress(_ text: borrowing SecretBytes) -> Bool { starts(text, with: "otpauth:") }
+    package static func isAddress(_ text: borrowing SecretBytes) -> Bool {
+        starts(text, with: "otpauth:") || starts(text, with: "steam:")
+    }
 
     /// From a bare secret in base32, everything else as usual.
     package init(base32 text: borrowing SecretBytes) throws(Fault) {
@@ -42,8 +56,11 @@ extension OneTimePassword {
     }
 
     package init(address text: borrowing SecretBytes) throws(Fault) {
-        if Self.starts(text, with: "otpauth://hotp/") { throw .counterBased }
-        guard Self.starts(text, with: "otpauth://totp/") else { throw .notAnAddress }
+        if Self.starts(text, with: "otpauth://hotp") { throw .counterBased }
+        if Self.starts(text, with: "steam:") { throw .lettered }
+        guard Self.starts(text, with: "otpauth://totp/") || Self.starts(text, with: "otpauth://totp?") else {
+            throw .notAnAddress
+        }
         let parameters = try Parameters(Self.query(of: text), in: text)
         guard let secret = parameters.secret else { throw .secretMissing }
         let unescaped = try Self.unescaped(text.copy(secret))
@@ -72,7 +89,8 @@ extension OneTimePassword {
         }
     }
 
-    /// RFC 3986 section 2.1.
+    /// RFC 3986 section 2.1; of a query that a form wrote, a plus sign is a blank (HTML,
+    /// "application/x-www-form-urlencoded"), which a secret in base32 has no other use for.
     private static func unescaped(_ text: borrowing SecretBytes) throws(Fault) -> SecretBytes {
         var out = SecretBytes(count: text.count)
         var count = 0
@@ -87,7 +105,7 @@ extension OneTimePassword {
                 byte = high << 4 | low
                 index += 2
             }
-            let whole = byte
+            let whole = byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte
             unsafe out.withUnsafeMutableBytes { unsafe $0[place] = whole }
             index += 1
             count += 1
@@ -118,7 +136,7 @@ extension OneTimePassword {
             while start < query.upperBound {
                 let end = Self.first(UInt8(ascii: "&"), in: start..<query.upperBound, text) ?? query.upperBound
                 if let equals = Self.first(UInt8(ascii: "="), in: start..<end, text) {
-                    let name = Self.word(start..<equals, text)
+                    let name = Self.word(start..<equals, text).lowercased()
                     if Self.known.contains(name), !seen.insert(name).inserted { throw .parameterTwice }
                     try take(name, equals + 1..<end, text)
                 }
@@ -133,6 +151,8 @@ extension OneTimePassword {
         ) throws(Fault) {
             switch name {
             case "secret": secret = value
+            // Said without a value, it is what it usually is.
+            case _ where value.isEmpty: break
             case "algorithm":
                 let word = Self.word(value, text).uppercased().filter { $0 != "-" }
                 guard let named = Algorithm(rawValue: word) else { throw .algorithmUnknown }

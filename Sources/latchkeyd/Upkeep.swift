@@ -17,7 +17,8 @@ struct Upkeep {
 
     func backup(to path: String) -> Int32 {
         let making = BackupMaking(of: configuration.locations.dataDirectory, clock: configuration.clock)
-        do throws(BackupMaking.Failure) { try making.write(to: path, replacing: replacing) } catch {
+        let leftBehind: Int
+        do throws(BackupMaking.Failure) { leftBehind = try making.write(to: path, replacing: replacing) } catch {
             switch error {
             case .isThere:
                 return fail(2, "\(Self.shown(path)) is there already", "Name another file, or add --replace.")
@@ -34,8 +35,15 @@ struct Upkeep {
             }
         }
         return say(
-            "Backed up to \(Self.shown(path)). \(Self.warning)",
-            "{\"file\":\(JSONText.quoted(path))}")
+            "Backed up to \(Self.shown(path)). \(Self.warning)\(Self.leavesBehind(leftBehind))",
+            "{\"file\":\(JSONText.quoted(path)),\"leftBehind\":\(leftBehind)}")
+    }
+
+    /// As on Apple's systems, where such items are in no backup.
+    private static func leavesBehind(_ count: Int) -> String {
+        guard count > 0 else { return "" }
+        return "\n\(count) \(count == 1 ? "item" : "items") of the class when-passcode-set-this-device-only "
+            + "\(count == 1 ? "goes" : "go") with the passcode of this keychain: no restore brings them back."
     }
 
     /// - Parameter takesCode: the first line of standard input is the recovery code.
@@ -76,10 +84,15 @@ struct Upkeep {
         let aside = outcome.aside
         let folder = aside.isEmpty ? "" : "\(configuration.locations.dataDirectory)/\(aside)"
         return say(
-            "Restored \(counts.rows) rows.\(damaged)"
+            "Restored \(counts.rows) rows.\(damaged)\(Self.leftBehind(outcome.leftBehind))"
                 + (folder.isEmpty ? "" : " What was there before is in \(folder)."),
-            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"replaced\":\(folder.isEmpty ? "null" : JSONText.quoted(folder))}"
+            "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"leftBehind\":\(outcome.leftBehind),"
+                + "\"replaced\":\(folder.isEmpty ? "null" : JSONText.quoted(folder))}"
         )
+    }
+
+    private static func leftBehind(_ count: Int) -> String {
+        count > 0 ? " \(count) of them went with the passcode that the keychain had, and do not come back." : ""
     }
 
     func erase() -> Int32 {
@@ -129,7 +142,9 @@ struct Upkeep {
 
     private static func trouble(with path: String) -> String? {
         do throws(SystemCallError) {
-            return try FileStatus(at: FilePath(path), followingLink: true).isRegularFile ? nil : "is no file"
+            guard try FileStatus(at: FilePath(path), followingLink: true).isRegularFile else { return "is no file" }
+            _ = try Descriptor.look(at: FilePath(path), .reading)
+            return nil
         } catch { return error.isNoSuchFile ? "is not there" : "cannot be read (\(error))" }
     }
 

@@ -180,7 +180,7 @@ import Testing
         let keychain = try filled()
         let folder = try PrivateDirectory(keychain.folder.path, creating: false)
         var asked = 0
-        try StoreBackup.write(folder, to: backup, at: 0) { () throws(KeychainError) in
+        _ = try StoreBackup.write(folder, to: backup, at: 0) { () throws(KeychainError) in
             asked += 1
             return [("keybag.0", asked < 4 ? [UInt8(asked)] : [9])]
         }
@@ -192,7 +192,7 @@ import Testing
         #expect(try EngineUnderTest.number("SELECT count(*) FROM genp WHERE tomb = 0", in: copy) == 5)
         try FileManager.default.removeItem(atPath: backup)
         #expect(throws: KeychainError(.notAvailable, reason: .busy)) {
-            try StoreBackup.write(folder, to: backup, at: 0) { () throws(KeychainError) in
+            _ = try StoreBackup.write(folder, to: backup, at: 0) { () throws(KeychainError) in
                 asked += 1
                 return [("keybag.0", [UInt8(asked)])]
             }

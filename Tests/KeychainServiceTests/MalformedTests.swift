@@ -43,6 +43,20 @@ import Testing
         #expect(try keychain.engine.doctor(.look).setAsideFiles == aside)
     }
 
+    /// The one warning may have gone to a helper in the background.
+    @Test func aDatabaseThatIsGoneIsNoSoundStore() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopenMalformed { try FileManager.default.removeItem(atPath: keychain.databasePath) }
+        #expect(try keychain.value("a") == nil)
+        #expect(try keychain.engine.doctor(.look).hasNewDamage)
+        try keychain.reopen()
+        #expect(try keychain.engine.doctor(.verify).hasNewDamage)
+        #expect(try !keychain.engine.doctor(.acceptDamage).hasNewDamage)
+        try keychain.reopen()
+        #expect(try !keychain.engine.doctor(.look).hasNewDamage)
+    }
+
     /// The database alone was removed: its log, which SQLite would delete, is kept.
     @Test func aLogWithoutItsDatabaseIsKept() throws {
         let keychain = try EngineUnderTest()

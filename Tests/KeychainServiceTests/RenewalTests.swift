@@ -105,6 +105,77 @@ import Testing
         #expect(try again.number("SELECT count(*) FROM metadata_keys WHERE gen = 1") == 1)
     }
 
+    /// A store whose keybag of before the passcode lies in the folder `before`.
+    private func renewed() throws -> (TemporaryDirectory, before: String) {
+        let device = try Device()
+        try device.add("a")
+        try device.close()
+        let files = FileManager.default
+        let before = device.folder.path + "-before"
+        try files.copyItem(atPath: device.folder.path + "/enclave", toPath: before)
+        let renewing = try Device(device.folder)
+        try renewing.setPasscode()
+        try renewing.engine.renewRows()
+        try renewing.enclave.removePasscode(with: .passcode(Self.passcode))
+        try renewing.engine.deviceChanged()
+        try renewing.engine.renewRows()
+        try renewing.close()
+        // What nothing is under any more is forgotten by the next.
+        for _ in 0..<2 {
+            let last = try Device(device.folder)
+            #expect(try last.values() == ["a": "v a"])
+            try last.close()
+        }
+        return (device.folder, before)
+    }
+
+    private func exchange(_ folder: TemporaryDirectory, _ before: String) throws {
+        let files = FileManager.default
+        let enclave = folder.path + "/enclave"
+        try files.moveItem(atPath: enclave, toPath: before + ".now")
+        try files.moveItem(atPath: before, toPath: enclave)
+        try files.moveItem(atPath: before + ".now", toPath: before)
+    }
+
+    /// It would open with no other keybag, and the store says so before it is written.
+    @Test func nothingIsWrittenUnderAKeybagFromBefore() throws {
+        let (folder, before) = try renewed()
+        defer { try? FileManager.default.removeItem(atPath: before) }
+        try exchange(folder, before)
+        let old = try Device(folder)
+        let refusal = #expect(throws: KeychainError.self) { try old.add("late") }
+        #expect(refusal?.reason == .storeMismatch)
+        try old.close()
+        try exchange(folder, before)
+        let again = try Device(folder)
+        #expect(try again.values() == ["a": "v a"])
+        try again.close()
+    }
+
+    /// As versions did that did not look: the one row is damaged, the others open.
+    @Test func whatWasWrittenUnderAKeybagFromBeforeTakesNothingAlong() throws {
+        let (folder, before) = try renewed()
+        defer { try? FileManager.default.removeItem(atPath: before) }
+        let (database, kept) = (folder.path + "/keychain.db", before + ".keys")
+        defer { try? FileManager.default.removeItem(atPath: kept) }
+        try EngineUnderTest.execute(
+            "ATTACH '\(kept)' AS k; CREATE TABLE k.keys AS SELECT * FROM metadata_keys; "
+                + "DELETE FROM metadata_keys WHERE gen > 1", in: database)
+        try exchange(folder, before)
+        let old = try Device(folder)
+        try old.add("late")
+        try old.close()
+        try exchange(folder, before)
+        try EngineUnderTest.execute(
+            "ATTACH '\(kept)' AS k; INSERT OR IGNORE INTO metadata_keys SELECT * FROM k.keys", in: database)
+        let again = try Device(folder)
+        #expect(try again.values() == ["a": "v a"])
+        #expect(try again.number("SELECT count(*) FROM damaged") == 1)
+        try again.add("new")
+        #expect(try again.values() == ["a": "v a", "new": "v new"])
+        try again.close()
+    }
+
     private static var everything: Authorization {
         var entitlements = Entitlements()
         entitlements.keychainAccessGroups = ["group.a", "group.b"]

@@ -124,7 +124,7 @@ import Testing
         let process = try terminal.start(programs, arguments: ["get", "mail", "--clip=1"], changing: remote)
         // hunter2 in base64.
         #expect(terminal.shows("\u{1b}]52;c;aHVudGVyMg==\u{7}"))
-        #expect(terminal.shows("Copied with terminal for 1 s."))
+        #expect(terminal.shows("The terminal was asked to copy it for 1 s"))
         #expect(terminal.shows("\u{1b}]52;c;IA==\u{7}"))
         process.waitUntilExit()
         #expect(process.terminationStatus == 0 && !terminal.shown.contains("hunter2") && calls.isEmpty)

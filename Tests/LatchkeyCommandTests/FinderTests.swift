@@ -110,6 +110,26 @@ import Testing
     }
 }
 
+/// The bytes of a terminal as keys.
+@Suite struct FinderKeyTests {
+    private func keys(_ pieces: String...) -> [FinderKey] {
+        var reader = FinderKeys()
+        return pieces.flatMap { reader.take(Array($0.utf8)) }
+    }
+
+    /// Its line end would show a secret.
+    @Test func whatIsPastedIsTextAlone() {
+        #expect(keys("\u{1b}[200~ab\r\ncd\u{19}\u{1b}[B\u{1b}[201~\r") == ["a", "b", "c", "d"].map { .text($0) } + [.enter])
+        #expect(keys("\u{1b}[20", "0~x\r", "\u{1b}[201~", "\u{3}") == [.text("x"), .leave])
+    }
+
+    /// It would leave, and the rest of what is typed would be the shell's.
+    @Test func aLetterWithAltIsNoKey() {
+        #expect(keys("\u{1b}xa") == [.text("a")])
+        #expect(keys("\u{1b}\u{1b}", "a") == [.leave])
+    }
+}
+
 /// The finder of the real program on a pseudo-terminal.
 @Suite struct FinderEndToEndTests {
     let programs: BuiltPrograms
@@ -162,11 +182,23 @@ import Testing
         #expect(terminal.shows("> mail/bob"))
         terminal.type("\u{19}")
         #expect(terminal.shows("\u{1b}]52;c;aHVudGVyMi1ib2I=\u{7}"))
-        #expect(terminal.shows("Copied with terminal for 30 s."))
+        #expect(terminal.shows("The terminal was asked to copy it for 30 s"))
         terminal.type("\u{3}")
         process.waitUntilExit()
         #expect(process.terminationStatus == 0 && !terminal.shown.contains("hunter2"))
         expectRestored()
+    }
+
+    @Test func ofAOneTimeSecretTheCodeIsShown() throws {
+        try programs.latchkey("set", "totp", "carol (otp)", input: Data("GEZDGNBVGY3TQOJQ".utf8))
+        let process = try start(of: 3)
+        terminal.type("caro")
+        #expect(terminal.shows("1 of 3"))
+        terminal.type("\r")
+        #expect(BuiltPrograms.eventually { terminal.shown.range(of: "hides it\\)\r\n\r\n[0-9]{6}", options: .regularExpression) != nil })
+        #expect(!terminal.shown.contains("GEZD"))
+        terminal.type("\u{3}")
+        process.waitUntilExit()
     }
 
     @Test(arguments: ["TERM", "HUP", "INT"])
@@ -218,7 +250,7 @@ import Testing
         let shown = "x\\u{1b}[2J\\u{9b}31m\\u{202e}txt\\u{2066}\\u{200b}\\u{200d}\\u{d}\\u{a}\\u{7}\\u{301}"
         #expect(terminal.shown.contains(shown))
         // Escapes are the finder's own.
-        let own = ["[?1049h", "[?7l", "[?7h", "[H", "[J", "[K", "[1;", "[?1049l"]
+        let own = ["[?1049h", "[?2004h", "[?2004l", "[?7l", "[?7h", "[H", "[J", "[K", "[1;", "[?1049l"]
         for part in terminal.shown.components(separatedBy: "\u{1b}").dropFirst() {
             #expect(own.contains { part.hasPrefix($0) }, "\(part.prefix(8).debugDescription)")
         }

@@ -34,6 +34,15 @@ import Testing
         }
     }
 
+    /// Whoever is told to try again would replace it once more.
+    @Test func whereItCannotBeWrittenItIsSaidThatItIsStored() throws {
+        try programs.latchkey("set", "a", input: Data("old".utf8))
+        let outcome = try programs.shell("latchkey set a --generate --show >/dev/full")
+        #expect(outcome.status == 69 && outcome.errors.contains("is stored and could not be written"))
+        #expect(!outcome.errors.lowercased().contains("try again."))
+        #expect(try programs.latchkey("get", "a").text != "old")
+    }
+
     @Test(arguments: ["7", "1025", "x", "-1"])
     func otherRecipesAreUsageErrors(recipe: String) throws {
         let outcome = try programs.latchkey("set", "a", "--generate=\(recipe)")

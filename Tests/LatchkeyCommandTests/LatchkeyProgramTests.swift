@@ -40,6 +40,36 @@ import Testing
         }
     }
 
+    /// The parser takes the h among them for -h; the help would be the secret of whoever runs
+    /// `pw=$(latchkey get "$name")`.
+    @Test func namesWithAHyphenAreNoRequestForHelp() {
+        for arguments in [["get", "-dash"], ["get", "mail", "-h1"], ["rm", "-xh"], ["help", "nonsense"]] {
+            let console = RecordingConsole()
+            #expect(LatchkeyProgram.run(arguments, in: surroundings(console)) == .usage, "\(arguments)")
+            #expect(console.text.isEmpty && !console.notes.isEmpty)
+        }
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run(["get", "--", "-dash"], in: surroundings(console)) != .usage)
+    }
+
+    @Test(arguments: [("gte", "get"), ("ge", "get"), ("sett", "set"), ("lust", "list"), ("xyzzy", nil)])
+    func anUnknownCommandIsNamedWithTheLikelyOne(verb: String, likely: String?) {
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run([verb, "mail"], in: surroundings(console)) == .usage)
+        #expect(console.notes[0].contains("no command \u{201c}\(verb)\u{201d}"))
+        #expect(console.notes[1].contains("Do you mean \(likely ?? "")?") == (likely != nil))
+    }
+
+    /// Else 24 would be an account, and 10 a service.
+    @Test(arguments: [
+        ["set", "mail", "--generate", "24"], ["set", "--generate", "words", "mail"], ["get", "--clip", "10", "mail"],
+    ])
+    func aValueWithoutAnEqualsSignIsRefused(arguments: [String]) {
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run(arguments, in: surroundings(console)) == .usage)
+        #expect(console.notes.last?.contains("=") == true)
+    }
+
     @Test func helpAndVersionGoToStandardOutput() {
         for (arguments, expected) in [
             (["--version"], "latchkey \(LatchkeyVersion.text)\n"), (["--help"], "EXIT STATUS"), ([], "SUBCOMMANDS"),

@@ -44,6 +44,22 @@ import Testing
         #expect(run(["get", "--otp", "mail"]).0 == .usage)
     }
 
+    /// What `import` makes of a login whose address has a path and a port.
+    @Test func theItemBesideALoginOfAPathIsTaken() {
+        keychain.set(["--internet", "https://a.example:8443/login", "u"], "hunter2")
+        keychain.set(["a.example:8443/login", "u (otp)"], Self.address)
+        for name in [["a.example", "u"], ["https://a.example:8443/login", "u"], ["a.example"]] {
+            #expect(run(["get", "--otp"] + name).1.text == "287082", "\(name)")
+        }
+        keychain.set(["a.example:8443/login", "u (note)"], "a note")
+        let removal = run(["rm", "a.example", "u"])
+        #expect(removal.0 == .done)
+        #expect(
+            removal.1.notes == [
+                "a.example:8443/login/u (otp) is left beside it.", "a.example:8443/login/u (note) is left beside it.",
+            ])
+    }
+
     @Test(arguments: ["hunter2", secret, "otpauth://totp/a?secret=0189hunter2", "otpauth://hotp/a?secret=\(secret)"])
     func whatMakesNoCodeIsAnErrorWithoutTheSecret(value: String) {
         keychain.set(["mail", "alice"], value)

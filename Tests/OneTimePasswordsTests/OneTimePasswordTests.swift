@@ -46,6 +46,8 @@ import Testing
         "OTPAUTH://TOTP/a?digits=8&secret=gezdgnbvgy3tqojqgezdgnbvgy3tqojq",
         "otpauth://totp/E:a%40b?issuer=E&secret=GEZD-GNBV%20GY3TQOJQ%47EZDGNBVGY3TQOJQ&digits=8&algorithm=SHA1&period=30",
         "otpauth://totp/?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ%3D&digits=8&algorithm=sha-1#x?secret=A",
+        "otpauth://totp?Secret=gezd+gnbvgy3tqojqgezdgnbvgy3tqojq&Digits=8&period=",
+        "otpauth://totp/a?digits=8&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ%0D%0A",
     ])
     func addressesAreReadInTheirForms(address: String) throws {
         #expect(try code(of: address) == "94287082")
@@ -65,7 +67,8 @@ import Testing
             ("hunter2", .notAnAddress), ("", .notAnAddress), ("otpauth://steam/a?secret=AA", .notAnAddress),
             ("otpauth://hotp/a?secret=GEZDGNBV&counter=1", .counterBased), ("otpauth://totp/a", .secretMissing),
             ("otpauth://totp/a?issuer=b", .secretMissing), ("otpauth://totp/a?secret=", .secretMissing),
-            ("otpauth://totp/a?secret=1089", .secretMalformed), ("otpauth://totp/a?secret=AB", .secretMalformed),
+            ("otpauth://totp/a?secret=1089", .secretMalformed), ("otpauth://totp/a?secret=A", .secretMissing),
+            ("otpauth://hotp?secret=GEZDGNBV", .counterBased), ("steam://GEZDGNBV", .lettered),
             ("otpauth://totp/a?secret=AAA=AAAA", .secretMalformed),
             ("otpauth://totp/a?secret=AAAA%4", .escapeMalformed),
             ("otpauth://totp/a?secret=AAAAAAAA&algorithm=MD5", .algorithmUnknown),
@@ -80,7 +83,11 @@ import Testing
     }
 
     @Test(
-        arguments: [("MY", "f"), ("MZXQ====", "fo"), ("MZXW6", "foo"), ("MZXW6YQ=", "foob"), ("MZXW6YTB", "fooba")])
+        arguments: [
+            ("MY", "f"), ("MZXQ====", "fo"), ("MZXW6", "foo"), ("MZXW6YQ=", "foob"), ("MZXW6YTB", "fooba"),
+            // What is behind the last whole byte does not count.
+            ("MZXW7", "foo"), ("MZXW6YTBM", "fooba"), ("mzxw 6ytb\r\n", "fooba"),
+        ])
     func bareSecretsAreBase32(text: String, key: String) throws {
         // RFC 4648 section 10; that the keys are the same shows in the codes.
         let bare = try OneTimePassword(base32: bytes(text))

@@ -12,6 +12,13 @@ enum Clipboard: Sendable {
         }
     }
 
+    /// What a person reads once a secret is copied. A terminal does not say whether it did.
+    func told(for time: ClipboardTime) -> String {
+        guard case .terminal = self else { return "Copied with \(name) for \(time.seconds) s." }
+        let tmux = ProcessEnvironment.variable("TMUX") == nil ? "" : " (tmux: set-clipboard on)"
+        return "The terminal was asked to copy it for \(time.seconds) s; some have to be told to\(tmux)."
+    }
+
     /// What is there decides: over SSH the terminal, which is where the person is;
     /// else the display, else the terminal.
     struct Situation {

@@ -4,11 +4,15 @@ package enum FinderKey: Sendable, Hashable {
     case up, down, pageUp, pageDown
     case erase, eraseAll
     case enter, copy, leave
+
+    var isText: Bool { if case .text = self { true } else { false } }
 }
 
 /// Makes keys of the bytes that a terminal sends, which may come in pieces.
 package struct FinderKeys: Sendable {
     private var rest: [UInt8] = []
+    /// Between the marks that a terminal puts around what is pasted.
+    private var isPasting = false
     private static let escape: UInt8 = 0x1b
 
     package init() {}
@@ -20,11 +24,20 @@ package struct FinderKeys: Sendable {
         rest += bytes
         var keys: [FinderKey] = []
         while let (key, count) = Self.first(of: rest) {
+            switch Array(rest.prefix(count)) {
+            case Self.pasteBegins: isPasting = true
+            case Self.pasteEnds: isPasting = false
+            default: if let key, !isPasting || key.isText { keys.append(key) }
+            }
             rest.removeFirst(count)
-            if let key { keys.append(key) }
         }
         return keys
     }
+
+    /// Bracketed paste (xterm's control sequences): what is pasted is text, and its line ends
+    /// are no Enter, which would show a secret.
+    private static let pasteBegins = Array("\u{1b}[200~".utf8)
+    private static let pasteEnds = Array("\u{1b}[201~".utf8)
 
     /// Nothing more came: an escape was the key itself.
     package mutating func end() -> [FinderKey] {
@@ -45,13 +58,16 @@ package struct FinderKeys: Sendable {
 
     private static let controls: [UInt8: FinderKey] = [
         0x03: .leave, 0x04: .leave, 0x08: .erase, 0x0a: .enter, 0x0d: .enter, 0x0e: .down, 0x10: .up, 0x15: .eraseAll,
-        0x19: .copy, 0x7f: .erase,
+        0x17: .eraseAll, 0x19: .copy, 0x7f: .erase,
     ]
 
     /// ESC [ … letter and ESC O letter (ECMA-48, xterm's control sequences).
     private static func sequence(_ bytes: [UInt8]) -> (FinderKey?, Int)? {
         guard bytes.count >= 2 else { return nil }
-        guard bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O") else { return (.leave, 1) }
+        guard bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O") else {
+            // A letter with Alt is no key here, and no Esc: it would leave what follows to the shell.
+            return bytes[1] >= 0x20 && bytes[1] < 0x7f ? (nil, 2) : (.leave, 1)
+        }
         guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7e).contains($0) }) else {
             // A terminal sends no longer ones.
             return bytes.count > 16 ? (nil, bytes.count) : nil

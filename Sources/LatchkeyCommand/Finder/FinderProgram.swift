@@ -73,17 +73,23 @@ struct FinderProgram {
         case .draw: try draw(finder, terminal)
         case .reveal(let number):
             do throws(CommandFailure) {
-                try show(items[number], try keychain.value(of: items[number]), terminal)
+                try show(items[number], try value(of: items[number]), terminal)
             } catch { try fail(error, &finder, terminal) }
         case .copy(let number):
             do throws(CommandFailure) {
                 let clipboard = try Clipboard.chosen()
-                try ClipboardCopy(clipboard: clipboard, time: .usual).perform(keychain.value(of: items[number]))
-                finder.message = "Copied with \(clipboard.name) for \(ClipboardTime.usual.seconds) s."
+                try ClipboardCopy(clipboard: clipboard, time: .usual).perform(value(of: items[number]))
+                finder.message = clipboard.told(for: .usual)
                 try printing { () throws(SystemCallError) in try draw(finder, terminal) }
             } catch { try fail(error, &finder, terminal) }
         case .leave, .nothing: break
         }
+    }
+
+    /// Of a one-time secret the code of this moment, which is what it is for.
+    private func value(of item: StoredItem) throws(CommandFailure) -> SharedSecret {
+        guard Sibling.oneTimeSecret.isOne(item) else { return try keychain.value(of: item) }
+        return try OneTimeLookup.answer(from: item, in: keychain, at: clock).code
     }
 
     private func fail(

@@ -50,7 +50,7 @@ struct GetCommand: Verb {
     @Flag(name: .customLong("otp"), help: "Write the one-time code of this moment.")
     var oneTime = false
 
-    @Option(help: ArgumentHelp("Put it on the clipboard for a while.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Put it on the clipboard for a while, 1 to 3600 seconds.", valueName: "1-3600"))
     var clip: ClipboardTime?
 
     @Flag(help: "Write the item with its attributes as JSON.")
@@ -150,7 +150,7 @@ struct SecretLookup {
         let clipboard = try Clipboard.chosen()
         try ClipboardCopy(clipboard: clipboard, time: time).perform(value)
         guard console.errorIsTerminal else { return }
-        console.note("Copied with \(clipboard.name) for \(time.seconds) s.")
+        console.note(clipboard.told(for: time))
     }
 
     /// In two steps, for whatever is not exactly one item that opens.

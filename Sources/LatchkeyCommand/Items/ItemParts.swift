@@ -66,6 +66,9 @@ extension StoredItem {
         [protocolName, port.map { "port \($0)" }, path.isEmpty ? nil : path].compactMap { $0 }
     }
 
+    /// What `import` calls that which belongs to the login: host, port and path.
+    var siteName: String { service + (port.map { ":\($0)" } ?? "") + path }
+
     /// Service or server, with the protocol, port and path that it has.
     var place: String { service + (placeInServer.isEmpty ? "" : " (\(placeInServer.joined(separator: ", ")))") }
 

@@ -5,9 +5,6 @@ internal import OneTimePasswords
 
 /// What `get --otp` does: the code for this moment from an item's secret.
 struct OneTimeLookup {
-    /// The item beside a login that holds its one-time secret (decisions.md, "Command line").
-    private static let suffix = "(otp)"
-
     let name: ItemName
 
     /// The code, and the item from which it was made.
@@ -18,22 +15,27 @@ struct OneTimeLookup {
     }
 
     func answer(in keychain: CommandKeychain, at clock: any KeychainClock) throws(CommandFailure) -> Answer {
-        let item = try item(in: keychain)
+        try Self.answer(from: item(in: keychain), in: keychain, at: clock)
+    }
+
+    /// The same from an item that was found.
+    static func answer(
+        from item: StoredItem, in keychain: CommandKeychain, at clock: any KeychainClock
+    ) throws(CommandFailure) -> Answer {
         let secret = try keychain.value(of: item)
         let password: OneTimePassword
         do throws(OneTimePassword.Fault) {
             // Beside a login also a bare secret is meant; elsewhere it may be a password.
-            if Self.isSibling(item), !OneTimePassword.isAddress(secret.bytes) {
+            if isSibling(item), !OneTimePassword.isAddress(secret.bytes) {
                 password = try OneTimePassword(base32: secret.bytes)
             } else {
                 password = try OneTimePassword(address: secret.bytes)
             }
         } catch {
             throw CommandFailure(
-                .usage, "no code can be made from this item: \(error.explanation)",
-                "Store the otpauth://totp/ address that the service shows: latchkey set SERVICE \"ACCOUNT (otp)\"")
+                .usage, "no code can be made from this item: \(error.explanation)", error.advice)
         }
-        let code = password.code(at: Int64(clock.wallClock.rounded(.down)) + Self.secondsFrom1970To2001)
+        let code = password.code(at: Int64(clock.wallClock.rounded(.down)) + secondsFrom1970To2001)
         return Answer(item: item, code: code.digits, secondsLeft: code.secondsLeft)
     }
 
@@ -48,19 +50,27 @@ struct OneTimeLookup {
             let candidates = siblings.isEmpty ? found : siblings
             guard let item = candidates.first else { throw .noItem }
             guard candidates.count == 1 else { throw .several(candidates, accountGiven: false, then: advice) }
-            return item
+            return try beside(item, in: keychain) ?? item
         }
         var beside = name
         // What narrows the login says nothing of what lies beside it.
         beside.parts = ItemParts()
-        beside.account = account.isEmpty ? Self.suffix : "\(account) \(Self.suffix)"
+        beside.account = Sibling.oneTimeSecret.account(of: account)
         let siblings = try keychain.find(beside)
         guard siblings.count < 2 else { throw .several(siblings, accountGiven: true, then: advice) }
         if let sibling = siblings.first { return sibling }
-        return try keychain.findOne(name, advice: advice)
+        let login = try keychain.findOne(name, advice: advice)
+        return try self.beside(login, in: keychain) ?? login
     }
 
-    private static func isSibling(_ item: StoredItem) -> Bool {
-        item.account == suffix || item.account.hasSuffix(" \(suffix)")
+    /// What lies beside an internet password is named after its whole place in the server,
+    /// which a person need not say (LatchkeyImport).
+    private func beside(_ login: StoredItem, in keychain: CommandKeychain) throws(CommandFailure) -> StoredItem? {
+        guard login.kind == .internet, !Self.isSibling(login) else { return nil }
+        let account = Sibling.oneTimeSecret.account(of: login.account)
+        let found = try keychain.find(ItemName(kind: .generic, service: login.siteName, account: account))
+        return found.count == 1 ? found[0] : nil
     }
+
+    private static func isSibling(_ item: StoredItem) -> Bool { Sibling.oneTimeSecret.isOne(item) }
 }

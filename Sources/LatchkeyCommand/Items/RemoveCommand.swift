@@ -8,7 +8,8 @@ struct RemoveCommand: Verb {
         discussion: """
             Looks for items as `get` does. One match is removed at once. Several are removed only \
             with --all, after a question on a terminal or with --yes; otherwise their accounts are \
-            listed and the status is 2.
+            listed and the status is 2. What `import` laid beside a login, ACCOUNT (otp) and \
+            ACCOUNT (note), is an item of its own: it stays, and is named.
 
             EXAMPLES
               latchkey rm mail alice
@@ -58,6 +59,11 @@ struct RemoveCommand: Verb {
         // Somebody else was quicker.
         guard removed > 0 else { throw .noItem }
         try report(removed, surroundings.console)
+        if found.count == 1 {
+            for sibling in try Sibling.all(of: found[0], in: keychain) {
+                surroundings.console.note("\(sibling.displayName) is left beside it.")
+            }
+        }
         return .done
     }
 

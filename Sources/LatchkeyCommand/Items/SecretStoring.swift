@@ -42,6 +42,11 @@ struct SecretStoring {
             try keychain.store(secret, in: only, attributes: attributes)
             return .replaced
         }
+        // An addition would lay another item beside it, which no name tells from this one.
+        if let before = try keychain.existing(kind, place: place, account: account), before.isSynchronizable {
+            try keychain.store(secret, in: before, attributes: attributes)
+            return .replaced
+        }
         return try keychain.store(secret, kind: kind, place: place, account: account, attributes: attributes)
     }
 
@@ -55,6 +60,11 @@ struct SecretStoring {
                 ("replaced", .bool(outcome == .replaced)),
             ])
             try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
+        }
+        if outcome == .added, kind == .generic, try keychain.hasLogin(onServer: service, account: account) {
+            console.note(
+                "An internet password of \(displayName) is there as well, and keeps its secret; with --internet "
+                    + "that one is replaced.")
         }
         guard console.errorIsTerminal else { return }
         switch outcome {

@@ -92,13 +92,19 @@ struct SetCommand: Verb {
         try storing.announce(in: keychain, console)
         let secret = SharedSecret(try secret(storing, console))
         try storing.store(secret, in: keychain, console)
-        if show {
-            try printing { () throws(SystemCallError) in
-                try console.write(secret.bytes)
-                if console.outputIsTerminal { try console.write("\n") }
-            }
-        }
+        if show { try show(secret, console) }
         return .done
+    }
+
+    private func show(_ secret: SharedSecret, _ console: any Console) throws(CommandFailure) {
+        do throws(SystemCallError) {
+            try console.write(secret.bytes)
+            if console.outputIsTerminal { try console.write("\n") }
+        } catch {
+            throw CommandFailure(
+                .unavailable, "the new secret is stored and could not be written (\(error))",
+                "It is no fault to be tried again, which would make another: `latchkey get` writes this one.")
+        }
     }
 
     private func secret(_ storing: SecretStoring, _ console: any Console) throws(CommandFailure) -> SecretBytes {

@@ -19,7 +19,10 @@ struct BackupCommand: Verb {
               latchkey backup ~/keychain.backup
               latchkey backup --replace /media/usb/keychain.backup
 
-            --json writes {"file"}.
+            Items of the class when-passcode-set-this-device-only go with the passcode of this keychain: they are \
+            in no backup that opens, and how many there are is said.
+
+            --json writes {"file", "leftBehind"}.
             """)
 
     @Argument(help: "Where to write the backup.")
@@ -70,8 +73,8 @@ struct RestoreCommand: Verb {
               latchkey restore --replace ~/keychain.backup
               latchkey restore --recovery /media/usb/keychain.backup
 
-            --json writes {"rows", "unopened", "replaced"}: how many rows there are, how many of them do not open, \
-            and the folder with what was there before, or null.
+            --json writes {"rows", "unopened", "leftBehind", "replaced"}: how many rows there are, how many of them \
+            do not open, how many went with the passcode that the keychain had, and the folder with what was there before, or null.
             """)
 
     @Argument(help: "A file that `latchkey backup` wrote.")

@@ -78,6 +78,10 @@ struct DoctorText: Sendable {
                 "Too many damaged items turned up at once, so nothing is written. Check the disk first, and that the "
                     + "keybag is this store's; then `latchkey doctor --salvage` goes on if every item opens, and "
                     + "`latchkey doctor --accept-damage` sets aside those that do not.")
+        } else if report.hasNewDamage, report.damaged == 0 {
+            lines.append(
+                "Items are missing: a database was lost, or could not be read to its end. A backup may have them; "
+                    + "`latchkey doctor --accept-damage` takes note that there is none.")
         } else if report.hasNewDamage {
             lines.append(
                 "Damaged items were set aside: `latchkey doctor --salvage` tries them again, "

@@ -1,4 +1,5 @@
 internal import KeychainModel
+internal import KeychainPlatform
 internal import KeychainProtocol
 
 /// What protects the secrets now: the weakest link, in plain words
@@ -13,7 +14,16 @@ struct Protection: Sendable {
     }
 
     var sentence: String {
-        session.isTemporary ? Self.temporary : "\(atRest) \(now)"
+        session.isTemporary ? Self.temporary : "\(atRest) \(now)\(besides)"
+    }
+
+    /// What earlier keychains left in the folder opens by what they had.
+    private var besides: String {
+        let former = FolderContent.names(at: status.dataDirectory).filter { $0.hasPrefix("replaced-") }
+        guard let first = former.sorted().first else { return "" }
+        let more = former.count > 1 ? ", and \(former.count - 1) more" : ""
+        return " A keychain that `latchkey restore` replaced lies in it as well, as it was protected then: "
+            + "remove \(PrintableText.escaped(first))\(more) when you need it no more."
     }
 
     private var isLocked: Bool { status.hasPasscode && !status.openClasses.contains(.whenUnlocked) }
