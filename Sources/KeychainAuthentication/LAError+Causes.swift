@@ -16,7 +16,8 @@ extension LAError {
             switch error.reason {
             case .userCanceled: .userCancel
             case .promptTimedOut: .systemCancel
-            case .interactionForbidden, .nobodyToAsk: .notInteractive
+            // Nobody is asked while the keychain is locked: that it is unlocked is not ours to wait for.
+            case .interactionForbidden, .nobodyToAsk, .locked: .notInteractive
             case .authenticationFailed: .authenticationFailed
             // For biometry the caller's way out is the passcode. For the passcode
             // Apple has no code of its own: it says what the attempt before said.

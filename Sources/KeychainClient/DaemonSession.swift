@@ -13,11 +13,14 @@ final class DaemonSession: AuthenticationSession {
     }
 
     private let finder: DaemonFinder
+    private let share: ContextShare
+    /// A forked child has nothing of what its parent was agreed to, and must not end it.
+    private let process = ProcessEnvironment.processID
     private let state = Mutex(State.unused)
     /// One call at a time.
     private let turn = Mutex(())
 
-    init(_ finder: DaemonFinder) { self.finder = finder }
+    init(_ finder: DaemonFinder, _ share: ContextShare) { (self.finder, self.share) = (finder, share) }
 
     deinit { end() }
 
@@ -38,15 +41,21 @@ final class DaemonSession: AuthenticationSession {
 
     /// Ends the connection, and with it a prompt that is open.
     func end() {
+        guard isOurs else { return }
         let connection = state.withLock { state -> DaemonConnection? in
             defer { state = .ended }
             if case .open(let connection) = state { return connection }
             return nil
         }
-        connection?.shutDown()
+        guard let connection else { return }
+        share.giveBack()
+        connection.shutDown()
     }
 
+    private var isOurs: Bool { process == ProcessEnvironment.processID }
+
     private func ask(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
+        guard isOurs else { throw Self.invalid }
         var request = request
         request.isInContext = true
         let asked = request
@@ -58,6 +67,7 @@ final class DaemonSession: AuthenticationSession {
                     let wasEnded = state.withLock { state -> Bool in
                         if case .ended = state { return true }
                         state = .unused
+                        share.giveBack()
                         return false
                     }
                     return .failure(wasEnded ? Self.invalid : error.error)
@@ -72,16 +82,42 @@ final class DaemonSession: AuthenticationSession {
         case .open(let connection): return connection
         case .ended: throw Self.invalid
         case .unused:
-            let fresh = try finder.connect()
+            let fresh = try share.connect(finder)
             let isEnded = state.withLock { state -> Bool in
                 if case .ended = state { return true }
                 state = .open(fresh)
                 return false
             }
-            guard !isEnded else { throw Self.invalid }
+            guard !isEnded else {
+                share.giveBack()
+                throw Self.invalid
+            }
             return fresh
         }
     }
 
     private static let invalid = KeychainError(.authFailed, reason: .contextInvalid)
+}
+
+/// How many of a program's connections its contexts have: the daemon gives it 64, and without
+/// one no call is made at all.
+final class ContextShare: Sendable {
+    /// Leaves some for calls and for whoever watches.
+    static let most = 56
+    private let taken = Atomic(0)
+
+    /// - Throws: `errSecNotAvailable`, reason `busy`, where the contexts have as many as they may.
+    func connect(_ finder: DaemonFinder) throws(KeychainError) -> DaemonConnection {
+        guard taken.add(1, ordering: .relaxed).newValue <= Self.most else {
+            giveBack()
+            throw KeychainError(
+                .notAvailable, reason: .busy, underlying: "\(Self.most) contexts of this program are in use")
+        }
+        do throws(KeychainError) { return try finder.connect() } catch {
+            giveBack()
+            throw error
+        }
+    }
+
+    func giveBack() { taken.subtract(1, ordering: .relaxed) }
 }

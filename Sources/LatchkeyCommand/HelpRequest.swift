@@ -6,14 +6,20 @@ enum HelpRequest {
     /// What the parser answers by itself, with a text and success.
     private static let own: Set = ["--generate-completion-script", "--experimental-dump-help"]
 
-    static func isOne(_ arguments: [String]) -> Bool {
+    /// - Throws: where nobody asked for help, or for that of a command that there is not.
+    static func check(_ arguments: [String]) throws(CommandFailure) {
+        if let unknown = unknownCommand(in: arguments) { throw .noCommand(unknown) }
+        guard isOne(arguments) else { throw .nameWithHyphen }
+    }
+
+    private static func isOne(_ arguments: [String]) -> Bool {
         verbs(arguments).first == "help" || options(arguments).contains { word in
             words.contains(word) || own.contains { word.hasPrefix($0) }
         }
     }
 
     /// What `latchkey help …` names that is no command.
-    static func unknownCommand(in arguments: [String]) -> String? {
+    private static func unknownCommand(in arguments: [String]) -> String? {
         let names = verbs(arguments)
         guard names.first == "help" else { return nil }
         var commands = Latchkey.configuration.subcommands

@@ -47,10 +47,15 @@ package enum LatchkeyProgram {
     /// - Throws: also where the parser would give its help though nobody asked for it: for a
     ///   name with a hyphen before it that has an h in it, which would be a password then.
     private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
-        do { return try Latchkey.parseAsRoot(OptionalValue.filled(arguments)) } catch {
+        do {
+            let command = try Latchkey.parseAsRoot(OptionalValue.filled(arguments))
+            // Everything else that it makes of arguments is the parser's own help.
+            if command is any Verb || command is Latchkey { return command }
+            try HelpRequest.check(arguments)
+            return command
+        } catch let failure as CommandFailure { throw failure } catch {
             if Latchkey.exitCode(for: error).isSuccess {
-                if let unknown = HelpRequest.unknownCommand(in: arguments) { throw CommandFailure.noCommand(unknown) }
-                guard HelpRequest.isOne(arguments) else { throw CommandFailure.nameWithHyphen }
+                try HelpRequest.check(arguments)
             } else if let unknown = HelpRequest.unknownVerb(in: arguments) {
                 throw CommandFailure.noCommand(unknown)
             }

@@ -49,7 +49,7 @@ extension Held<AttemptCounter> {
         let name = try #require(book.ask(question(in: session, about: .rows([Self.row])), at: .zero))
         #expect(!book.meets(.passcode, row: Self.row, in: session, at: .zero))
         book.value.agree(to: name, by: Self.passcode, at: .zero)
-        for _ in 0..<AuthenticationBook.uses {
+        for _ in 0..<AuthenticationBook.rowsUses {
             #expect(book.meets(.passcode, row: Self.row, in: session, at: .zero))
         }
         #expect(!book.meets(.passcode, row: Self.row, in: session, at: .zero))

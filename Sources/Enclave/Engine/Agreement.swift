@@ -29,6 +29,13 @@ package struct AuthenticationCase: Sendable {
         /// Whatever meets the constraint that an access control has for an operation.
         case accessControl([UInt8], operation: String)
         case policy(AuthenticationPolicy)
+
+        /// Whether an access control is asked about that wants a password of the program's own.
+        /// (Items are refused by their keys.)
+        var takesApplicationPassword: Bool {
+            guard case .accessControl(let encoding, _) = self else { return false }
+            return AccessControl(encoded: encoding)?.requiresApplicationPassword ?? false
+        }
     }
 
     package let subject: Subject
@@ -65,6 +72,13 @@ enum AgreementScope: Sendable {
         switch self {
         case .rows: AuthenticationBook.rowsLife
         case .context: AuthenticationBook.contextLife
+        }
+    }
+
+    fileprivate var uses: Int {
+        switch self {
+        case .rows: AuthenticationBook.rowsUses
+        case .context: AuthenticationBook.contextUses
         }
     }
 }
@@ -106,10 +120,12 @@ struct AuthenticationBook: Sendable {
     /// For what was asked about certain rows: long enough to open them.
     static let rowsLife: Duration = .seconds(60)
     /// For what was agreed to in a context (LAContext), as long as the context at most.
-    static let contextLife: Duration = .seconds(600)
+    static let contextLife: Duration = .seconds(3600)
     /// How long what became of a question is kept for a daemon to hear.
     static let outcomeLife: Duration = .seconds(60)
-    static let uses = 4096
+    static let rowsUses = 4096
+    /// A program that opens what it has in one context, each item by two uses.
+    static let contextUses = 1 << 20
     static let mostSessions = 1024
     static let mostQuestions = 16
 
@@ -232,7 +248,7 @@ struct AuthenticationBook: Sendable {
         in session: AuthenticationSessionID, by proved: ProvedFactors, for scope: AgreementScope, at now: Duration
     ) {
         sessions[session]?.agreements.append(
-            Agreement(proved: proved, scope: scope, notAfter: now + scope.life, usesLeft: Self.uses))
+            Agreement(proved: proved, scope: scope, notAfter: now + scope.life, usesLeft: scope.uses))
     }
 
     mutating func decline(_ name: [UInt8], _ reason: Reason) {

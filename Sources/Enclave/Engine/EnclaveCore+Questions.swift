@@ -20,6 +20,10 @@ extension EnclaveCore {
                 .interactionNotAllowed, reason: .locked(class: ProtectionClass.whenUnlocked.rawValue))
         }
         let (constraints, scope) = try demands(of: subject)
+        // Which it is shows in the items that it opens; without one there is nothing to agree to.
+        if subject.takesApplicationPassword, book.applicationKey(in: session, at: moment) == nil {
+            throw KeychainError(.authFailed, reason: .authenticationFailed)
+        }
         let open = constraints.filter { !book.meets($0, in: scope, of: session, at: moment) }
         for constraint in open { try refuse(unprovable: constraint, at: moment) }
         return (open, scope)
