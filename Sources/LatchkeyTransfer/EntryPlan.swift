@@ -19,7 +19,7 @@ struct EntryPlan {
     }
 
     var items: [PlannedItem] {
-        var items = entry.kind == .login || !entry.password.isEmpty ? places : []
+        var items = entry.password.isEmpty ? [] : places
         if !entry.note.isEmpty { items.append(beside("note", .note, entry.note)) }
         for (index, secret) in entry.oneTimeSecrets.enumerated() {
             items.append(beside(index == 0 ? "otp" : "otp \(index + 1)", .oneTimeSecret, secret))
