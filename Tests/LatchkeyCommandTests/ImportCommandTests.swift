@@ -134,6 +134,33 @@ import Testing
 
     private let secrets = "name,url,username,password,note,totp\n"
 
+    @Test func whatBelongsToALoginIsRenamedWithIt() {
+        run(secrets + "A,a.example,u,p1,n1,NBSWY3DP\nB,b.example,,p1,,NBSWY3DP\n")
+        let text =
+            secrets + "A,a.example,u,p2,n2,GEZDGNBV\nA,a.example,u,p3,,NBSWY3DP\nB,b.example,,p2,,GEZDGNBV\n"
+        #expect(run(text, "--on-conflict", "rename").status == .done)
+        #expect(value("srvr", "a.example", account: "u (2)") == "p2")
+        #expect(value("svce", "a.example", account: "u (2) (note)") == "n2")
+        #expect(value("svce", "a.example", account: "u (2) (otp)") == "GEZDGNBV")
+        // The same secret under the name of the other login is another item.
+        #expect(value("srvr", "a.example", account: "u (3)") == "p3")
+        #expect(value("svce", "a.example", account: "u (3) (otp)") == "NBSWY3DP")
+        #expect(value("srvr", "b.example", account: "(2)") == "p2")
+        #expect(value("svce", "b.example", account: "(2) (otp)") == "GEZDGNBV")
+        let before = keychain.requests.count { $0.isWrite }
+        let again = run(text, "--on-conflict", "rename", "--json")
+        #expect(again.status == .done && again.text.contains(#""added":0,"unchanged":7,"replaced":0,"renamed":0"#))
+        #expect(keychain.requests.count { $0.isWrite } == before)
+    }
+
+    @Test func dryRunOfRenamingSaysTheSame() {
+        run(secrets + "A,a.example,u,p1,n1,\n")
+        let text = secrets + "A,a.example,u,p2,n2,NBSWY3DP\nA,a.example,u,p2,n3,\n"
+        let dry = run(text, "--dry-run", "--json", "--on-conflict", "rename")
+        let real = run(text, "--json", "--on-conflict", "rename")
+        #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
+    }
+
     @Test func loginWithoutAPasswordIsNoEmptyValue() {
         let outcome = run(secrets + "A,a.example,u,,n,NBSWY3DP\nB,b.example,u,,,\n")
         #expect(outcome.status == .noMatch && keychain.items.count == 3)

@@ -37,7 +37,7 @@ struct ImportCommand: Verb {
 
             What is there already with the same value is left alone, so a second run changes nothing. Where a \
             place holds another value, --on-conflict decides: keep what is there (and say so), replace it, or \
-            rename: store the new one under the account with " (2)". The status is 1 where something was kept \
+            rename: store the new one, with its notes and one-time secrets, under the account with " (2)". The status is 1 where something was kept \
             or could not be read.
 
             EXAMPLES
