@@ -35,6 +35,9 @@ package struct ToolRun: ~Copyable {
         case ignored
         /// It is read, up to so many bytes; the tool keeps our session and terminal.
         case upTo(Int)
+        /// The same of a tool that reads all of its input before it writes, so that
+        /// the input may have any length.
+        case afterInput(upTo: Int)
     }
 
     package enum Patience: Sendable {
@@ -50,8 +53,8 @@ package struct ToolRun: ~Copyable {
     ///
     /// - Parameter input: what it reads from standard input; no argument and no
     ///   variable may be a secret.
-    /// - Precondition: where output is read, `input` has at most ``longestInput``
-    ///   bytes: both at once could wait for each other.
+    /// - Precondition: where output is read while the tool still reads (`upTo`), `input`
+    ///   has at most ``longestInput`` bytes: both at once could wait for each other.
     package static func run(
         _ path: String, _ arguments: [String], environment: [String], input: borrowing SecretBytes, output: Output,
         patience: Patience = .untilItEnds
@@ -99,7 +102,7 @@ private struct RunningTool {
         case .ignored:
             target = Descriptor(owning: try checked("open /dev/null", unsafe lk_open("/dev/null", O_WRONLY, 0)))
             isApart = true
-        case .upTo(let most): limit = most
+        case .upTo(let most), .afterInput(let most): limit = most
         }
         let result = unsafe withCStrings([path] + arguments) { argv in
             unsafe withCStrings(environment) { envp in

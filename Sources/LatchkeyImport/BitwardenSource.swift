@@ -23,7 +23,7 @@ enum BitwardenSource {
                 continue
             }
             if item["deletedDate"].map({ !$0.isBlank }) == true {
-                document.name(.item(index + 1), "it lies in the trash")
+                document.name(.item(index + 1), item["name"]?.text ?? "", "it lies in the trash")
                 continue
             }
             document.add(.item(index + 1)) { entry in take(item, folders, &entry) }
@@ -37,84 +37,110 @@ enum BitwardenSource {
 
     private static func take(_ item: JSONNode, _ folders: [String: String], _ entry: inout EntryBuilder) {
         // 1: login, 2: note, 3: card, 4: identity, 5: SSH key.
-        if item["type"]?.text != "1" { entry.become(.note) }
+        let kind = item["type"]?.text ?? ""
+        if kind != "1" { entry.become(.note) }
+        let isNew = !["1", "2", "3", "4", "5"].contains(kind)
         for member in item.members where !member.value.isBlank {
             let (name, value) = (member.name, member.value)
             switch name {
-            case "name": entry.take(name, value.secretText ?? SecretText(), as: .label)
-            case "notes": entry.take(notes: name, value.secretText ?? SecretText())
+            case "name": entry.take(name, value, as: .label)
+            case "notes": if let text = entry.text(name, value) { entry.take(notes: name, text) }
             case "login": takeLogin(value, &entry)
             case "fields": takeFields(value, &entry)
-            case "card", "identity", "sshKey": takeAll(name, value, &entry)
             case "folderId": takeFolder(name, [value], folders, &entry)
             case "collectionIds": takeFolder(name, value.elements, folders, &entry)
             case "creationDate":
-                let text = value.secretText ?? SecretText()
-                entry.take(created: name, SourceDate.iso(text), written: text)
-            case "type": entry.take(name, value.secretText ?? SecretText(), as: .kind)
-            default: entry.take(name, SecretText("…"), as: .notStored(why: why(name)))
+                if let text = entry.text(name, value) { entry.take(created: name, SourceDate.iso(text), written: text) }
+            case "type": entry.take(name, value, as: .kind)
+            case let name where isNew && why(name) == nil: takeNew(name, value, &entry)
+            default: takeOther(name, value, why(name), &entry)
             }
         }
     }
 
-    private static func why(_ name: String) -> String {
+    /// Of a kind that is newer than this any text may be what a person needs.
+    private static func takeNew(_ name: String, _ value: JSONNode, _ entry: inout EntryBuilder) {
+        if case .bool = value { return takeOther(name, value, nil, &entry) }
+        entry.take(leaves: value, of: name)
+    }
+
+    /// Cards, identities and keys, and whatever is newer than this.
+    private static func takeOther(
+        _ name: String, _ value: JSONNode, _ why: String?, _ entry: inout EntryBuilder
+    ) {
+        if let why {
+            entry.take(name, SecretText("…"), as: .notStored(why: why))
+        } else if value.secretText == nil || ["card", "identity", "sshKey"].contains(name) {
+            entry.take(leaves: value, of: name)
+        } else {
+            entry.take(name, SecretText("…"), as: .notStored(why: "nothing is known of it"))
+        }
+    }
+
+    /// nil: it may hold what a person needs.
+    private static func why(_ name: String) -> String? {
         switch name {
         case "id", "organizationId": "a number of Bitwarden's own"
-        case "revisionDate": "the keychain sets the date of change itself"
+        case "revisionDate", "passwordRevisionDate": "the keychain sets the date of change itself"
         case "passwordHistory": "an item has no former values"
         case "fido2Credentials": "a passkey is no password"
         case "favorite", "reprompt", "secureNote", "archivedDate": "a mark of the program's own"
         case "attachments": "the export does not hold them"
-        default: "nothing is known of it"
+        default: nil
         }
     }
 
     private static func takeLogin(_ login: JSONNode, _ entry: inout EntryBuilder) {
-        for member in login.members where !member.value.isBlank {
+        guard case .object(let members) = login else {
+            return entry.take("login", SecretText("…"), as: .notStored(why: "it is no object"))
+        }
+        for member in members where !member.value.isBlank {
             let (name, value) = ("login." + member.name, member.value)
-            let text = value.secretText ?? SecretText()
             switch member.name {
-            case "username": entry.take(name, text, as: .account)
-            case "password": entry.take(name, text, as: .value)
-            case "totp": entry.take(name, text, as: .oneTimeSecret)
-            case "uri": entry.take(name, text, as: .address)
-            case "uris":
-                for uri in value.elements { takeAddress(uri, &entry) }
-            default: entry.take(name, SecretText("…"), as: .notStored(why: why(member.name)))
+            case "username": entry.take(name, value, as: .account)
+            case "password": entry.take(name, value, as: .value)
+            case "totp": entry.take(name, value, as: .oneTimeSecret)
+            case "uri": entry.take(name, value, as: .address)
+            case "uris": takeAddresses(name, value, &entry)
+            case "fido2Credentials":
+                entry.take(name, SecretText("…"), as: .notStored(why: why(member.name) ?? ""))
+                entry.name(EntryBuilder.passkey)
+            default: takeOther(name, value, why(member.name), &entry)
             }
         }
     }
 
-    private static func takeAddress(_ uri: JSONNode, _ entry: inout EntryBuilder) {
-        for member in uri.members where !member.value.isBlank {
-            let text = member.value.secretText ?? SecretText()
-            if member.name == "uri" {
-                entry.take("login.uris.uri", text, as: .address)
-            } else {
-                entry.take("login.uris.\(member.name)", text, as: .notStored(why: "how the program compares addresses"))
+    private static func takeAddresses(_ name: String, _ uris: JSONNode, _ entry: inout EntryBuilder) {
+        guard case .array(let elements) = uris else { return entry.take(name, uris, as: .address) }
+        for uri in elements where !uri.isBlank {
+            guard case .object(let members) = uri else {
+                entry.take(name, uri, as: .address)
+                continue
+            }
+            for member in members where !member.value.isBlank {
+                let field = "\(name).\(member.name)"
+                if member.name == "uri" {
+                    entry.take(field, member.value, as: .address)
+                } else {
+                    entry.take(field, SecretText("…"), as: .notStored(why: "how the program compares addresses"))
+                }
             }
         }
     }
 
     /// Text, hidden text and switches; a linked field has no value of its own.
     private static func takeFields(_ fields: JSONNode, _ entry: inout EntryBuilder) {
-        for field in fields.elements {
-            let name = field["name"]?.text ?? ""
-            if let value = field["value"]?.secretText, !value.isEmpty {
-                entry.take(line: name.isEmpty ? "field" : name, of: "fields", value)
-            } else if !field.isBlank {
-                entry.take("fields", SecretText("…"), as: .notStored(why: "a field without a value of its own"))
+        guard case .array(let elements) = fields else { return entry.take(leaves: fields, of: "fields") }
+        for field in elements where !field.isBlank {
+            guard case .object = field else {
+                entry.take(leaves: field, of: "fields", as: "field")
+                continue
             }
-        }
-    }
-
-    private static func takeAll(_ prefix: String, _ node: JSONNode, _ entry: inout EntryBuilder) {
-        for member in node.members where !member.value.isBlank {
-            let name = "\(prefix).\(member.name)"
-            if let text = member.value.secretText {
-                entry.take(line: member.name, of: name, text)
+            let name = field["name"]?.text ?? ""
+            if let value = field["value"], !value.isBlank || value.secretText.map({ !$0.isEmpty }) ?? false {
+                entry.take(leaves: value, of: "fields", as: name.isEmpty ? "field" : name)
             } else {
-                entry.take(name, SecretText("…"), as: .notStored(why: "nothing is known of it"))
+                entry.take("fields", SecretText("…"), as: .notStored(why: "a field without a value of its own"))
             }
         }
     }

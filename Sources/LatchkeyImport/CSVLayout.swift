@@ -1,15 +1,54 @@
 internal import KeychainPlatform
 
 /// The columns of a password manager's CSV.
-struct CSVLayout {
+struct CSVLayout: Sendable {
+    /// How a date is written.
+    enum Dates: Sendable { case milliseconds, seconds, iso }
+
+    /// How the columns of addresses are written.
+    enum Addresses: Sendable {
+        case one
+        case joinedWithCommas
+        /// A list in JSON where it is not the first column of addresses.
+        case furtherInJSON
+    }
+
     let format: SourceFormat
     /// By their names in lower case: those that tell the format, then the others.
     let required: [String: FieldDestination]
     let optional: [String: FieldDestination]
+    /// Further ones that tell the format; they have no place of their own.
+    var telling: Set<String> = []
+    var dates = Dates.milliseconds
+    var addresses = Addresses.one
+    /// Columns that are taken after all others: they fill a place that is still empty.
+    var late: Set<String> = []
+    /// Columns in which characters of HTML are written as entities.
+    var encoded: Set<String> = []
 
-    func destination(of column: String) -> FieldDestination? { required[column] ?? optional[column] }
+    private var needed: Set<String> { telling.union(required.keys) }
 
-    static let all = [apple, chrome, firefox, bitwarden]
+    /// What a column that no program names otherwise holds in any of them.
+    private static let oneTimeNames: Set<String> = ["totp", "otp", "otpauth", "otpurl", "otpsecret", "2fa"]
+
+    /// nil: a line of the note.
+    func destination(of column: String) -> FieldDestination? {
+        if let known = required[column] ?? optional[column] { return known }
+        let letters = column.filter { !" -_".contains($0) }
+        return Self.oneTimeNames.contains(letters) ? .oneTimeSecret : nil
+    }
+
+    private func knows(_ column: String) -> Bool { needed.contains(column) || optional[column] != nil }
+
+    /// Whether a line may be the heading of one of them.
+    static func isHeading(_ columns: [String]) -> Bool { all.contains { $0.needed.isSubset(of: columns) } }
+
+    static let all = [
+        apple, chrome, firefox, bitwarden, lastPass, dashlane, nordPass, protonPass, keePassXC,
+    ]
+
+    static let mark = FieldDestination.notStored(why: "a mark of the program's own")
+    static let changed = FieldDestination.notStored(why: "the keychain sets the date of change itself")
 
     /// Passwords for macOS and iOS, "Export All Passwords": Title, URL, Username,
     /// Password, Notes, OTPAuth.
@@ -35,7 +74,7 @@ struct CSVLayout {
             "formactionorigin": .notStored(why: "an item has no place for where a form is sent"),
             "timecreated": .creationDate,
             "timelastused": .notStored(why: "the keychain keeps no date of use"),
-            "timepasswordchanged": .notStored(why: "the keychain sets the date of change itself"),
+            "timepasswordchanged": changed,
         ])
 
     /// Bitwarden help, "Condition a Bitwarden .csv": individual vault.
@@ -44,20 +83,23 @@ struct CSVLayout {
         required: ["name": .label, "type": .kind, "login_username": .account, "login_password": .value],
         optional: [
             "folder": .folder, "collections": .folder, "notes": .note, "fields": .note, "login_uri": .address,
-            "login_totp": .oneTimeSecret, "favorite": .notStored(why: "a mark of the program's own"),
-            "reprompt": .notStored(why: "a mark of the program's own"),
-            "archiveddate": .notStored(why: "a mark of the program's own"),
-        ])
+            "login_totp": .oneTimeSecret, "favorite": mark, "reprompt": mark, "archiveddate": mark,
+        ],
+        addresses: .joinedWithCommas)
 
-    /// The layout of a heading, where exactly one fits.
+    /// The layout of a heading, where exactly one fits; one with all the columns of
+    /// another and more goes before it.
     static func detect(_ columns: [String]) throws(ImportFailure) -> CSVLayout {
         let names = Set(columns)
-        let fitting = all.filter { $0.required.keys.allSatisfy(names.contains) }
+        let possible = all.filter { $0.needed.isSubset(of: names) }
+        let fitting = possible.filter { layout in
+            !possible.contains { $0.needed.isStrictSuperset(of: layout.needed) }
+        }
         // A file without a heading has secrets in its first line: only names that we
         // know are shown.
-        let known = columns.filter { name in all.contains { $0.required[name] != nil || $0.optional[name] != nil } }
+        let known = columns.filter { name in all.contains { $0.knows(name) } }
         let seen =
-            "\(columns.count) columns"
+            (columns.count == 1 ? "1 column" : "\(columns.count) columns")
             + (known.isEmpty ? ", none of a known name" : ", among them " + known.joined(separator: ", "))
         guard let first = fitting.first else {
             throw ImportFailure(
@@ -75,26 +117,12 @@ struct CSVLayout {
 
     static func named(_ format: SourceFormat, _ columns: [String]) throws(ImportFailure) -> CSVLayout? {
         guard let layout = all.first(where: { $0.format == format }) else { return nil }
-        let missing = layout.required.keys.filter { !columns.contains($0) }.sorted()
+        let missing = layout.needed.subtracting(columns).sorted()
         guard missing.isEmpty else {
             throw ImportFailure(
                 .wrongSource, "the heading of \(format.name) has these columns too: \(missing.joined(separator: ", "))",
                 "Leave --format out, or give the file as the program exported it.")
         }
         return layout
-    }
-}
-
-/// Names out of a source, as a message may show them.
-enum PrintableName {
-    /// Cut, and without what moves a terminal's cursor: a heading that is none may be anything.
-    static func shown(_ name: String) -> String {
-        let short = name.unicodeScalars.prefix(24).map { scalar -> String in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: "\u{fffd}"
-            default: String(scalar)
-            }
-        }
-        return short.joined() + (name.unicodeScalars.count > 24 ? "…" : "")
     }
 }

@@ -3,6 +3,7 @@ internal import KeychainPlatform
 /// The password managers that write CSV.
 enum CSVSource {
     static func read(_ source: SourceText, as format: SourceFormat?) throws(ImportFailure) -> ImportedDocument {
+        try CSVDelimiter.check(source)
         var reader = CSVReader(source)
         let columns = try heading(&reader)
         let names = columns.map { $0.lowercased() }
@@ -21,7 +22,11 @@ enum CSVSource {
                     document.name(.line(line), "\(fields.count) fields where the heading has \(columns.count)")
                     continue
                 }
-                document.add(.line(line)) { entry in take(fields, columns, layout, &entry) }
+                if let column = folder(fields, names, layout) {
+                    document.ledger.note(columns[column], .notStored(why: "a folder of its own"))
+                } else {
+                    document.add(.line(line)) { entry in take(fields, columns, layout, &entry) }
+                }
             }
         }
         return document
@@ -30,7 +35,8 @@ enum CSVSource {
     private static func heading(_ reader: inout CSVReader) throws(ImportFailure) -> [String] {
         switch reader.next() {
         case .fields(let fields, _):
-            return fields.map { SecretText($0).text.trimmed }
+            let columns = fields.map { SecretText($0).text.trimmed }
+            return CSVDelimiter.isLine(columns) ? try heading(&reader) : columns
         case .malformed(let line, let flaw):
             throw ImportFailure(
                 .wrongSource, "the heading (line \(line)) cannot be read: \(flaw.rawValue)",
@@ -40,29 +46,93 @@ enum CSVSource {
         }
     }
 
+    /// The column that says that a row is a folder and no entry.
+    private static func folder(_ fields: [TextSlice], _ names: [String], _ layout: CSVLayout) -> Int? {
+        let (name, mark): (String, String)
+        switch layout.format {
+        case .nordPass: (name, mark) = ("type", "folder")
+        case .lastPass: (name, mark) = ("url", "http://group")
+        default: return nil
+        }
+        return names.firstIndex(of: name).flatMap { SecretText(fields[$0]).text == mark ? $0 : nil }
+    }
+
     private static func take(
         _ fields: [TextSlice], _ columns: [String], _ layout: CSVLayout, _ entry: inout EntryBuilder
     ) {
         var seen: Set<String> = []
-        for (column, field) in zip(columns, fields) {
+        var late: [(column: String, value: SecretText, known: FieldDestination?)] = []
+        for (column, field) in zip(columns, fields) where !field.isEmpty {
             let name = column.lowercased()
-            let value = SecretText(field)
+            let written = SecretText(field)
+            let value = layout.encoded.contains(name) ? HTMLText.decoded(written) : written
             // A column that we do not know, or that is there twice, is a line of the note.
             let known = seen.insert(name).inserted ? layout.destination(of: name) : nil
-            switch known {
-            case .kind: takeKind(column, value, &entry)
-            case .note: entry.take(notes: column, value)
-            case .creationDate: entry.take(created: column, SourceDate.milliseconds(value), written: value)
-            case .address where layout.format == .bitwardenCSV: takeAddresses(column, value, &entry)
-            case .some(let destination): entry.take(column, value, as: destination)
-            case nil: entry.take(column, value, as: .note)
+            if layout.late.contains(name) {
+                late.append((column, value, known))
+            } else {
+                take(column, value, known, layout, &entry)
             }
+        }
+        for (column, value, known) in late { take(column, value, known, layout, &entry) }
+    }
+
+    private static func take(
+        _ column: String, _ value: SecretText, _ known: FieldDestination?, _ layout: CSVLayout,
+        _ entry: inout EntryBuilder
+    ) {
+        switch known {
+        case .kind: takeKind(column, value, &entry)
+        case .note: entry.take(notes: column, value)
+        case .creationDate: entry.take(created: column, date(value, layout.dates), written: value)
+        case .address: takeAddress(column, value, layout, &entry)
+        case .some(let destination): entry.take(column, value, as: destination)
+        case nil where layout.format == .nordPass && column.lowercased() == "custom_fields":
+            takeCustomFields(column, value, &entry)
+        case nil: entry.take(column, value, as: .note)
+        }
+    }
+
+    private static func date(_ value: SecretText, _ dates: CSVLayout.Dates) -> Double? {
+        switch dates {
+        case .milliseconds: SourceDate.milliseconds(value)
+        case .seconds: SourceDate.seconds(value)
+        case .iso: SourceDate.iso(value)
         }
     }
 
     private static func takeKind(_ column: String, _ value: SecretText, _ entry: inout EntryBuilder) {
         entry.take(column, value, as: .kind)
-        if value.text == "note" { entry.become(.note) }
+        if !["login", "password"].contains(value.text) { entry.become(.note) }
+    }
+
+    private static func takeAddress(
+        _ column: String, _ value: SecretText, _ layout: CSVLayout, _ entry: inout EntryBuilder
+    ) {
+        switch layout.addresses {
+        case .joinedWithCommas: takeAddresses(column, value, &entry)
+        case .furtherInJSON where column.lowercased() != "url":
+            guard case .array(let further)? = json(value) else { return entry.take(column, value, as: .address) }
+            for address in further { entry.take(column, address, as: .address) }
+        case .one where layout.format == .lastPass && value.text == "http://sn":
+            entry.take(column, value, as: .kind)
+            entry.become(.note)
+        case .one, .furtherInJSON: entry.take(column, value, as: .address)
+        }
+    }
+
+    /// NordPass: `[{"type": …, "label": …, "value": …}]`.
+    private static func takeCustomFields(_ column: String, _ value: SecretText, _ entry: inout EntryBuilder) {
+        guard case .array(let fields)? = json(value) else { return entry.take(column, value, as: .note) }
+        for field in fields {
+            let label = field["label"]?.text ?? ""
+            entry.take(leaves: field["value"] ?? field, of: column, as: label.isEmpty ? "field" : label)
+        }
+    }
+
+    /// nil: it is text as it stands.
+    private static func json(_ value: SecretText) -> JSONNode? {
+        do throws(JSONNode.Flaw) { return try JSONNode.parse(SourceText(value.secret())) } catch { return nil }
     }
 
     /// Bitwarden joins several addresses of one login with commas; a comma before

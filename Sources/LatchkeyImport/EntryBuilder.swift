@@ -1,15 +1,22 @@
 /// Puts an entry together field by field; each that holds something gets its
 /// line in the ledger.
 struct EntryBuilder {
+    static let passkey = "its passkey is not stored; keep it where it is, or make another"
+
     private(set) var entry: ImportedEntry
     private(set) var ledger: FieldLedger
     /// Fields without a place of their own: lines of the note.
     private var lines: [(name: String, value: SecretText)] = []
+    /// What a person has to know of the entry before the source is removed.
+    private var reasons: [String] = []
 
     init(_ place: SourcePlace, _ ledger: FieldLedger) {
         entry = ImportedEntry(place)
         self.ledger = ledger
     }
+
+    /// Names the entry in the report.
+    mutating func name(_ reason: String) { reasons.append(reason) }
 
     mutating func become(_ kind: ImportedEntry.Kind) { entry.kind = kind }
 
@@ -22,7 +29,7 @@ struct EntryBuilder {
         case .value: entry.password = value
         case .account: entry.account = value.text
         case .label: entry.title = value.text
-        case .address: entry.addresses.append(value.text)
+        case .address: takeAddress(value.text.trimmed)
         case .oneTimeSecret: entry.oneTimeSecrets.append(value)
         case .securityDomain: entry.securityDomain = value.text
         case .folder: entry.folder = value.text
@@ -30,6 +37,10 @@ struct EntryBuilder {
         case .creationDate, .modificationDate, .attachment, .kind, .lookupAttributes, .contentType, .group, .notStored:
             break
         }
+    }
+
+    private mutating func takeAddress(_ address: String) {
+        if !address.isEmpty { entry.addresses.append(address) }
     }
 
     private func isTaken(_ destination: FieldDestination) -> Bool {
@@ -72,21 +83,48 @@ struct EntryBuilder {
         entry.created = seconds
     }
 
-    /// The whole entry, its note composed.
-    consuming func finish() -> (ImportedEntry, FieldLedger) {
-        for address in entry.addresses where !SiteAddress.keepsWhole(address) {
-            // A query may hold a secret, so the whole of it is a value, not an attribute.
-            ledger.note("addresses with a user, query or fragment, as a whole", .note)
-            lines.append(("URL", SecretText(address)))
+    /// The whole entry, its note composed, and what has to be said of it.
+    consuming func finish() -> (ImportedEntry, FieldLedger, reasons: [String]) {
+        let lacksPlaces = entry.password.isEmpty && !isBare
+        if entry.password.isEmpty, isBare {
+            ledger.note("nothing but a name", .notStored(why: "an empty value stands under it"))
+        } else if entry.password.isEmpty, entry.kind == .login {
+            reasons.append("it has no password; what else it has is stored")
         }
-        if !lines.isEmpty {
-            if !entry.note.isEmpty { entry.note.append("\n\n") }
-            for (index, line) in lines.enumerated() {
-                entry.note.append((index == 0 ? "" : "\n") + line.name + ": ")
-                entry.note.append(line.value)
+        // What stands beside a password stands beside the first address alone.
+        keepAddresses(from: lacksPlaces ? 1 : entry.addresses.count)
+        composeNote()
+        return (entry, ledger, reasons)
+    }
+
+    /// Makes lines of the addresses that lose something by being taken apart, and of
+    /// those that have no place from this one on.
+    private mutating func keepAddresses(from end: Int) {
+        for (index, address) in entry.addresses.enumerated() {
+            if !SiteAddress.keepsWhole(address) {
+                // A query may hold a secret, so the whole of it is a value, not an attribute.
+                ledger.note("addresses with a user, query, fragment or impossible port, as a whole", .note)
+                lines.append(("URL", SecretText(address)))
+            } else if index >= end {
+                ledger.note("further addresses of what has no password", .note)
+                lines.append(("URL", SecretText(address)))
             }
         }
-        return (entry, ledger)
+    }
+
+    private mutating func composeNote() {
+        guard !lines.isEmpty else { return }
+        if !entry.note.isEmpty { entry.note.append("\n\n") }
+        for (index, line) in lines.enumerated() {
+            entry.note.append((index == 0 ? "" : "\n") + line.name + ": ")
+            entry.note.append(line.value)
+        }
+    }
+
+    /// Whether there is nothing that would be stored beside a password.
+    private var isBare: Bool {
+        entry.note.isEmpty && lines.isEmpty && entry.oneTimeSecrets.isEmpty && entry.attachments.isEmpty
+            && entry.addresses.allSatisfy { SiteAddress.keepsWhole($0) }
     }
 }
 
@@ -95,8 +133,11 @@ extension ImportedDocument {
     mutating func add(_ place: SourcePlace, _ body: (inout EntryBuilder) -> Void) {
         var builder = EntryBuilder(place, ledger)
         body(&builder)
-        let (entry, ledger) = builder.finish()
+        let (entry, ledger, reasons) = builder.finish()
         entries.append(entry)
         self.ledger = ledger
+        // A path ends with the title.
+        if case .path = place { return reasons.forEach { name(place, $0) } }
+        for reason in reasons { name(place, entry.title, reason) }
     }
 }

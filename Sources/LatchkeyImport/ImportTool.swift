@@ -21,11 +21,13 @@ package struct ImportTool {
         self.environment = ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"] + environment
     }
 
+    /// - Parameter input: the tool reads all of it before it writes.
     package func run(
         _ arguments: [String], input: borrowing SecretBytes = SecretBytes(count: 0), outputLimit: Int
     ) throws(ImportFailure) -> ToolRun {
         do throws(ToolRun.Failure) {
-            return try ToolRun.run(path, arguments, environment: environment, input: input, output: .upTo(outputLimit))
+            return try ToolRun.run(
+                path, arguments, environment: environment, input: input, output: .afterInput(upTo: outputLimit))
         } catch {
             switch error {
             case .tooMuchOutput:

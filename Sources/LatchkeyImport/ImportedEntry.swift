@@ -73,4 +73,10 @@ package struct ImportedDocument: Sendable {
     init(_ format: SourceFormat) { self.format = format }
 
     mutating func name(_ place: SourcePlace, _ reason: String) { flaws.append(Flaw(place, reason)) }
+
+    /// The same of an entry that has a title.
+    mutating func name(_ place: SourcePlace, _ title: String, _ reason: String) {
+        let shown = PrintableName.shown(title, atMost: 80)
+        name(place, title.isEmpty ? reason : "\u{201c}\(shown)\u{201d}: \(reason)")
+    }
 }

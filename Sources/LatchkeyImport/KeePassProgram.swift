@@ -1,13 +1,21 @@
-/// What python3 runs to open a KeePass database: the password on standard input,
-/// the entries as JSON on standard output. Nothing is written anywhere else.
+/// What python3 runs to open a KeePass database: on standard input the number of the
+/// password's bytes, a line feed, the password and the key file's content; on standard
+/// output the entries as JSON. Nothing is written anywhere else.
 ///
 /// Both libraries give the database as the XML of KeePass 2 ("KeePass 2.x XML
 /// format"), which this goes through. Statuses: 3 wrong key, 4 no library, 5 else.
 enum KeePassProgram {
     static let text = #"""
-        import base64, datetime, gzip, json, os, subprocess, sys
-        path, key_file = sys.argv[1], sys.argv[2] or None
-        secret = sys.stdin.buffer.read()
+        import base64, datetime, gzip, json, os, re, subprocess, sys
+        path, has_key = sys.argv[1], sys.argv[2] == "key"
+        count, _, given = sys.stdin.buffer.read().partition(b"\n")
+        secret, key = given[:int(count)], given[int(count):]
+        key_fd, key_file = None, None
+        if has_key:
+            # Both take a path alone; this one leads to memory.
+            key_fd = os.memfd_create("key")
+            key_file = "/proc/self/fd/%d" % key_fd
+            with open(key_fd, "wb", closefd=False) as memory: memory.write(key)
 
         def leave(status, text):
             sys.stderr.write(text + "\n")
@@ -32,6 +40,7 @@ enum KeePassProgram {
             if key_file: words += ["-k", key_file]
             if not secret and key_file: words += ["--no-password"]
             done = subprocess.run(words + ["--", path], input=secret + b"\n", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  pass_fds=[key_fd] if has_key else [],
                                   env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"})
             if done.returncode != 0:
                 text = done.stderr.decode("utf-8", "replace").strip()
@@ -45,20 +54,65 @@ enum KeePassProgram {
             return root, files.get
 
         def moment(text):
-            if not text: return None
-            if "T" in text: return text if text.endswith("Z") else None
+            # ISO 8601, or of KDBX 4 the seconds since the year 1 in base64. What is neither stays as it is.
+            if not text or text[4:5] == "-": return text
             try:
-                seconds = int.from_bytes(base64.b64decode(text), "little")
-                return (datetime.datetime(1, 1, 1) + datetime.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ").zfill(20)
+                seconds = int.from_bytes(base64.b64decode(text, validate=True), "little")
+                date = datetime.datetime(1, 1, 1) + datetime.timedelta(seconds=seconds)
+                return date.strftime("%Y-%m-%dT%H:%M:%SZ").zfill(20)
             except Exception:
+                return text
+
+        # Field references (KeePass, "Field References"): those that name an entry by its UUID.
+        reference = re.compile(r"\{REF:([TUPANI])@([TUPANIO]):([^{}]*)\}", re.IGNORECASE)
+        wanted = {"T": "Title", "U": "UserName", "P": "Password", "A": "URL", "N": "Notes"}
+
+        def followed(text, targets, left):
+            """The text with what its references stand for, and whether all could be followed."""
+            whole = True
+            def value(match):
+                nonlocal whole
+                what, by, words = match[1].upper(), match[2].upper(), match[3].strip().upper()
+                target = targets.get(words) if by == "I" else None
+                # References may lead round, and each may be two.
+                if target is None or not left:
+                    whole = False
+                    return match[0]
+                left.pop()
+                if what == "I": return words
+                found, is_whole = followed(target.get(wanted[what], ""), targets, left)
+                whole = whole and is_whole
+                return found
+            return reference.sub(value, text), whole
+
+        def strings(node):
+            return [(part.findtext("Key") or "", part.findtext("Value") or "") for part in node.iterfind("String")]
+
+        def seed(name, text):
+            """The secret of one-time codes in base32, where the field holds one."""
+            try:
+                if name in ("TimeOtp-Secret-Base32", "TOTP Seed"):
+                    text = re.sub(r"[\s=-]", "", text).upper()
+                    return text if re.fullmatch("[A-Z2-7]+", text) else None
+                raw = {"TimeOtp-Secret": lambda: text.encode("utf-8"),
+                       "TimeOtp-Secret-Hex": lambda: bytes.fromhex(text),
+                       "TimeOtp-Secret-Base64": lambda: base64.b64decode(text)}[name]()
+                return base64.b32encode(raw).decode("ascii").rstrip("=") or None
+            except (KeyError, ValueError):
                 return None
 
-        def entry(node, group, recycled, content):
-            fields, files, others = [], [], []
+        def field(name, text, targets):
+            value, whole = followed(text, targets, [None] * 64)
+            found = {"name": name, "value": value}
+            if not whole: found["dangling"] = True
+            code = seed(name, value)
+            if code: found["seed"] = code
+            return found
+
+        def entry(node, group, recycled, content, targets):
+            fields, files, others = [field(name, text, targets) for name, text in strings(node)], [], []
             for part in node:
-                if part.tag == "String":
-                    fields.append({"name": part.findtext("Key") or "", "value": part.findtext("Value") or ""})
-                elif part.tag == "Binary":
+                if part.tag == "Binary":
                     value = part.find("Value")
                     data = content(value.get("Ref")) if value.get("Ref") is not None else base64.b64decode(value.text or "")
                     if data is None: others.append("attachments")
@@ -66,7 +120,9 @@ enum KeePassProgram {
                 elif part.tag == "Tags" and part.text:
                     fields.append({"name": "Tags", "value": part.text})
                 elif part.tag == "History" and len(part): others.append("history")
-                elif part.tag == "Times" and part.findtext("Expires") == "True": others.append("expiry")
+                elif part.tag == "Times":
+                    if part.findtext("Expires") == "True": others.append("expiry")
+                    if part.findtext("LastModificationTime"): others.append("LastModificationTime")
                 elif part.tag == "AutoType" and (part.find("Association") is not None or part.findtext("DefaultSequence")):
                     others.append("AutoType")
                 elif part.tag in ("OverrideURL", "ForegroundColor", "BackgroundColor", "CustomIconUUID") and part.text:
@@ -75,13 +131,19 @@ enum KeePassProgram {
             return {"group": group, "recycled": recycled, "fields": fields, "files": files, "others": others,
                     "created": moment(node.findtext("Times/CreationTime"))}
 
-        def walk(node, names, recycled, bin_id, content, found):
+        def walk(node, names, recycled, bin_id, found):
             for part in node:
                 if part.tag == "Group":
-                    walk(part, names + [part.findtext("Name") or ""], recycled or (bin_id is not None and part.findtext("UUID") == bin_id),
-                         bin_id, content, found)
+                    is_bin = bin_id is not None and part.findtext("UUID") == bin_id
+                    walk(part, names + [part.findtext("Name") or ""], recycled or is_bin, bin_id, found)
                 elif part.tag == "Entry":
-                    found.append(entry(part, names, recycled, content))
+                    found.append((part, names, recycled))
+
+        def number(node):
+            try:
+                return base64.b64decode(node.findtext("UUID") or "").hex().upper()
+            except ValueError:
+                return ""
 
         try:
             try:
@@ -92,8 +154,9 @@ enum KeePassProgram {
             found = []
             # The first group is the database itself.
             for top in root.iterfind("Root/Group"):
-                walk(top, [], False, bin_id, content, found)
-            json.dump({"entries": found}, sys.stdout)
+                walk(top, [], False, bin_id, found)
+            targets = {number(node): dict(strings(node)) for node, _, _ in found}
+            json.dump({"entries": [entry(*each, content, targets) for each in found]}, sys.stdout)
         except SystemExit:
             raise
         except Exception as failure:

@@ -7,14 +7,15 @@ enum KeePassSource {
 
     /// - Parameters:
     ///   - path: absolute.
-    ///   - keyFile: the path of a key file, or nil where there is none.
+    ///   - keyFile: what is in the key file; nil where there is none.
     static func read(
-        _ path: String, password: borrowing SecretBytes, keyFile: String?
+        _ path: String, password: borrowing SecretBytes, keyFile: SharedSecret?
     ) throws(ImportFailure) -> ImportedDocument {
         let python = try ImportTool(
             "python3", package: "python3 python3-pykeepass", at: ["/usr/bin/python3", "/usr/local/bin/python3"])
         let run = try python.run(
-            ["-I", "-c", KeePassProgram.text, path, keyFile ?? ""], input: password, outputLimit: dataLimit)
+            ["-I", "-c", KeePassProgram.text, path, keyFile == nil ? "" : "key"], input: keys(password, keyFile),
+            outputLimit: dataLimit)
         switch run.status {
         case 0: return read(try JSONNode.whole(SourceText(run.output.copy())))
         case 3:
@@ -33,6 +34,17 @@ enum KeePassSource {
         }
     }
 
+    /// As ``KeePassProgram`` takes them.
+    private static func keys(_ password: borrowing SecretBytes, _ keyFile: SharedSecret?) -> SecretBytes {
+        let heading = "\(password.count)\n"
+        var writer = SecretWriter(
+            byteCount: heading.utf8.count + password.count + (keyFile.map { $0.bytes.count } ?? 0))
+        writer.append(heading)
+        writer.append(password)
+        if let keyFile { writer.append(keyFile.bytes) }
+        return writer.finish()
+    }
+
     static func read(_ root: JSONNode) -> ImportedDocument {
         var document = ImportedDocument(.keePass)
         for item in root["entries"]?.elements ?? [] {
@@ -48,23 +60,26 @@ enum KeePassSource {
         return document
     }
 
-    private static func fields(_ item: JSONNode) -> [(name: String, value: SecretText)] {
-        (item["fields"]?.elements ?? []).map { field in
-            (field["name"]?.text ?? "", field["value"]?.secretText ?? SecretText())
-        }
+    private static func fields(_ item: JSONNode) -> [KeePassField] {
+        (item["fields"]?.elements ?? []).map { KeePassField($0) }
     }
 
     private static func take(_ item: JSONNode, folder: String, _ entry: inout EntryBuilder) {
         entry.take("group", SecretText(folder), as: .folder)
         let all = fields(item)
-        let password = all.first { $0.name == "Password" }?.value ?? SecretText()
-        let user = all.first { $0.name == "UserName" }?.value ?? SecretText()
-        if password.isEmpty, user.isEmpty, all.first(where: { $0.name == "URL" })?.value.isEmpty != false {
-            entry.become(.note)
+        let places: Set = ["Password", "UserName", "URL"]
+        if !all.contains(where: { places.contains($0.name) && !$0.value.isEmpty }) { entry.become(.note) }
+        let codes = OneTimeFields(all)
+        for field in all where !codes.names.contains(field.name) { take(field.name, field.value, &entry) }
+        for (name, value) in codes.found { entry.take(name, value, as: .oneTimeSecret) }
+        for reason in codes.reasons { entry.name(reason) }
+        if all.contains(where: { $0.name.hasPrefix("KPEX_PASSKEY_") }) {
+            entry.name("its passkey lies in the note, where no program uses it; keep the database, or make another")
         }
-        let seeds = OneTimeFields(all)
-        for (name, value) in all where !seeds.names.contains(name) { take(name, value, &entry) }
-        for (name, value) in seeds.found { entry.take(name, value, as: .oneTimeSecret) }
+        for field in all where field.isDangling {
+            let name = PrintableName.shown(field.name)
+            entry.name("its field \(name) refers to what cannot be found; the reference itself is stored")
+        }
         if let created = item["created"]?.secretText {
             entry.take(created: "created", SourceDate.iso(created), written: created)
         }
@@ -83,6 +98,7 @@ enum KeePassSource {
         switch name {
         case "history": "an item has no former values"
         case "expiry": "an item has no date of expiry"
+        case "LastModificationTime": "the keychain sets the date of change itself"
         case "attachments": "keepassxc-cli leaves them out; pykeepass (Debian: python3-pykeepass) gives them"
         default: "a setting of the program's own"
         }
@@ -101,56 +117,19 @@ enum KeePassSource {
     }
 }
 
-/// One-time secrets in the fields of an entry, as KeePassXC (`otp`), KeePass 2.47
-/// (`TimeOtp-…`) and KeeTrayTOTP (`TOTP Seed`, `TOTP Settings`) write them.
-struct OneTimeFields {
-    /// Each with the name of the field that holds its secret.
-    private(set) var found: [(name: String, value: SecretText)] = []
-    /// The fields that are part of one of them.
-    private(set) var names: Set<String> = []
+/// A field as ``KeePassProgram`` gives it.
+struct KeePassField {
+    let name: String
+    let value: SecretText
+    /// Its value in base32, where it is the secret of one-time codes.
+    let seed: SecretText?
+    /// Whether a reference to another entry is left in it.
+    let isDangling: Bool
 
-    init(_ fields: [(name: String, value: SecretText)]) {
-        func field(_ name: String) -> SecretText? { fields.first { $0.name == name && !$0.value.isEmpty }?.value }
-        if let otp = field("otp") { add("otp", otp, []) }
-        if let seed = field("TimeOtp-Secret-Base32") {
-            add(
-                "TimeOtp-Secret-Base32",
-                Self.address(
-                    seed, period: field("TimeOtp-Period"), digits: field("TimeOtp-Length"),
-                    algorithm: field("TimeOtp-Algorithm")),
-                ["TimeOtp-Period", "TimeOtp-Length", "TimeOtp-Algorithm"])
-        }
-        if let seed = field("TOTP Seed"), let parts = Self.settings(field("TOTP Settings")) {
-            add(
-                "TOTP Seed", Self.address(seed, period: parts.period, digits: parts.digits, algorithm: nil),
-                ["TOTP Settings"])
-        }
-    }
-
-    private mutating func add(_ name: String, _ value: SecretText, _ others: [String]) {
-        found.append((name, value))
-        names.formUnion([name] + others)
-    }
-
-    /// "30;6". Anything else (Steam's alphabet) stays a line of the note.
-    private static func settings(_ text: SecretText?) -> (period: SecretText?, digits: SecretText?)? {
-        guard let text else { return (nil, nil) }
-        let parts = text.text.split(separator: ";")
-        guard parts.count == 2, parts.allSatisfy({ UInt16($0) != nil }) else { return nil }
-        return (SecretText(String(parts[0])), SecretText(String(parts[1])))
-    }
-
-    /// The form that every program takes (Google Authenticator, "Key URI Format").
-    private static func address(
-        _ seed: SecretText, period: SecretText?, digits: SecretText?, algorithm: SecretText?
-    ) -> SecretText {
-        var whole = SecretText("otpauth://totp/?secret=")
-        whole.append(seed)
-        if let period { whole.append("&period=\(period.text)") }
-        if let digits { whole.append("&digits=\(digits.text)") }
-        if let algorithm {
-            whole.append("&algorithm=\(algorithm.text.replacing("HMAC-", with: "").replacing("-", with: ""))")
-        }
-        return whole
+    init(_ field: JSONNode) {
+        name = field["name"]?.text ?? ""
+        value = field["value"]?.secretText ?? SecretText()
+        seed = field["seed"]?.secretText
+        isDangling = field["dangling"]?.isTrue ?? false
     }
 }

@@ -24,6 +24,7 @@ struct OnePasswordArchive {
     func read() throws(ImportFailure) -> ImportedDocument {
         let run = try unzip.run(["-p", path, "export.data"], outputLimit: Self.dataLimit)
         guard run.status == 0 else {
+            try refuseOthers()
             throw ImportFailure(
                 .wrongSource, "this archive has no export.data that can be unpacked (unzip: \(run.complaint))",
                 "Give a file that 1Password exported as 1PUX.")
@@ -37,6 +38,22 @@ struct OnePasswordArchive {
             if case .success(let content) = unpacked { total += content.bytes.count }
             known[identifier] = unpacked
             return unpacked
+        }
+    }
+
+    /// Archives of other programs, by the names of what is in them.
+    private func refuseOthers() throws(ImportFailure) {
+        let run = try unzip.run(["-Z1", path], outputLimit: Self.dataLimit)
+        let names = String(decoding: run.output.insecureArray(), as: UTF8.self).split(separator: "\n").prefix(1000)
+        if names.contains("data.json") {
+            throw ImportFailure(
+                .wrongSource, "this is an export of Bitwarden with its attachments (.zip)",
+                "Unpack it, give the data.json of it, and remove both afterwards; the attachments are not read.")
+        }
+        if names.contains(where: { $0.hasPrefix("Proton Pass/") }) {
+            throw ImportFailure(
+                .wrongSource, "this is an export of Proton Pass (.zip)",
+                "Export from Proton Pass as CSV, and import that.")
         }
     }
 

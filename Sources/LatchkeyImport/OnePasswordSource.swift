@@ -11,9 +11,9 @@ struct OnePasswordSource {
     private var count = 0
 
     static func read(_ root: JSONNode, files: Files) throws(ImportFailure) -> ImportedDocument {
-        guard case .array(let accounts)? = root["accounts"] else {
+        guard case .onePassword = JSONExport(root), case .array(let accounts)? = root["accounts"] else {
             throw ImportFailure(
-                .wrongSource, "export.data of a 1PUX file has accounts, this has none", "Export it anew.")
+                .wrongSource, "export.data of a 1PUX file has accounts of vaults, this has none", "Export it anew.")
         }
         return withoutActuallyEscaping(files) { files in
             var source = OnePasswordSource(files: files)
@@ -37,7 +37,7 @@ struct OnePasswordSource {
 
     private mutating func take(_ item: JSONNode, vault: String, _ place: SourcePlace) {
         guard item["state"]?.text != "trashed", !(item["trashed"]?.isTrue ?? false) else {
-            return document.name(place, "it lies in the trash")
+            return document.name(place, item["overview"]?["title"]?.text ?? "", "it lies in the trash")
         }
         var missing: [String] = []
         let files = files
@@ -117,7 +117,9 @@ struct OnePasswordSource {
             case "sections":
                 for section in member.value.elements { takeSection(section, &entry, files, &missing) }
             case "documentAttributes": takeFile(member.value, name, &entry, files, &missing)
-            default: entry.take(name, SecretText("…"), as: .notStored(why: why(member.name)))
+            default:
+                entry.take(name, SecretText("…"), as: .notStored(why: why(member.name)))
+                if member.name == "passkey" { entry.name(EntryBuilder.passkey) }
             }
         }
     }

@@ -21,10 +21,13 @@ package struct SiteAddress: Hashable, Sendable {
     package let port: Int?
     /// Percent-encoded as written; empty for the root.
     package let path: String
-    /// Whether user, query and fragment are absent: what the parts do not keep.
+    /// Whether user, query, fragment and a port that is none are absent: what the parts
+    /// do not keep.
     let isWhole: Bool
 
-    package init?(_ text: String) {
+    /// Blanks around it count for nothing.
+    package init?(_ written: String) {
+        let text = written.trimmed
         let named = URLComponents(string: text)
         if let named, let scheme = named.scheme.flatMap({ SiteScheme(rawValue: $0.lowercased()) }) {
             self.init(scheme, named)
@@ -41,12 +44,23 @@ package struct SiteAddress: Hashable, Sendable {
         guard let host = parts.host, !host.isEmpty else { return nil }
         self.scheme = scheme
         self.host = host.lowercased()
+        let isPort = parts.port.map { (1...65535).contains($0) } ?? !Self.namesPort(parts.string ?? "")
         switch (scheme, parts.port) {
         case (.http, 80), (.https, 443): port = nil
-        default: port = parts.port
+        default: port = isPort ? parts.port : nil
         }
         path = parts.percentEncodedPath == "/" ? "" : parts.percentEncodedPath
-        isWhole = parts.user == nil && parts.password == nil && parts.query == nil && parts.fragment == nil
+        isWhole =
+            isPort && parts.user == nil && parts.password == nil && parts.query == nil && parts.fragment == nil
+    }
+
+    /// Whether digits stand behind the host, as a number that is too large for one.
+    private static func namesPort(_ text: String) -> Bool {
+        guard let start = text.firstRange(of: "//")?.upperBound else { return false }
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let colon = authority.lastIndex(of: ":") else { return false }
+        let digits = authority[colon...].dropFirst()
+        return !digits.isEmpty && !digits.contains("]") && !digits.contains("@")
     }
 
     private static func isHostName(_ host: String) -> Bool {

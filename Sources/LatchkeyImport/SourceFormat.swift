@@ -4,6 +4,11 @@ package enum SourceFormat: String, Sendable, CaseIterable {
     case chrome
     case firefox
     case bitwardenCSV = "bitwarden-csv"
+    case lastPass = "lastpass"
+    case dashlane
+    case nordPass = "nordpass"
+    case protonPass = "proton-pass"
+    case keePassXC = "keepassxc-csv"
     case bitwardenJSON = "bitwarden-json"
     case onePassword = "1pux"
     case keePass = "kdbx"
@@ -20,6 +25,9 @@ package enum SourceFormat: String, Sendable, CaseIterable {
     /// What a file or folder may be (`--format`).
     package static let ofFiles: [SourceFormat] = allCases.filter { ![.secretService, .kwallet].contains($0) }
 
+    /// What a heading tells apart.
+    package static let ofCSV: [SourceFormat] = CSVLayout.all.map(\.format)
+
     /// As a sentence names it.
     package var name: String {
         switch self {
@@ -27,6 +35,11 @@ package enum SourceFormat: String, Sendable, CaseIterable {
         case .chrome: "Chrome (CSV)"
         case .firefox: "Firefox (CSV)"
         case .bitwardenCSV: "Bitwarden (CSV)"
+        case .lastPass: "LastPass (CSV)"
+        case .dashlane: "Dashlane (CSV)"
+        case .nordPass: "NordPass (CSV)"
+        case .protonPass: "Proton Pass (CSV)"
+        case .keePassXC: "KeePassXC (CSV)"
         case .bitwardenJSON: "Bitwarden (JSON)"
         case .onePassword: "1Password (1PUX)"
         case .keePass: "KeePass (KDBX)"

@@ -20,6 +20,8 @@ package enum SourceContent: ~Copyable {
     /// "Signature" of KeePass 2 and, in its last byte, of KeePass 1 (KeePass, "KDBX 4").
     private static let keePassMark: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5]
     private static let oldKeePassMark: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]
+    /// RFC 9580, section 6.2.
+    private static let encryptedTextMark = Array("-----BEGIN PGP MESSAGE".utf8)
     /// A local file header of ZIP (APPNOTE.TXT, section 4.3.7).
     private static let zipMark: [UInt8] = [0x50, 0x4b, 0x03, 0x04]
 
@@ -41,14 +43,33 @@ package enum SourceContent: ~Copyable {
             throw ImportFailure(
                 .wrongSource, "this is a database of KeePass 1 (KDB)", "Convert it to KDBX with KeePassXC first.")
         }
+        if path.hasSuffix(".gpg") || start.starts(with: encryptedTextMark) {
+            throw ImportFailure(
+                .wrongSource, "this is a file that gpg encrypted",
+                "Name the folder of the password store that holds it, or decrypt it and import what comes out.")
+        }
         let text = SourceText(bytes)
         switch text.firstMark {
         case nil:
             throw ImportFailure(.wrongSource, "the source is empty", "Give the file that the other program exported.")
         case UInt8(ascii: "{"): return .json(text)
+        case UInt8(ascii: "<"): throw refusal(ofXML: text)
         case UInt8(ascii: "[") where GnomeKeyringText.isOne(text): return .gnomeKeyringText(text)
         default: return .csv(text)
         }
+    }
+
+    /// KeePass and KeePassXC write their databases in the clear, as this.
+    private static func refusal(ofXML text: SourceText) -> ImportFailure {
+        let start = SecretText(TextSlice(text.content, 0..<min(512, text.count))).text
+        guard start.contains("<KeePassFile") else {
+            return ImportFailure(
+                .wrongSource, "this is XML, which is not read",
+                "Export from the other program as CSV, and import that.")
+        }
+        return ImportFailure(
+            .wrongSource, "this is the XML export of a KeePass database, in the clear",
+            "Give the database itself (.kdbx), and remove this file.")
     }
 
     /// What `--format` may say of it.
@@ -58,7 +79,7 @@ package enum SourceContent: ~Copyable {
         case .keePass: [.keePass]
         case .onePassword: [.onePassword]
         case .json: [.bitwardenJSON, .onePassword]
-        case .csv: [.apple, .chrome, .firefox, .bitwardenCSV]
+        case .csv: SourceFormat.ofCSV
         case .latchkey: [.latchkey]
         case .gnomeKeyring: [.gnomeKeyring]
         case .gnomeKeyringText: [.gnomeKeyring]
@@ -100,31 +121,39 @@ package enum SourceReader {
 
     package static func json(_ text: SourceText, _ format: SourceFormat?) throws(ImportFailure) -> ImportedDocument {
         let root = try JSONNode.whole(text)
-        let isOnePassword = root["accounts"] != nil
-        guard isOnePassword != (root["items"] != nil) else {
+        switch JSONExport(root) {
+        case .bitwarden:
+            try check(format, is: .bitwardenJSON)
+            return try BitwardenSource.read(root)
+        case .onePassword:
+            try check(format, is: .onePassword)
+            return try OnePasswordSource.read(root) { _ in
+                .failure(ImportFailure(.wrongSource, "files lie in the 1PUX archive only", ""))
+            }
+        case .foreign(let program, let advice):
+            throw ImportFailure(.wrongSource, "this is an export of \(program), which is not read as JSON", advice)
+        case .unknown:
             let names = root.members.prefix(8).map { "\u{201c}\(PrintableName.shown($0.name))\u{201d}" }
             throw ImportFailure(
                 .wrongSource, "this JSON is of no known format; its members: \(names.joined(separator: ", "))",
                 "Give an export of Bitwarden (items) or export.data of 1Password (accounts).")
         }
-        guard format == nil || (format == .onePassword) == isOnePassword else {
-            let seen: SourceFormat = isOnePassword ? .onePassword : .bitwardenJSON
-            throw ImportFailure(
-                .wrongSource, "by its members this is \(seen.name)",
-                "Leave --format out, or say: --format \(seen.rawValue)")
-        }
-        if !isOnePassword { return try BitwardenSource.read(root) }
-        return try OnePasswordSource.read(root) { _ in
-            .failure(ImportFailure(.wrongSource, "files lie in the 1PUX archive only", ""))
-        }
+    }
+
+    private static func check(_ format: SourceFormat?, is seen: SourceFormat) throws(ImportFailure) {
+        guard let format, format != seen else { return }
+        throw ImportFailure(
+            .wrongSource, "by its members this is \(seen.name)",
+            "Leave --format out, or say: --format \(seen.rawValue)")
     }
 
     package static func onePassword(_ path: String) throws(ImportFailure) -> ImportedDocument {
         try OnePasswordArchive(path).read()
     }
 
+    /// - Parameter keyFile: what is in the key file; nil where there is none.
     package static func keePass(
-        _ path: String, password: borrowing SecretBytes, keyFile: String?
+        _ path: String, password: borrowing SecretBytes, keyFile: SharedSecret?
     ) throws(ImportFailure) -> ImportedDocument {
         try KeePassSource.read(path, password: password, keyFile: keyFile)
     }

@@ -15,16 +15,28 @@ struct EntryPlan {
     }
 
     static func items(_ document: ImportedDocument) -> [PlannedItem] {
-        document.entries.flatMap { EntryPlan($0).items }
+        document.entries.enumerated().flatMap { index, entry in
+            EntryPlan(entry).items.map { item in
+                var item = item
+                item.entry = index
+                return item
+            }
+        }
     }
 
-    var items: [PlannedItem] {
-        var items = entry.kind == .login || !entry.password.isEmpty ? places : []
+    private var items: [PlannedItem] {
+        var items = entry.password.isEmpty ? [] : places
         if !entry.note.isEmpty { items.append(beside("note", .note, entry.note)) }
         for (index, secret) in entry.oneTimeSecrets.enumerated() {
             items.append(beside(index == 0 ? "otp" : "otp \(index + 1)", .oneTimeSecret, secret))
         }
-        for file in entry.attachments { items.append(beside("file: \(file.name)", .attachment, file.content)) }
+        var counts: [String: Int] = [:]
+        for file in entry.attachments {
+            let number = counts[file.name, default: 0] + 1
+            counts[file.name] = number
+            let name = number == 1 ? file.name : "\(file.name) \(number)"
+            items.append(beside("file: \(name)", .attachment, file.content))
+        }
         // An entry that holds nothing else is still a name that somebody kept.
         return items.isEmpty ? places : items
     }
@@ -62,10 +74,13 @@ struct EntryPlan {
     private func beside(_ suffix: String, _ role: PlannedItem.Role, _ value: SecretText) -> PlannedItem {
         var attributes = common
         attributes[.service] = .string(service)
-        attributes[.account] = .string(entry.account.isEmpty ? "(\(suffix))" : "\(entry.account) (\(suffix))")
+        let suffix = "(\(suffix))"
+        attributes[.account] = .string(entry.account.isEmpty ? suffix : "\(entry.account) \(suffix)")
         // The type that keychain programs give secure notes.
         if role == .note { attributes["type"] = .integer(Self.noteType) }
-        return item(.generic, attributes, role, value)
+        var item = item(.generic, attributes, role, value)
+        item.suffix = suffix
+        return item
     }
 
     /// "note" as a number.

@@ -90,8 +90,8 @@ struct ImportPlan: Sendable {
             return ImportPlan(try SourceReader.onePassword(path))
         case .keePass(let path):
             try refuseStandardInput(job)
+            let keyFile = try keyFile(job, surroundings)
             let password = try words("Password of the database: ", job, surroundings)
-            let keyFile = job.keyFile.map(surroundings.absolute)
             return ImportPlan(try SourceReader.keePass(path, password: password, keyFile: keyFile))
         case .latchkey(let bytes):
             return ImportPlan(
@@ -110,6 +110,27 @@ struct ImportPlan: Sendable {
             return ImportPlan(
                 try SourceReader.gnomeKeyringText(text, collection: name.collection, isDefault: name.isDefault))
         }
+    }
+
+    /// Any file may be one.
+    private static let largestKeyFile = 64 << 20
+
+    private static func keyFile(
+        _ job: ImportJob, _ surroundings: Surroundings
+    ) throws(ImportFailure) -> SharedSecret? {
+        guard let written = job.keyFile else { return nil }
+        let why: String
+        do throws(SystemCallError) {
+            switch try NamedSource.read(surroundings.absolute(written), atMost: largestKeyFile) {
+            case .file(let content): return SharedSecret(content)
+            case .folder: why = "it is a folder"
+            }
+        } catch {
+            why = "\(error)"
+        }
+        throw ImportFailure(
+            .wrongSource, "the key file \(written) cannot be read (\(why))",
+            "Name with --key-file the file that opens this database together with its password.")
     }
 
     private static func refuseStandardInput(_ job: ImportJob) throws(ImportFailure) {

@@ -86,15 +86,17 @@ extension FieldDestination {
 extension ImportReport {
     var text: String {
         let would = isDryRun ? "Would have" : "Has"
-        var lines = ["\(format.name): \(items.count) items."]
+        var lines = ["\(format.name): \(items.count) \(items.count == 1 ? "item" : "items")."]
         lines.append(
             "\(would) " + OutcomeName.allCases.filter { count($0) > 0 }.map(summary).joined(separator: ", ") + ".")
         if items.isEmpty { lines.removeLast() }
-        let beside = Self.roles.filter { count($0.role) > 0 }.map { "\(count($0.role)) \($0.name)" }
+        let beside = Self.roles.filter { count($0.role) > 0 }.map { role, one, many in
+            "\(count(role)) \(count(role) == 1 ? one : many)"
+        }
         if !beside.isEmpty {
             lines.append("Stored as items of their own beside the others: \(beside.joined(separator: ", ")).")
         }
-        lines += section("Not read", flaws.map { "\($0.place): \($0.reason)" })
+        lines += section("Not read in whole", flaws.map { "\($0.place): \($0.reason)" })
         lines += section("Items to look at", notable.map(line))
         lines += section("Would be added", named.map { Self.name($0.item) })
         lines += section(
@@ -102,8 +104,9 @@ extension ImportReport {
         return lines.map { PrintableText.escaped($0) + "\n" }.joined()
     }
 
-    private static let roles: [(role: PlannedItem.Role, name: String)] = [
-        (.note, "notes"), (.oneTimeSecret, "one-time secrets"), (.attachment, "files"),
+    private static let roles: [(role: PlannedItem.Role, one: String, many: String)] = [
+        (.note, "note", "notes"), (.oneTimeSecret, "one-time secret", "one-time secrets"),
+        (.attachment, "file", "files"),
     ]
 
     private func summary(_ name: OutcomeName) -> String {
@@ -124,9 +127,12 @@ extension ImportReport {
     }
 
     private static func name(_ item: PlannedItem) -> String {
-        let name = item.account.isEmpty ? item.service : "\(item.service), \(item.account)"
+        let name = [item.service, item.account].filter { !$0.isEmpty }.map(cut).joined(separator: ", ")
         return item.group.map { "\(name) (\($0.name))" } ?? name
     }
+
+    /// A name may be as long as a book; JSON has the whole of it.
+    private static func cut(_ name: String) -> String { name.count > 80 ? name.prefix(80) + "…" : name }
 
     private func line(_ item: PlannedItem, _ outcome: Importer.Outcome) -> String {
         let what =
@@ -134,7 +140,7 @@ extension ImportReport {
             case .added: "added"
             case .unchanged: "unchanged"
             case .replaced: "replaced"
-            case .renamed(let account): "stored under the account \(account)"
+            case .renamed(let account): "stored under the account \(Self.cut(account))"
             case .conflict: "kept what was there (--on-conflict replace or rename)"
             case .superseded: "a later row has the same place"
             case .failed(let error): error.reason.explanation

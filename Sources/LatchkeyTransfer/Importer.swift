@@ -49,32 +49,48 @@ final class Importer: Sendable {
 
     /// - Parameter progress: how many are done; called from several threads.
     func run(progress: @escaping @Sendable (_ done: Int) -> Void) -> [Outcome] {
-        let places = items.map(\.place)
-        var leaders: [ItemPlace: Int] = [:]
-        for (index, place) in places.enumerated() {
-            // Of several for one place the last one replaces, else the first one stays;
-            // one without a value stands behind any that has one.
-            let replaces = job.conflict == .replace && items[index].hasValue
-            let fills = leaders[place].map { !items[$0].hasValue && items[index].hasValue } ?? true
-            if replaces || fills { leaders[place] = index }
-        }
-        let (first, later) = (leaders.values.sorted(), places.indices.filter { leaders[places[$0]] != $0 })
-        let done = Tally()
-        let groups = grouped(first)
-        Crew.run(shelves.count, over: groups.count) { [self] step, worker in
-            store(groups[step], shelves[worker]) { progress(done.next()) }
-        }
-        // Those that wait for others: conflicts met above, and rows for a place that is taken by the source itself.
-        let waiting = first.filter { outcome($0) == nil } + later
-        for index in waiting.sorted() {
-            settle(index, outcome: laterOutcome(index, leads: leaders[places[index]] == index))
-            progress(done.next())
-        }
+        let (done, count) = (Tally(), items.count)
+        let step: @Sendable () -> Void = { progress(min(done.next(), count)) }
+        if job.conflict == .rename { runByEntry(step) } else { runByItem(step) }
         return outcomes.withLock { settled in
             settled.map { outcome in
                 guard let outcome else { preconditionFailure("an item was left out") }
                 return outcome
             }
+        }
+    }
+
+    private func runByItem(_ step: @escaping @Sendable () -> Void) {
+        let leaders = leaders()
+        let first = leaders.values.sorted()
+        storeTogether(first, step)
+        // Those that wait for others: conflicts met above, and rows for a place that is taken by the source itself.
+        let later = items.indices.filter { leaders[items[$0].place] != $0 }
+        let waiting = first.filter { outcome($0) == nil } + later
+        for index in waiting.sorted() {
+            settle(index, outcome: laterOutcome(index, leads: leaders[items[index].place] == index))
+            step()
+        }
+    }
+
+    /// Which of several for one place is stored.
+    private func leaders() -> [ItemPlace: Int] {
+        var leaders: [ItemPlace: Int] = [:]
+        for (index, item) in items.enumerated() {
+            let place = item.place
+            // The last one replaces, else the first one stays; one without a value stands
+            // behind any that has one.
+            let replaces = job.conflict == .replace && item.hasValue
+            let fills = leaders[place].map { !items[$0].hasValue && item.hasValue } ?? true
+            if replaces || fills { leaders[place] = index }
+        }
+        return leaders
+    }
+
+    private func storeTogether(_ indices: [Int], _ step: @escaping @Sendable () -> Void) {
+        let groups = grouped(indices)
+        Crew.run(shelves.count, over: groups.count) { [self] number, worker in
+            store(groups[number], shelves[worker], settled: step)
         }
     }
 
@@ -191,25 +207,73 @@ final class Importer: Sendable {
         return asOutcome { () throws(KeychainError) in
             let place = item.place
             if !leads, try holdsValue(of: item, at: place, shelves[0]) { return .unchanged }
-            switch job.conflict {
-            case .keep: return .conflict
-            case .replace: return .superseded
-            case .rename: return try rename(item)
-            }
+            return job.conflict == .replace ? .superseded : .conflict
         }
     }
 
-    /// Stores under the first free account with a number, or finds the value under one.
-    private func rename(_ item: PlannedItem) throws(KeychainError) -> Outcome {
-        var number = 2
-        while true {
-            let candidate = item.renamed(item.account.isEmpty ? "(\(number))" : "\(item.account) (\(number))")
-            let place = candidate.place
-            if taken.withLock({ $0[place] }) == nil, try add(candidate, at: place, shelves[0]) {
-                return .renamed(to: candidate.account)
-            }
-            if try holdsValue(of: candidate, at: place, shelves[0]) { return .unchanged }
-            number += 1
+    // MARK: Entries that get another account
+
+    /// All items of an entry go under one account: what belongs to a login is looked for by
+    /// the login's name.
+    private func runByEntry(_ step: @escaping @Sendable () -> Void) {
+        let leaders = leaders()
+        // Whatever is wholly new or wholly there is stored or compared several at a time.
+        let (plain, others) = entries().parted { members in
+            let isTaken = taken.withLock { taken in members.map { taken[items[$0].place] != nil } }
+            return members.allSatisfy { leaders[items[$0].place] == $0 } && Set(isTaken).count == 1
         }
+        storeTogether(plain.flatMap(\.self), step)
+        let waiting = plain.filter { members in members.contains { outcome($0) == nil } }
+        for members in (waiting + others).sorted(by: { $0[0] < $1[0] }) {
+            var number = 1
+            while !settle(members, number) { number += 1 }
+            for _ in members { step() }
+        }
+    }
+
+    /// The items of each entry, in order.
+    private func entries() -> [[Int]] {
+        var found: [[Int]] = []
+        for (index, item) in items.enumerated() {
+            if index > 0, let entry = item.entry, items[index - 1].entry == entry {
+                found[found.count - 1].append(index)
+            } else {
+                found.append([index])
+            }
+        }
+        return found
+    }
+
+    /// False where something else has a place of theirs under the account with this number.
+    private func settle(_ members: [Int], _ number: Int) -> Bool {
+        let candidates = members.map { items[$0].numbered(number) }
+        do throws(KeychainError) {
+            for candidate in candidates where taken.withLock({ $0[candidate.place] }) != nil {
+                guard try holdsValue(of: candidate, at: candidate.place, shelves[0]) else { return false }
+            }
+        } catch {
+            for index in members { settle(index, outcome: .failed(error)) }
+            return true
+        }
+        for (index, candidate) in zip(members, candidates) {
+            settle(index, outcome: outcome(of: candidate, isRenamed: number > 1))
+        }
+        return true
+    }
+
+    private func outcome(of item: PlannedItem, isRenamed: Bool) -> Outcome? {
+        asOutcome { () throws(KeychainError) in
+            let place = item.place
+            if taken.withLock({ $0[place] }) == nil, try add(item, at: place, shelves[0]) {
+                return isRenamed ? .renamed(to: item.account) : .added
+            }
+            return try holdsValue(of: item, at: place, shelves[0]) ? .unchanged : .conflict
+        }
+    }
+}
+
+extension [[Int]] {
+    fileprivate func parted(_ isFirst: ([Int]) -> Bool) -> ([[Int]], [[Int]]) {
+        (filter(isFirst), filter { !isFirst($0) })
     }
 }

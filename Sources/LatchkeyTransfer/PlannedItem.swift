@@ -26,6 +26,10 @@ package struct PlannedItem: Sendable {
     package let created: Double?
     /// Likewise.
     package let modified: Double?
+    /// The items of one entry have the same number; nil: it stands alone.
+    var entry: Int?
+    /// What follows the entry's account in that of an item beside it: "(otp)".
+    var suffix = ""
 
     /// Whether it can be added together with others.
     var isSmall: Bool { byteCount <= NewItem.mostBytesTogether / 4 }
@@ -41,10 +45,14 @@ package struct PlannedItem: Sendable {
     var account: String { attributes[.account]?.string ?? "" }
     var service: String { attributes[kind.nameCode]?.string ?? "" }
 
-    /// The same under another account.
-    func renamed(_ account: String) -> PlannedItem {
+    /// The same under the entry's account with a number, before what an item beside it adds:
+    /// "u (2)" and "u (2) (otp)". The first is as it stands.
+    func numbered(_ number: Int) -> PlannedItem {
+        guard number > 1 else { return self }
+        let stem = account.hasSuffix(suffix) ? account.dropLast(suffix.count) : account[...]
+        let words = [stem.hasSuffix(" ") && !suffix.isEmpty ? stem.dropLast() : stem, "(\(number))", suffix[...]]
         var copy = self
-        copy.attributes[.account] = .string(account)
+        copy.attributes[.account] = .string(words.filter { !$0.isEmpty }.joined(separator: " "))
         return copy
     }
 }

@@ -16,6 +16,14 @@ import Testing
         #expect(outcome == (3, "secret\n1\n", "trouble\n"))
     }
 
+    @Test func toolThatReadsAllBeforeItWritesMayBeGivenMoreThanAPipeHolds() throws {
+        let input = SecretBytes(copying: [UInt8](repeating: 0x61, count: 1 << 20))
+        let run = try ToolRun.run(
+            "/bin/sh", ["-c", "sort"], environment: ["PATH=/usr/bin:/bin"], input: input,
+            output: .afterInput(upTo: 2 << 20))
+        #expect(run.status == 0 && run.output.count == (1 << 20) + 1)
+    }
+
     @Test func statusOfASignalIsThatOfAShell() throws {
         #expect(try run("/bin/sh", "-c", "kill -TERM $$").status == 143)
     }

@@ -1,8 +1,10 @@
+import Foundation
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainTestSupport
 import LatchkeyCommand
+import LatchkeyImport
 import LatchkeyTransfer
 import Testing
 
@@ -46,7 +48,7 @@ import Testing
         let outcome = run(heading + "Shop,shop.example/a,alice,pw,NOTE-CANARY\n")
         #expect(value("svce", "shop.example/a", account: "alice (note)") == "NOTE-CANARY")
         #expect(!keychain.items.contains { "\($0.attributes)".contains("CANARY") })
-        #expect(!outcome.text.contains("CANARY") && outcome.text.contains("1 notes"))
+        #expect(!outcome.text.contains("CANARY") && outcome.text.contains("1 note."))
         #expect(keychain.items.contains { $0.attributes["type"] == .integer(1_852_798_053) })
     }
 
@@ -128,7 +130,70 @@ import Testing
         #expect(keychain.requests.count { $0.isWrite } == 1)
     }
 
+    // MARK: Entries that are several items
+
+    private let secrets = "name,url,username,password,note,totp\n"
+
+    @Test func whatBelongsToALoginIsRenamedWithIt() {
+        run(secrets + "A,a.example,u,p1,n1,NBSWY3DP\nB,b.example,,p1,,NBSWY3DP\n")
+        let text =
+            secrets + "A,a.example,u,p2,n2,GEZDGNBV\nA,a.example,u,p3,,NBSWY3DP\nB,b.example,,p2,,GEZDGNBV\n"
+        #expect(run(text, "--on-conflict", "rename").status == .done)
+        #expect(value("srvr", "a.example", account: "u (2)") == "p2")
+        #expect(value("svce", "a.example", account: "u (2) (note)") == "n2")
+        #expect(value("svce", "a.example", account: "u (2) (otp)") == "GEZDGNBV")
+        // The same secret under the name of the other login is another item.
+        #expect(value("srvr", "a.example", account: "u (3)") == "p3")
+        #expect(value("svce", "a.example", account: "u (3) (otp)") == "NBSWY3DP")
+        #expect(value("srvr", "b.example", account: "(2)") == "p2")
+        #expect(value("svce", "b.example", account: "(2) (otp)") == "GEZDGNBV")
+        let before = keychain.requests.count { $0.isWrite }
+        let again = run(text, "--on-conflict", "rename", "--json")
+        #expect(again.status == .done && again.text.contains(#""added":0,"unchanged":7,"replaced":0,"renamed":0"#))
+        #expect(keychain.requests.count { $0.isWrite } == before)
+    }
+
+    @Test func dryRunOfRenamingSaysTheSame() {
+        run(secrets + "A,a.example,u,p1,n1,\n")
+        let text = secrets + "A,a.example,u,p2,n2,NBSWY3DP\nA,a.example,u,p2,n3,\n"
+        let dry = run(text, "--dry-run", "--json", "--on-conflict", "rename")
+        let real = run(text, "--json", "--on-conflict", "rename")
+        #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
+    }
+
+    @Test func loginWithoutAPasswordIsNoEmptyValue() {
+        let outcome = run(secrets + "A,a.example,u,,n,NBSWY3DP\nB,b.example,u,,,\n")
+        #expect(outcome.status == .noMatch && keychain.items.count == 3)
+        #expect(outcome.text.contains("line 2: \u{201c}A\u{201d}: it has no password; what else it has is stored"))
+        #expect(value("srvr", "a.example", account: "u") == nil)
+        #expect(value("svce", "a.example", account: "u (note)") == "n")
+        #expect(value("srvr", "b.example", account: "u") == "")
+    }
+
     // MARK: Reports
+
+    @Test func longNameIsCutInTheReportAlone() {
+        let name = String(repeating: "x", count: 500)
+        run(heading + "A,\(name),u,old,\n")
+        let outcome = run(heading + "A,\(name),u,new,\n")
+        #expect(!outcome.text.contains(name) && outcome.text.contains(name.prefix(80) + "…"))
+        #expect(run(heading + "A,\(name),u,new,\n", "--json").text.contains(name))
+    }
+
+    @Test(arguments: [("nowhere", "nowhere"), (".", "folder")])
+    func keyFileThatCannotBeReadIsNamed(_ name: String, _ words: String) throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/db.kdbx"
+        try Data([0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5]).write(to: URL(fileURLWithPath: path))
+        let outcome = CommandRun("import", "--key-file", "\(folder.path)/\(name)", path, on: keychain)
+        #expect(outcome.status == .usage, "\(outcome.notes)")
+        #expect(outcome.notes.joined().contains("key file") && outcome.notes.joined().contains(words))
+    }
+
+    @Test func emptyNameIsNoFolder() {
+        let outcome = CommandRun("import", "", on: keychain)
+        #expect(outcome.status == .usage && outcome.notes.joined().contains("empty"))
+    }
 
     @Test func malformedLineIsNamedAndTheRestIsStored() {
         let outcome = run(heading + "A,a.example,u,p,\nbroken\nB,b.example,u,p,\n")
@@ -151,6 +216,16 @@ import Testing
         #expect(run(heading, "--format", "pass").status == .usage)
         #expect(CommandRun("import", "/nowhere/x.csv", on: keychain).status == .usage)
         #expect(keychain.items.isEmpty)
+    }
+
+    @Test func helpAndDocumentNameEveryFormat() throws {
+        let help = CommandRun("import", "--help", on: keychain)
+        let words = Set((help.text + help.notes.joined(separator: "\n")).split { " ,\n".contains($0) })
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { folder.deleteLastPathComponent() }
+        let document = try String(contentsOf: folder.appendingPathComponent("docs/import.md"), encoding: .utf8)
+        for format in SourceFormat.ofFiles { #expect(words.contains(format.rawValue[...]), "\(format)") }
+        for format in SourceFormat.ofCSV { #expect(document.contains("| `\(format.rawValue)` |"), "\(format)") }
     }
 
     @Test func itemThatTheKeychainRefusesIsNamed() {

@@ -121,6 +121,23 @@ import Testing
         #expect(left.isEmpty, "\(left)")
     }
 
+    @Test func keyFileMayBeAPipe() throws {
+        let (database, key) = (programs.home + "/db.kdbx", try write("key", String(repeating: "key ", count: 20_000)))
+        let made = try programs.run(
+            "/usr/bin/python3",
+            [
+                "-c",
+                "import pykeepass, sys; k = pykeepass.create_database(sys.argv[1], keyfile=sys.argv[2]); "
+                    + "k.add_entry(k.root_group, 'T', 'u', 'value'); k.save()", database, key,
+            ])
+        #expect(made.status == 0, "\(made.errors)")
+        let outcome = try programs.shell(
+            "cat '\(key)' | '\(BuiltPrograms.latchkey)' import --passphrase-fd 3 --key-file /dev/fd/0 "
+                + "'\(database)' 3</dev/null")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try programs.latchkey("get", "T", "u").text == "value")
+    }
+
     /// The same for a format that another program opens.
     @Test func toolGetsItsPasswordThroughAPipe() throws {
         let database = try write("db.kdbx", "")

@@ -49,7 +49,61 @@ import Testing
                     if case .notStored = row.destination { row.field == field } else { false }
                 }, "\(field)")
         }
-        #expect(document.reasons == ["item 5: it lies in the trash", "item 6: this is no object"])
+        #expect(
+            document.reasons == [
+                "item 1: \u{201c}Login\u{201d}: its passkey is not stored; keep it where it is, or make another",
+                "item 5: \u{201c}Gone\u{201d}: it lies in the trash", "item 6: this is no object",
+            ])
+    }
+
+    private func items(_ list: String) throws -> ImportedDocument {
+        try Sample.json(#"{"encrypted":false,"items":[\#(list)]}"#)
+    }
+
+    @Test func kindsThatAreNewerBecomeReadableText() throws {
+        let document = try items(
+            #"{"type":6,"name":"Bank","bankAccount":{"bankName":"B","pin":"9999","#
+                + #""owner":{"name":"A","tags":["x","y"]}}},"#
+                + #"{"type":7,"name":"Licence","driversLicense":{"licenseNumber":"L9"}}"#)
+        #expect(
+            document.entries.map(\.note.text)
+                == ["bankName: B\npin: 9999\nowner / name: A\nowner / tags: x\nowner / tags: y", "licenseNumber: L9"])
+        #expect(document.entries.allSatisfy { $0.kind == .note } && document.flaws.isEmpty)
+        #expect(try items(#"{"type":9,"name":"New","word":"text","on":true}"#).entries.first?.note.text == "word: text")
+        #expect(document.fields["bankAccount.pin"] == .note)
+    }
+
+    @Test func valuesThatAreNoTextAreNamed() throws {
+        let document = try items(
+            #"{"type":1,"name":"A","login":{"uris":["https://a.example",null,{"uri":["x"]}],"password":["a"]}},"#
+                + #"{"type":2,"name":"B","notes":{"x":"y"}},{"type":1,"name":"C","login":"text"},"#
+                + #"{"type":1,"name":"D","login":{"password":"p"},"fields":[{"name":"o","value":{"a":"deep"}},"str"]}"#)
+        #expect(document.entries[0].addresses == ["https://a.example"])
+        #expect(document.fields["login.password"] == .notStored(why: "not text"))
+        #expect(document.fields["login.uris.uri"] == .notStored(why: "not text"))
+        #expect(document.fields["notes"] == .notStored(why: "not text"))
+        #expect(document.fields["login"] == .notStored(why: "it is no object"))
+        #expect(document.entries[3].note.text == "o / a: deep\nfield: str")
+    }
+
+    @Test func dateOfThePasswordsChangeIsSaidToBeSetAnew() throws {
+        let document = try items(
+            #"{"type":1,"name":"A","login":{"password":"p","passwordRevisionDate":"2024-01-02T03:04:05.678Z"}}"#)
+        #expect(
+            document.fields["login.passwordRevisionDate"]
+                == .notStored(why: "the keychain sets the date of change itself"))
+    }
+
+    @Test func loginWithoutAPasswordIsNamed() throws {
+        let document = try items(
+            #"{"type":1,"name":"Only","login":{"username":"u","totp":"NBSWY3DP","#
+                + #""uris":[{"uri":"https://a.example"},{"uri":"https://b.example"}]}},"#
+                + #"{"type":1,"name":"Bare","login":{"username":"u"}}"#)
+        #expect(
+            document.reasons == ["item 1: \u{201c}Only\u{201d}: it has no password; what else it has is stored"])
+        #expect(document.fields["nothing but a name"] == .notStored(why: "an empty value stands under it"))
+        // The one-time secret stands beside the first address alone.
+        #expect(document.entries[0].note.text == "URL: https://b.example")
     }
 
     @Test func encryptedExportIsRefusedWithAWayOut() {

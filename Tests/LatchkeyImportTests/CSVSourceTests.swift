@@ -63,6 +63,16 @@ import Testing
         #expect(entry.note.text == "URL: https://a.example/p?token=t#f")
     }
 
+    @Test(arguments: [
+        ("https://a.example:0/", true), ("https://a.example:99999/x", true), ("a.example:123456789012345678901", true),
+        ("https://a.example:/", false), ("https://a.example:65535/", false), ("https://[::1]/", false),
+        (" https://a.example ", false),
+    ])
+    func portThatIsNoneIsKeptAsAValue(_ address: String, _ isKept: Bool) throws {
+        let entry = try #require(try Sample.csv("name,url,username,password\nn,\(address),u,p\n").entries.first)
+        #expect(entry.note.text == (isKept ? "URL: \(address)" : ""))
+    }
+
     @Test func rowWithOtherFieldsThanTheHeadingIsNamed() throws {
         let document = try Sample.csv("name,url,username,password\na,b\nn,a.example,u,p\nx,\"y\n")
         #expect(

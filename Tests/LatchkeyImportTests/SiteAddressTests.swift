@@ -11,6 +11,11 @@ import Testing
         ("example.com", nil, "example.com", nil, ""),
         ("example.com:8443/x", nil, "example.com", 8443, "/x"),
         ("localhost", nil, "localhost", nil, ""),
+        (" https://example.com/a\n", .https, "example.com", nil, "/a"), ("\texample.com ", nil, "example.com", nil, ""),
+        ("https://example.com:65535", .https, "example.com", 65535, ""),
+        ("https://example.com:0/", .https, "example.com", nil, ""),
+        ("https://example.com:65536/", .https, "example.com", nil, ""),
+        ("https://example.com:/", .https, "example.com", nil, ""),
     ] as [(String, SiteScheme?, String, Int?, String)])
     func addressOfASiteIsTakenApart(
         _ text: String, _ scheme: SiteScheme?, _ host: String, _ port: Int?, _ path: String

@@ -75,8 +75,26 @@ import Testing
         let document = try SourceReader.onePassword(Sample.fixture("export.1pux"))
         #expect(document.reasons.count == 2)
         #expect(document.reasons.first?.hasPrefix("item 3: its file is not stored") == true)
-        #expect(document.reasons.last == "item 4: it lies in the trash")
+        #expect(document.reasons.last == "item 4: \u{201c}Gone\u{201d}: it lies in the trash")
         #expect(document.fields["details.passwordHistory"] == .notStored(why: "an item has no former values"))
+    }
+
+    @Test(arguments: [
+        ("data.json", "Bitwarden"), ("Proton Pass/data.json", "Proton Pass"), ("x.txt", "no export.data"),
+    ])
+    func archiveOfAnotherProgramIsNamed(_ name: String, _ words: String) throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/other.zip"
+        let made = try ImportTool("python3", package: "python3", at: ["/usr/bin/python3"]).run(
+            ["-c", "import sys, zipfile; zipfile.ZipFile(sys.argv[1], 'w').writestr(sys.argv[2], '{}')", path, name],
+            outputLimit: 1)
+        #expect(made.status == 0)
+        do throws(ImportFailure) {
+            _ = try SourceReader.onePassword(path)
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.message.contains(words) && !error.advice.isEmpty)
+        }
     }
 
     @Test func archiveWithoutExportDataIsRefused() throws {
@@ -88,6 +106,19 @@ import Testing
     }
 
     // MARK: Which it is
+
+    @Test(arguments: [
+        ("/x/mail.gpg", [0x85, 0x01], "gpg"), ("/x", Array("-----BEGIN PGP MESSAGE-----".utf8), "gpg"),
+        ("/x", Array("<?xml version=\"1.0\"?>\n<KeePassFile>".utf8), "KeePass"), ("/x", Array("<a/>".utf8), "XML"),
+    ] as [(String, [UInt8], String)])
+    func fileThatIsNoSourceIsSaidToBeWhatItIs(_ path: String, _ bytes: [UInt8], _ words: String) {
+        do throws(ImportFailure) {
+            _ = try SourceContent.detect(.file(SecretBytes(copying: bytes)), path: path).formats
+            Issue.record("it was taken")
+        } catch {
+            #expect(error.message.contains(words) && !error.advice.isEmpty)
+        }
+    }
 
     @Test(arguments: [
         (Array("Title,URL".utf8), SourceFormat.apple), (Array(" \n{}".utf8), .bitwardenJSON),

@@ -7,8 +7,9 @@ struct ImportCommand: Verb {
         discussion: """
             SOURCE is a file that the other program exported or keeps, the folder of pass, or - for standard \
             input. What it is, is seen by its content; --format says it where that is not enough:
-              apple, chrome, firefox,
-              bitwarden-csv             CSV with the heading that the program writes
+              apple, chrome, firefox, bitwarden-csv, lastpass, dashlane, nordpass,
+              proton-pass,
+              keepassxc-csv             CSV with the heading that the program writes
               bitwarden-json            an export that is not encrypted
               1pux                      1Password (needs unzip)
               kdbx                      KeePass 3.1, 4 (pykeepass or keepassxc-cli)
@@ -36,7 +37,7 @@ struct ImportCommand: Verb {
 
             What is there already with the same value is left alone, so a second run changes nothing. Where a \
             place holds another value, --on-conflict decides: keep what is there (and say so), replace it, or \
-            rename: store the new one under the account with " (2)". The status is 1 where something was kept \
+            rename: store the new one, with its notes and one-time secrets, under the account with " (2)". The status is 1 where something was kept \
             or could not be read.
 
             EXAMPLES
@@ -92,6 +93,7 @@ struct ImportCommand: Verb {
         guard (source == nil) != (program == nil) else {
             throw ValidationError("Name a file or folder, or a program of this session with --from.")
         }
+        guard source?.isEmpty != true else { throw ValidationError("The name of the file or folder is empty.") }
         if program != nil, format != nil || keyFile != nil || passphraseDescriptor != nil {
             throw ValidationError("--from goes without --format, --key-file and --passphrase-fd.")
         }

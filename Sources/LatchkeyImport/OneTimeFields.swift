@@ -1,0 +1,82 @@
+/// One-time secrets in the fields of an entry, as KeePassXC (`otp`), KeePass 2.47
+/// (`TimeOtp-…`) and KeeTrayTOTP (`TOTP Seed`, `TOTP Settings`) write them.
+struct OneTimeFields {
+    /// Each with the name of the field that holds its secret.
+    private(set) var found: [(name: String, value: SecretText)] = []
+    /// The fields that are part of one of them.
+    private(set) var names: Set<String> = []
+    /// Why one makes no codes here.
+    private(set) var reasons: [String] = []
+
+    /// KeePass, "One-Time Passwords": the same in text, hex, base32 and base64.
+    private static let timed = [
+        "TimeOtp-Secret", "TimeOtp-Secret-Hex", "TimeOtp-Secret-Base32", "TimeOtp-Secret-Base64",
+    ]
+
+    init(_ fields: [KeePassField]) {
+        func field(_ name: String) -> KeePassField? { fields.first { $0.name == name && !$0.value.isEmpty } }
+        func text(_ name: String) -> SecretText? { field(name)?.value }
+        if let otp = text("otp") {
+            add("otp", otp, [])
+            if otp.text.contains("encoder=steam") { reasons.append(Self.steam) }
+        }
+        for name in Self.timed where field(name) != nil {
+            guard let seed = field(name)?.seed else {
+                reasons.append("its \(name) cannot be read as a secret; it is in the note")
+                continue
+            }
+            let address = Self.address(
+                seed, period: text("TimeOtp-Period"), digits: text("TimeOtp-Length"),
+                algorithm: text("TimeOtp-Algorithm"))
+            add(name, address, ["TimeOtp-Period", "TimeOtp-Length", "TimeOtp-Algorithm"])
+        }
+        if let field = field("TOTP Seed") { takeTray(field, settings: text("TOTP Settings")) }
+        if fields.contains(where: { $0.name.hasPrefix("HmacOtp-Secret") && !$0.value.isEmpty }) {
+            reasons.append("its one-time codes count uses (HmacOtp) and are not made here; the secret is in the note")
+        }
+    }
+
+    private static let steam = "its one-time codes are Steam's and are not made here"
+
+    private mutating func takeTray(_ field: KeePassField, settings: SecretText?) {
+        guard let seed = field.seed else {
+            return reasons.append("its TOTP Seed cannot be read as a secret; it is in the note")
+        }
+        guard let parts = Self.settings(settings) else {
+            return reasons.append(
+                settings?.text.hasSuffix(";S") == true
+                    ? Self.steam + "; the secret is in the note"
+                    : "its TOTP Settings cannot be read; the secret is in the note")
+        }
+        add(
+            field.name, Self.address(seed, period: parts.period, digits: parts.digits, algorithm: nil),
+            ["TOTP Settings"])
+    }
+
+    private mutating func add(_ name: String, _ value: SecretText, _ others: [String]) {
+        found.append((name, value))
+        names.formUnion([name] + others)
+    }
+
+    /// "30;6", perhaps with the address of a clock behind.
+    private static func settings(_ text: SecretText?) -> (period: SecretText?, digits: SecretText?)? {
+        guard let text else { return (nil, nil) }
+        let parts = text.text.split(separator: ";").prefix(2)
+        guard parts.count == 2, parts.allSatisfy({ UInt16($0) != nil }) else { return nil }
+        return (SecretText(String(parts[0])), SecretText(String(parts[1])))
+    }
+
+    /// The form that every program takes (Google Authenticator, "Key URI Format").
+    private static func address(
+        _ seed: SecretText, period: SecretText?, digits: SecretText?, algorithm: SecretText?
+    ) -> SecretText {
+        var whole = SecretText("otpauth://totp/?secret=")
+        whole.append(seed)
+        if let period { whole.append("&period=\(period.text)") }
+        if let digits { whole.append("&digits=\(digits.text)") }
+        if let algorithm {
+            whole.append("&algorithm=\(algorithm.text.replacing("HMAC-", with: "").replacing("-", with: ""))")
+        }
+        return whole
+    }
+}
