@@ -44,6 +44,25 @@ import Testing
         return keychain
     }
 
+    /// Programs decrypt all that they have in one context.
+    @Test func aContextIsNotUsedUpWithinAnHour() async throws {
+        let clock = TestClock()
+        let keychain = try TestKeychain(clock: clock)
+        try keychain.setPasscode()
+        try await keychain.withScope { () async throws in
+            #expect(Self.add("a", .userPresence) == errSecSuccess)
+            let context = LAContext()
+            #expect(try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "once"))
+            for _ in 0..<3000 { #expect(Self.read("a", in: context) == (errSecSuccess, "secret")) }
+            clock.advance(by: .seconds(3599))
+            #expect(Self.read("a", in: context) == (errSecSuccess, "secret"))
+            #expect(keychain.prompts == ["once"])
+            clock.advance(by: .seconds(1))
+            #expect(Self.read("a", in: context) == (errSecSuccess, "secret"))
+            #expect(keychain.prompts.count == 2)
+        }
+    }
+
     @Test func aPersonIsAskedForEachCallAndOnceForAContext() async throws {
         let keychain = try keychain()
         try await keychain.withScope { () async throws in

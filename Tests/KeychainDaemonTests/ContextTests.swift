@@ -38,6 +38,41 @@ import Testing
         answer.rows.first?.value?.bytes.insecureArray() == Array("value".utf8) ? .success : .internalComponent
     }
 
+    /// Else the contexts of a program would have the connections of its calls.
+    @Test func callsHaveAConnectionBesideAnyNumberOfContexts() throws {
+        let daemon = try person.daemon()
+        let client = daemon.client()
+        var contexts: [any AuthenticationSession] = []
+        var refused = 0
+        for _ in 0..<70 {
+            let context = client.authenticationSession()
+            do throws(KeychainError) {
+                _ = try context.means()
+                contexts.append(context)
+            } catch {
+                #expect(error.reason == .busy)
+                refused += 1
+            }
+        }
+        #expect(contexts.count == 56 && refused == 14)
+        #expect(try client.perform(KeychainRequest(.status)).status != nil)
+        contexts.removeLast()
+        _ = try client.authenticationSession().means()
+    }
+
+    /// Nothing but the items themselves shows whether a password is theirs.
+    @Test func anAccessControlIsNotAgreedToWithoutItsApplicationPassword() throws {
+        let daemon = try person.daemon()
+        let context = daemon.client().authenticationSession()
+        let access = try #require(AccessControl(protection: "ak", flags: .applicationPassword))
+        let demand = AuthenticationDemand(.accessControl(access, operation: "od"), reason: "")
+        let refusal = #expect(throws: KeychainError.self) { try context.evaluate(demand) }
+        #expect(refusal?.reason == .authenticationFailed)
+        try context.setApplicationPassword(Self.secret("open sesame"))
+        try context.evaluate(demand)
+        #expect(person.asked.isEmpty)
+    }
+
     @Test func anApplicationPasswordIsThatOfItsContext() throws {
         let daemon = try person.daemon()
         let client = daemon.client()
