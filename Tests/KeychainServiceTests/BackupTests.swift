@@ -237,6 +237,8 @@ import Testing
         #expect(try values(in: folder) == (isDecided ? Self.expected : ["theirs": "old"]))
         let left = FolderContent.names(at: folder.path)
         #expect(!left.contains(RestoreSwitch.readyName))
+        // It would open as the backup does.
+        #expect(!left.contains(RestoreSwitch.stagingName))
         if isDecided {
             let aside = try #require(left.first { $0.hasPrefix("replaced-") })
             #expect(

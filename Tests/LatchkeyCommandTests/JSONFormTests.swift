@@ -122,6 +122,7 @@ import Testing
         try check("inject", ["inject", "--out", programs.home + "/filled"], input: "{{ latchkey://mail/alice }}")
         try check("set", ["set", "totp", "--label", "x"], input: "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ")
         try check("get --otp", ["get", "--otp", "totp"])
+        try check("read ?attribute=otp", ["read", "totp?attribute=otp"])
         try check("list", ["list"])
         try check("info", ["info", "mail", "alice"])
         try check("edit", ["edit", "mail", "alice", "--label", "Work", "--comment", "x"])

@@ -100,6 +100,35 @@ import Testing
         #expect(try programs.latchkey("--data-dir", aside, "get", "c").text == "3")
     }
 
+    /// It opens as it did, whatever the passcode is that the keychain gets then.
+    @Test func aKeychainThatWasSetAsideIsNamed() throws {
+        try set("a", "1")
+        #expect(try programs.latchkey("backup", backup).status == 0)
+        #expect(try !programs.latchkey("status").text.contains("replaced-"))
+        #expect(try programs.latchkey("restore", "--replace", backup).status == 0)
+        #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
+        let status = try programs.latchkey("status").text
+        #expect(status.contains("replaced-") && status.contains("as it was protected then"), "\(status)")
+    }
+
+    /// As on Apple's systems such items are in no backup; nobody has to find that out later.
+    @Test func whatGoesWithThePasscodeIsCounted() throws {
+        try set("a", "1")
+        #expect(try programs.latchkey("passcode", "set", input: Data("words words".utf8)).status == 0)
+        try set("b", "2")
+        let edited = try programs.latchkey("edit", "b", "--accessible", "when-passcode-set-this-device-only")
+        #expect(edited.status == 0, "\(edited.errors)")
+        let made = try programs.latchkey("backup", "--json", backup)
+        #expect(try object(made)["leftBehind"] as? Int == 1)
+        let told = try programs.latchkey("backup", "--replace", backup)
+        #expect(told.text.contains("1 item of the class when-passcode-set-this-device-only"), "\(told.text)")
+        let other = try BuiltPrograms()
+        #expect(try object(other.latchkey("restore", "--json", backup))["leftBehind"] as? Int == 1)
+        #expect(try other.latchkey("unlock", input: Data("words words".utf8)).status == 0)
+        #expect(try other.latchkey("get", "a").text == "1")
+        #expect(try other.latchkey("get", "b").status == 1)
+    }
+
     @Test func aBackupRestoresIntoAnEmptyHome() throws {
         try set("a", "1")
         #expect(try programs.latchkey("backup", backup).status == 0)
