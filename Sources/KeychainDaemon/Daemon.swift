@@ -423,7 +423,14 @@ package final class Daemon: Sendable {
             // away or put over it); whoever is connected still does.
             let isSupplanted = engine.isSupplanted
             if isSupplanted, table.count == 0 { return }
-            if door.isGone, !isSupplanted { reopenDoor() }
+            if door.isGone, !isSupplanted {
+                // Made anew it would stand in the way of a store that is yet to be made there.
+                if configuration.locations.runsInData, engine.isAway {
+                    if table.count == 0 { return }
+                } else {
+                    reopenDoor()
+                }
+            }
             let events =
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
                 + [configuration.parent, configuration.spawner?.end].compactMap { $0 }

@@ -15,6 +15,9 @@ package struct KeychainLocations: Sendable, Hashable {
         self.runDirectory = runDirectory
     }
 
+    /// Whether the socket's folder goes with the data.
+    package var runsInData: Bool { runDirectory.hasPrefix(dataDirectory + "/") }
+
     /// The user's own store (decisions.md, "Processes"): XDG_DATA_HOME/latchkey
     /// if that is absolute, else .local/share/latchkey of the passwd home; the
     /// socket in XDG_RUNTIME_DIR/latchkey, else in run/ of the data directory.

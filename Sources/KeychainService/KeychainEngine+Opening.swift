@@ -91,6 +91,9 @@ extension KeychainEngine {
             + "not opening: \(counts.unopened)" + (counts.isCutShort ? ", not finished" : "")
     }
 
+    /// Whether its folder was removed or moved.
+    package var isAway: Bool { !directory.isInPlace }
+
     /// Whether another store lies in the place of this one's folder.
     package var isSupplanted: Bool {
         guard !directory.isInPlace else { return false }

@@ -16,6 +16,21 @@ import Testing
 
     private var runtime: String { programs.home + "/runtime" }
 
+    /// The daemon of a keychain that was removed, run folder and all, stands in no other's way.
+    @Test func aRemovedFolderIsFreeForAnotherKeychain() throws {
+        let folder = programs.home + "/gone"
+        func set(_ value: String) throws -> Int32 {
+            try programs.latchkey("--data-dir", folder, "set", "a", input: Data(value.utf8)).status
+        }
+        #expect(try set("1") == 0)
+        // The daemon may put its socket back while the folder is being emptied.
+        for _ in 0..<50 where FileManager.default.fileExists(atPath: folder) {
+            do { try FileManager.default.removeItem(atPath: folder) } catch { continue }
+        }
+        #expect(BuiltPrograms.eventually { (try? set("2")) == 0 })
+        #expect(try programs.latchkey("--data-dir", folder, "get", "a").text == "2")
+    }
+
     /// As logind does it: the folder goes, and another one comes with the next login.
     private func loseRunFolder(another: Bool) throws {
         // The daemon may put its socket back while the folder is being emptied.
