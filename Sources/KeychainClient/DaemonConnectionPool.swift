@@ -10,7 +10,6 @@ internal import Synchronization
 package final class DaemonConnectionPool: KeychainTransport {
     private let finder: DaemonFinder
     private let lending: ConnectionLending
-    private let contexts = ContextShare()
 
     package init(_ configuration: ClientConfiguration) {
         finder = DaemonFinder(configuration)
@@ -113,7 +112,7 @@ package final class DaemonConnectionPool: KeychainTransport {
 
     package func deviceStates() -> any DeviceStates { DaemonDeviceStates(finder) }
 
-    package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder, contexts) }
+    package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder) }
 
     package func session() throws(KeychainError) -> SessionInformation {
         var turn = try lending.takeTurn()

@@ -13,14 +13,14 @@ final class DaemonSession: AuthenticationSession {
     }
 
     private let finder: DaemonFinder
-    private let share: ContextShare
+    private let share = ContextShare.ofProcess
     /// A forked child has nothing of what its parent was agreed to, and must not end it.
     private let process = ProcessEnvironment.processID
     private let state = Mutex(State.unused)
     /// One call at a time.
     private let turn = Mutex(())
 
-    init(_ finder: DaemonFinder, _ share: ContextShare) { (self.finder, self.share) = (finder, share) }
+    init(_ finder: DaemonFinder) { self.finder = finder }
 
     deinit { end() }
 
@@ -99,17 +99,30 @@ final class DaemonSession: AuthenticationSession {
     private static let invalid = KeychainError(.authFailed, reason: .contextInvalid)
 }
 
-/// How many of a program's connections its contexts have: the daemon gives it 64, and without
-/// one no call is made at all.
+/// How many of this process's connections its contexts have: the daemon gives it 64, and
+/// without one no call is made at all.
 final class ContextShare: Sendable {
+    static let ofProcess = ContextShare()
     /// Leaves some for calls and for whoever watches.
     static let most = 56
-    private let taken = Atomic(0)
+
+    private struct State {
+        var taken = 0
+        /// A forked child has none of its parent's.
+        var process = ProcessEnvironment.processID
+    }
+
+    private let state = Mutex(State())
 
     /// - Throws: `errSecNotAvailable`, reason `busy`, where the contexts have as many as they may.
     func connect(_ finder: DaemonFinder) throws(KeychainError) -> DaemonConnection {
-        guard taken.add(1, ordering: .relaxed).newValue <= Self.most else {
-            giveBack()
+        let isFull = state.withLock { state in
+            if state.process != ProcessEnvironment.processID { state = State() }
+            guard state.taken < Self.most else { return true }
+            state.taken += 1
+            return false
+        }
+        guard !isFull else {
             throw KeychainError(
                 .notAvailable, reason: .busy, underlying: "\(Self.most) contexts of this program are in use")
         }
@@ -119,5 +132,7 @@ final class ContextShare: Sendable {
         }
     }
 
-    func giveBack() { taken.subtract(1, ordering: .relaxed) }
+    func giveBack() {
+        state.withLock { if $0.process == ProcessEnvironment.processID { $0.taken -= 1 } }
+    }
 }

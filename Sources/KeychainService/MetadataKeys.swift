@@ -98,6 +98,10 @@ final class MetadataKeys: Sendable {
     /// class has no key.
     private func newest(_ protectionClass: ProtectionClass) throws(KeychainError) -> UInt32? {
         if let known = cached.withLock({ $0.newest[protectionClass] }) { return known }
+        return try newestNow(protectionClass)
+    }
+
+    private func newestNow(_ protectionClass: ProtectionClass) throws(KeychainError) -> UInt32? {
         let epoch = epoch
         let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
         keep(since: epoch) { $0.newest = described.generations }
@@ -183,8 +187,12 @@ final class MetadataKeys: Sendable {
             try store.write { [self] transaction throws(KeychainError) in
                 if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
                     switch try open(present, protectionClass, keeping: false) {
-                    // Of a generation that is past: its class key has gone.
-                    case .damaged, .noClassKey: break
+                    case .damaged: break
+                    // Its class key has gone: of a generation that is past (RowOpener).
+                    case .noClassKey:
+                        guard try transaction.reader.hasMetadataKey(of: protectionClass, above: generation) else {
+                            return
+                        }
                     default: return
                     }
                 }
@@ -232,8 +240,10 @@ final class MetadataKeys: Sendable {
         let generation = record.generation
         // What is written under a keybag from before opens with no other.
         guard try !transaction.reader.hasMetadataKey(of: protectionClass, above: generation) else {
-            throw Self.mismatch
+            let isPast = try newestNow(protectionClass).map { $0 > generation } ?? false
+            throw isPast ? Self.renewed : Self.mismatch
         }
+        try refuseWhereLeftBehind(protectionClass, below: generation, transaction)
         if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
             // Not kept: what this transaction sees may yet be rolled back.
             guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else {
@@ -253,6 +263,19 @@ final class MetadataKeys: Sendable {
         }
         try transaction.put(record, of: protectionClass)
         return true
+    }
+
+    /// A database from before the present keybag: what is written into it would part it from
+    /// the keybag that its rows are under.
+    private func refuseWhereLeftBehind(
+        _ protectionClass: ProtectionClass, below generation: UInt32, _ transaction: StoreTransaction
+    ) throws(KeychainError) {
+        for record in try transaction.reader.metadataKeys(of: protectionClass) where record.generation < generation {
+            guard try !transaction.rowids(protectedBy: protectionClass, generation: record.generation).isEmpty,
+                case .noClassKey = try open(record, protectionClass, keeping: false)
+            else { continue }
+            throw Self.mismatch
+        }
     }
 
     /// A key that is lost counts, with its rows, as one event.

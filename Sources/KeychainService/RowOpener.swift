@@ -48,10 +48,13 @@ struct RowOpener: Sendable {
             guard try reader.hasMetadataKeys() else { throw MetadataKeys.mismatch }
             let isKeyLost = try keys.mayHave(row.metadataGeneration, protectionClass)
             return .damaged(isKeyLost ? .metadataKey : .metadata)
-        // Written under a keybag from before, whose key has gone meanwhile. One that is yet
-        // to come is the newer keybag's, and no row is to blame.
+        // In a store that has gone on since, this row was written under a keybag from before.
+        // Where it is the newest, database and keybag are of different times, and no row is to
+        // blame.
         case .noClassKey:
-            guard try keys.mayHave(row.metadataGeneration, protectionClass) else { throw MetadataKeys.mismatch }
+            guard try reader.hasMetadataKey(of: protectionClass, above: row.metadataGeneration) else {
+                throw MetadataKeys.mismatch
+            }
             return .damaged(.metadataKey)
         }
     }

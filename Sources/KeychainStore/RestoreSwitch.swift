@@ -56,7 +56,7 @@ package struct RestoreSwitch: Sendable {
     @discardableResult
     package static func finish(in data: PrivateDirectory) throws(KeychainError) -> String? {
         guard let pending = try RestoreSwitch(pendingIn: data) else {
-            try dropStaging(in: data)
+            dropStaging(in: data)
             return nil
         }
         for step in try pending.steps() { try pending.perform(step) }
@@ -65,12 +65,15 @@ package struct RestoreSwitch: Sendable {
     }
 
     /// What a restore left that was broken off before it was decided: a whole copy of the
-    /// backup, which opens as the backup does.
-    private static func dropStaging(in data: PrivateDirectory) throws(KeychainError) {
-        let isThere = try translatingFiles { () throws(SystemCallError) in try data.holds(stagingName) }
-        guard isThere else { return }
-        let staging = try folder(stagingName, in: data)
-        try translatingFiles { () throws(SystemCallError) in try staging.removeWithContents() }
+    /// backup, which opens as the backup does. Where it cannot be removed the store opens all
+    /// the same.
+    private static func dropStaging(in data: PrivateDirectory) {
+        do throws(KeychainError) {
+            let isThere = try translatingFiles { () throws(SystemCallError) in try data.holds(stagingName) }
+            guard isThere else { return }
+            let staging = try folder(stagingName, in: data)
+            try translatingFiles { () throws(SystemCallError) in try staging.removeWithContents() }
+        } catch { return }
     }
 
     package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {

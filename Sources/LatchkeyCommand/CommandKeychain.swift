@@ -193,9 +193,12 @@ package struct CommandKeychain: Sendable {
         throw .several(found, accountGiven: true, then: "", choosing: .address)
     }
 
-    /// Whether a person has an internet password there.
-    func hasLogin(onServer host: String, account: String) throws(CommandFailure) -> Bool {
-        try undisturbed(.internet, service: host, account: account).contains(where: \.isOfPerson)
+    /// What can be seen of that name without asking a person; nothing where it cannot be
+    /// looked for. For what is only said beside something else.
+    func glimpse(_ kind: PasswordKind, service: String, account: String) -> [StoredItem] {
+        do throws(CommandFailure) { return try undisturbed(kind, service: service, account: account) } catch {
+            return []
+        }
     }
 
     /// - Throws: `errSecItemNotFound` where there are none.
@@ -342,17 +345,32 @@ package struct CommandKeychain: Sendable {
     func existing(
         _ kind: PasswordKind, place: [AttributeCode: RawValue], account: String
     ) throws(CommandFailure) -> StoredItem? {
-        let eitherWay = place.merging([.synchronizable: .string("syna")]) { $1 }
-        let query =
-            address(kind, eitherWay, account: account) + [("r_Attributes", .bool(true)), ("m_Limit", .integer(2))]
+        let query = address(kind, place, account: account) + [("r_Attributes", .bool(true))]
         do throws(KeychainError) {
-            let found = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
-                .map { StoredItem(kind, $0.attributes) }
-            return found.first { !$0.isSynchronizable } ?? found.first
+            let rows = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+            return rows.first.map { StoredItem(kind, $0.attributes) }
         } catch {
             if error.status == .itemNotFound { return nil }
             throw CommandFailure(error)
         }
+    }
+
+    /// The item of a place and account that is synchronizable, where none is there that is
+    /// not; nil also where that cannot be seen without asking a person.
+    func onlySynchronizable(
+        _ kind: PasswordKind, place: [AttributeCode: RawValue], account: String
+    ) -> StoredItem? {
+        let eitherWay = place.merging([.synchronizable: .string("syna")]) { $1 }
+        let query =
+            address(kind, eitherWay, account: account)
+            + [("r_Attributes", .bool(true)), ("m_Limit", .string("m_LimitAll")), ("u_AuthUI", .string("u_AuthUIS"))]
+        do throws(KeychainError) {
+            let found = try perform(KeychainRequest(.copy, query: QueryDictionary(query))).rows
+                .map { StoredItem(kind, $0.attributes) }
+            // Without a group of ours an addition goes into the first of the program's.
+            let own = found.filter { group != nil || $0.group == session.groups.first }
+            return own.count == 1 && own[0].isSynchronizable ? own[0] : nil
+        } catch { return nil }
     }
 
     /// Gives an item other attributes, all of them or none: also its names, which moves it.

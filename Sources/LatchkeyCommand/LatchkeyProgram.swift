@@ -49,8 +49,9 @@ package enum LatchkeyProgram {
     private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
         do {
             let command = try Latchkey.parseAsRoot(OptionalValue.filled(arguments))
-            // Everything else that it makes of arguments is the parser's own help.
-            if command is any Verb || command is Latchkey { return command }
+            // Of a group of commands it is the help that says which they are; everything else
+            // that the parser makes of arguments is help as well.
+            if command is any Verb || !type(of: command).configuration.subcommands.isEmpty { return command }
             try HelpRequest.check(arguments)
             return command
         } catch let failure as CommandFailure { throw failure } catch {

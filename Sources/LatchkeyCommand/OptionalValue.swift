@@ -30,7 +30,7 @@ enum OptionalValue {
     }
 
     private static func isValue(_ word: String) -> Bool {
-        ["apple", "words"].contains(word) || word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        ["apple", "words"].contains(word) || !word.isEmpty && word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// The first word that is neither --data-dir nor its value.

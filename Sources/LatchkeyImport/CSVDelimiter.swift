@@ -13,12 +13,18 @@ enum CSVDelimiter {
     static func check(_ source: SourceText) throws(ImportFailure) {
         for range in source.firstLines(2, within: longestHeading) {
             let line = SecretText(TextSlice(source.content, range)).text
-            for (mark, name) in others where line.contains(mark) {
-                guard CSVLayout.isHeading(columns(line, mark)) else { continue }
-                throw ImportFailure(
-                    .wrongSource, "its fields are separated by \(name), not by commas",
-                    "Give the file as the program exported it, or save it anew with commas between the fields.")
-            }
+            try check(line)
+            // What follows is an entry with its password, but behind a line that names the delimiter.
+            guard line.hasPrefix("sep=") else { return }
+        }
+    }
+
+    private static func check(_ line: String) throws(ImportFailure) {
+        for (mark, name) in others where line.contains(mark) {
+            guard CSVLayout.isHeading(columns(line, mark)) else { continue }
+            throw ImportFailure(
+                .wrongSource, "its fields are separated by \(name), not by commas",
+                "Give the file as the program exported it, or save it anew with commas between the fields.")
         }
     }
 

@@ -32,11 +32,14 @@ enum CSVSource {
         return document
     }
 
-    private static func heading(_ reader: inout CSVReader) throws(ImportFailure) -> [String] {
+    /// - Parameter mayName: whether the first line may name the delimiter.
+    private static func heading(
+        _ reader: inout CSVReader, mayName: Bool = true
+    ) throws(ImportFailure) -> [String] {
         switch reader.next() {
         case .fields(let fields, _):
             let columns = fields.map { SecretText($0).text.trimmed }
-            return CSVDelimiter.isLine(columns) ? try heading(&reader) : columns
+            return mayName && CSVDelimiter.isLine(columns) ? try heading(&reader, mayName: false) : columns
         case .malformed(let line, let flaw):
             throw ImportFailure(
                 .wrongSource, "the heading (line \(line)) cannot be read: \(flaw.rawValue)",
@@ -66,6 +69,9 @@ enum CSVSource {
             let name = column.lowercased()
             let written = SecretText(field)
             let value = layout.encoded.contains(name) ? HTMLText.decoded(written) : written
+            if layout.destination(of: name) == .value, value.secret().count != written.secret().count {
+                entry.name("characters of HTML (&amp; and others) were turned back in its password")
+            }
             // A column that we do not know, or that is there twice, is a line of the note.
             let known = seen.insert(name).inserted ? layout.destination(of: name) : nil
             if layout.late.contains(name) {

@@ -91,21 +91,23 @@ struct EntryBuilder {
         } else if entry.password.isEmpty, entry.kind == .login {
             reasons.append("it has no password; what else it has is stored")
         }
-        // What stands beside a password stands beside the first address alone.
-        keepAddresses(from: lacksPlaces ? 1 : entry.addresses.count)
+        // Without a password the entry stands at one address alone: at the first of a site.
+        keepAddresses(besides: lacksPlaces ? entry.addresses.firstIndex { SiteAddress($0) != nil } ?? 0 : nil)
         composeNote()
         return (entry, ledger, reasons)
     }
 
     /// Makes lines of the addresses that lose something by being taken apart, and of
-    /// those that have no place from this one on.
-    private mutating func keepAddresses(from end: Int) {
+    /// those that have no place.
+    ///
+    /// - Parameter only: the one that has; nil: each has.
+    private mutating func keepAddresses(besides only: Int?) {
         for (index, address) in entry.addresses.enumerated() {
             if !SiteAddress.keepsWhole(address) {
                 // A query may hold a secret, so the whole of it is a value, not an attribute.
                 ledger.note("addresses with a user, query, fragment or impossible port, as a whole", .note)
                 lines.append(("URL", SecretText(address)))
-            } else if index >= end {
+            } else if let only, index != only {
                 ledger.note("further addresses of what has no password", .note)
                 lines.append(("URL", SecretText(address)))
             }

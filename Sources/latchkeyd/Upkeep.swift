@@ -92,7 +92,7 @@ struct Upkeep {
     }
 
     private static func leftBehind(_ count: Int) -> String {
-        count > 0 ? " \(count) of them went with the passcode that the keychain had, and do not come back." : ""
+        count > 0 ? " \(count) \(count == 1 ? "item" : "items") went with the passcode that the keychain had." : ""
     }
 
     func erase() -> Int32 {

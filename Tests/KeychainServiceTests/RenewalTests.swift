@@ -152,6 +152,33 @@ import Testing
         try again.close()
     }
 
+    /// An older database beside the present keybag: restored together they open, so that nothing
+    /// is moved and nothing written.
+    @Test func aDatabaseFromBeforeIsLeftAsItIs() throws {
+        let device = try Device()
+        try device.add("a")
+        try device.close()
+        let database = device.folder.path + "/keychain.db"
+        let old = try Data(contentsOf: URL(fileURLWithPath: database))
+        let renewing = try Device(device.folder)
+        try renewing.setPasscode()
+        try renewing.engine.renewRows()
+        try renewing.enclave.removePasscode(with: .passcode(Self.passcode))
+        try renewing.engine.deviceChanged()
+        try renewing.engine.renewRows()
+        try renewing.close()
+        try Device(device.folder).close()
+        try Device(device.folder).close()
+        try old.write(to: URL(fileURLWithPath: database))
+        let late = try Device(device.folder)
+        let reading = #expect(throws: KeychainError.self) { try late.values() }
+        let writing = #expect(throws: KeychainError.self) { try late.add("b") }
+        #expect(reading?.reason == .storeMismatch && writing?.reason == .storeMismatch)
+        #expect(try late.number("SELECT count(*) FROM damaged") == 0)
+        #expect(try late.number("SELECT count(*) FROM genp") == 1)
+        try late.close()
+    }
+
     /// As versions did that did not look: the one row is damaged, the others open.
     @Test func whatWasWrittenUnderAKeybagFromBeforeTakesNothingAlong() throws {
         let (folder, before) = try renewed()

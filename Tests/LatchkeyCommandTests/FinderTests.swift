@@ -122,11 +122,17 @@ import Testing
         let pasted = keys("\u{1b}[200~ab\r\ncd\u{19}\u{1b}[B\u{1b}[201~\r")
         #expect(pasted == ["a", "b", "c", "d"].map { .text($0) } + [.enter])
         #expect(keys("\u{1b}[20", "0~x\r", "\u{1b}[201~", "\u{3}") == [.text("x"), .leave])
+        // Nothing came for a while, in the middle of the mark.
+        var slow = FinderKeys()
+        #expect(slow.take(Array("\u{1b}[200~x\u{1b}".utf8)) == [.text("x")])
+        #expect(slow.end().isEmpty)
+        #expect(slow.take(Array("[201~\r".utf8)) == [.enter])
     }
 
     /// It would leave, and the rest of what is typed would be the shell's.
     @Test func aLetterWithAltIsNoKey() {
         #expect(keys("\u{1b}xa") == [.text("a")])
+        #expect(keys("\u{1b}\ra", "\u{1b}\u{7f}", "\u{1b}öb") == [.text("a"), .text("b")])
         #expect(keys("\u{1b}\u{1b}", "a") == [.leave])
     }
 }

@@ -52,6 +52,13 @@ import Testing
         #expect(LatchkeyProgram.run(["get", "--", "-dash"], in: surroundings(console)) != .usage)
     }
 
+    @Test(arguments: ["passcode", "recovery", "protector", "slot", "credential", "app", "secret-service"])
+    func aGroupOfCommandsSaysWhichTheyAre(group: String) {
+        let console = RecordingConsole()
+        #expect(LatchkeyProgram.run([group], in: surroundings(console)) == .done)
+        #expect(console.text.contains("SUBCOMMANDS") && console.notes.isEmpty)
+    }
+
     @Test(arguments: [("gte", "get"), ("ge", "get"), ("sett", "set"), ("lust", "list"), ("xyzzy", nil)])
     func anUnknownCommandIsNamedWithTheLikelyOne(verb: String, likely: String?) {
         let console = RecordingConsole()
@@ -68,6 +75,9 @@ import Testing
         let console = RecordingConsole()
         #expect(LatchkeyProgram.run(arguments, in: surroundings(console)) == .usage)
         #expect(console.notes.last?.contains("=") == true)
+        let empty = RecordingConsole()
+        _ = LatchkeyProgram.run(["set", "mail", "--generate", ""], in: surroundings(empty))
+        #expect(!empty.notes.contains { $0.contains("equals sign") })
     }
 
     @Test func helpAndVersionGoToStandardOutput() {

@@ -104,6 +104,11 @@ import Testing
         #expect(document.fields["nothing but a name"] == .notStored(why: "an empty value stands under it"))
         // The one-time secret stands beside the first address alone.
         #expect(document.entries[0].note.text == "URL: https://b.example")
+        // That of a site, wherever it stands.
+        let application = try items(
+            #"{"type":1,"name":"App","login":{"username":"u","totp":"NBSWY3DP","#
+                + #""uris":[{"uri":"androidapp://com.x"},{"uri":"https://x.example"}]}}"#)
+        #expect(application.entries[0].note.text == "URL: androidapp://com.x")
     }
 
     @Test func encryptedExportIsRefusedWithAWayOut() {

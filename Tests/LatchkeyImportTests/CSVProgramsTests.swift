@@ -13,7 +13,12 @@ import Testing
                 + "https://a.example,u&amp;v,p&lt;q&#39;&amp;lt;,NBSWY3DP,words,A &amp; B,Work,1\n"
                 + "http://sn,,,,\"NoteType:Server\nHostname:h\",srv1,,0\nhttp://sn,,,,plain,srv2,,0\n"
                 + "http://group,,,,,Empty,,0\n")
-        #expect(document.format == .lastPass && document.entries.count == 3 && document.flaws.isEmpty)
+        #expect(document.format == .lastPass && document.entries.count == 3)
+        // Whoever keeps a password that really has such text in it is told where to look.
+        #expect(
+            document.reasons == [
+                "line 2: \u{201c}A & B\u{201d}: characters of HTML (&amp; and others) were turned back in its password"
+            ])
         let login = try #require(document.entries.first)
         #expect(login.account == "u&v" && login.password.text == "p<q'&lt;" && login.title == "A & B")
         #expect(login.oneTimeSecrets.map(\.text) == ["NBSWY3DP"] && login.folder == "Work")

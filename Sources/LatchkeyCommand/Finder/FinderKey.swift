@@ -41,6 +41,8 @@ package struct FinderKeys: Sendable {
 
     /// Nothing more came: an escape was the key itself.
     package mutating func end() -> [FinderKey] {
+        // On a slow line the mark that ends a paste comes in pieces: what was pasted goes on.
+        guard !isPasting else { return [] }
         defer { rest = [] }
         return rest.first == Self.escape ? [.leave] : []
     }
@@ -51,22 +53,30 @@ package struct FinderKeys: Sendable {
         if byte == escape { return sequence(bytes) }
         if let key = controls[byte] { return (key, 1) }
         if byte < 0x20 { return (nil, 1) }
-        let count = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+        let count = byteCount(from: byte)
         guard bytes.count >= count else { return nil }
         return (String(validating: bytes[..<count], as: UTF8.self).map { .text($0) }, count)
     }
+
+    /// Of a character in UTF-8, by its first byte.
+    private static func byteCount(from byte: UInt8) -> Int { byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4 }
 
     private static let controls: [UInt8: FinderKey] = [
         0x03: .leave, 0x04: .leave, 0x08: .erase, 0x0a: .enter, 0x0d: .enter, 0x0e: .down, 0x10: .up, 0x15: .eraseAll,
         0x17: .eraseAll, 0x19: .copy, 0x7f: .erase,
     ]
 
+    /// Letters, Enter and Backspace.
+    private static func isWithAlt(_ byte: UInt8) -> Bool { byte >= 0x20 || [0x08, 0x0a, 0x0d].contains(byte) }
+
     /// ESC [ … letter and ESC O letter (ECMA-48, xterm's control sequences).
     private static func sequence(_ bytes: [UInt8]) -> (FinderKey?, Int)? {
         guard bytes.count >= 2 else { return nil }
         guard bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O") else {
             // A letter with Alt is no key here, and no Esc: it would leave what follows to the shell.
-            return bytes[1] >= 0x20 && bytes[1] < 0x7f ? (nil, 2) : (.leave, 1)
+            guard isWithAlt(bytes[1]) else { return (.leave, 1) }
+            let count = 1 + byteCount(from: bytes[1])
+            return bytes.count < count ? nil : (nil, count)
         }
         guard let end = bytes.dropFirst(2).firstIndex(where: { (0x40...0x7e).contains($0) }) else {
             // A terminal sends no longer ones.

@@ -50,7 +50,7 @@ struct OneTimeLookup {
             let candidates = siblings.isEmpty ? found : siblings
             guard let item = candidates.first else { throw .noItem }
             guard candidates.count == 1 else { throw .several(candidates, accountGiven: false, then: advice) }
-            return try beside(item, in: keychain) ?? item
+            return Self.beside(item, in: keychain) ?? item
         }
         var beside = name
         // What narrows the login says nothing of what lies beside it.
@@ -60,15 +60,12 @@ struct OneTimeLookup {
         guard siblings.count < 2 else { throw .several(siblings, accountGiven: true, then: advice) }
         if let sibling = siblings.first { return sibling }
         let login = try keychain.findOne(name, advice: advice)
-        return try self.beside(login, in: keychain) ?? login
+        return Self.beside(login, in: keychain) ?? login
     }
 
-    /// What lies beside an internet password is named after its whole place in the server,
-    /// which a person need not say (LatchkeyImport).
-    private func beside(_ login: StoredItem, in keychain: CommandKeychain) throws(CommandFailure) -> StoredItem? {
-        guard login.kind == .internet, !Self.isSibling(login) else { return nil }
-        let account = Sibling.oneTimeSecret.account(of: login.account)
-        let found = try keychain.find(ItemName(kind: .generic, service: login.siteName, account: account))
+    private static func beside(_ login: StoredItem, in keychain: CommandKeychain) -> StoredItem? {
+        guard login.kind == .internet, !isSibling(login) else { return nil }
+        let found = Sibling.oneTimeSecret.beside(login, in: keychain)
         return found.count == 1 ? found[0] : nil
     }
 

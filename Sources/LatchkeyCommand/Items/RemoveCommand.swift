@@ -60,7 +60,7 @@ struct RemoveCommand: Verb {
         guard removed > 0 else { throw .noItem }
         try report(removed, surroundings.console)
         if found.count == 1 {
-            for sibling in try Sibling.all(of: found[0], in: keychain) {
+            for sibling in Sibling.all(of: found[0], in: keychain) {
                 surroundings.console.note("\(sibling.displayName) is left beside it.")
             }
         }

@@ -43,7 +43,7 @@ struct SecretStoring {
             return .replaced
         }
         // An addition would lay another item beside it, which no name tells from this one.
-        if let before = try keychain.existing(kind, place: place, account: account), before.isSynchronizable {
+        if let before = keychain.onlySynchronizable(kind, place: place, account: account) {
             try keychain.store(secret, in: before, attributes: attributes)
             return .replaced
         }
@@ -61,7 +61,9 @@ struct SecretStoring {
             ])
             try printing { () throws(SystemCallError) in try console.write("\(line.text)\n") }
         }
-        if outcome == .added, kind == .generic, try keychain.hasLogin(onServer: service, account: account) {
+        if outcome == .added, kind == .generic,
+            keychain.glimpse(.internet, service: service, account: account).contains(where: \.isOfPerson)
+        {
             console.note(
                 "An internet password of \(displayName) is there as well, and keeps its secret; with --internet "
                     + "that one is replaced.")

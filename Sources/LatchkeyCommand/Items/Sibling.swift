@@ -11,14 +11,14 @@ enum Sibling: String, CaseIterable {
     }
 
     /// What lies beside a login, named as it was found.
-    static func all(of login: StoredItem, in keychain: CommandKeychain) throws(CommandFailure) -> [StoredItem] {
+    static func all(of login: StoredItem, in keychain: CommandKeychain) -> [StoredItem] {
         guard !allCases.contains(where: { $0.isOne(login) }) else { return [] }
-        var found: [StoredItem] = []
-        for sibling in allCases {
-            let name = ItemName(
-                kind: .generic, service: login.siteName, account: sibling.account(of: login.account))
-            found += try keychain.find(name).filter { $0.group == login.group }
-        }
-        return found
+        return allCases.flatMap { $0.beside(login, in: keychain) }
+    }
+
+    /// Named after the login's whole place in a server, which a person need not say.
+    func beside(_ login: StoredItem, in keychain: CommandKeychain) -> [StoredItem] {
+        keychain.glimpse(.generic, service: login.siteName, account: account(of: login.account))
+            .filter { $0.group == login.group }
     }
 }

@@ -185,7 +185,9 @@ final class PasscodeBook {
             counts.inFlight += 1
             said = error
             struck[request.kind, default: 0] += 1
-            if error.reason != .enclaveUnreachable, !reasons.contains(error.reason) {
+            // Killed before it was asked, or when it might have been done already.
+            let ends: [Reason] = [.enclaveUnreachable, .noAnswer(mayHaveHappened: true)]
+            if !ends.contains(error.reason), !reasons.contains(error.reason) {
                 complain("\(error)", \.wrongAnswers, request, note)
             }
         }
