@@ -10,6 +10,7 @@ internal import Synchronization
 package final class DaemonConnectionPool: KeychainTransport {
     private let finder: DaemonFinder
     private let lending: ConnectionLending
+    private let contexts = ContextShare()
 
     package init(_ configuration: ClientConfiguration) {
         finder = DaemonFinder(configuration)
@@ -112,7 +113,7 @@ package final class DaemonConnectionPool: KeychainTransport {
 
     package func deviceStates() -> any DeviceStates { DaemonDeviceStates(finder) }
 
-    package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder) }
+    package func authenticationSession() -> any AuthenticationSession { DaemonSession(finder, contexts) }
 
     package func session() throws(KeychainError) -> SessionInformation {
         var turn = try lending.takeTurn()

@@ -13,14 +13,14 @@ final class DaemonSession: AuthenticationSession {
     }
 
     private let finder: DaemonFinder
-    private let share = ContextShare.ofProcess
+    private let share: ContextShare
     /// A forked child has nothing of what its parent was agreed to, and must not end it.
     private let process = ProcessEnvironment.processID
     private let state = Mutex(State.unused)
     /// One call at a time.
     private let turn = Mutex(())
 
-    init(_ finder: DaemonFinder) { self.finder = finder }
+    init(_ finder: DaemonFinder, _ share: ContextShare) { (self.finder, self.share) = (finder, share) }
 
     deinit { end() }
 
@@ -99,10 +99,9 @@ final class DaemonSession: AuthenticationSession {
     private static let invalid = KeychainError(.authFailed, reason: .contextInvalid)
 }
 
-/// How many of this process's connections its contexts have: the daemon gives it 64, and
-/// without one no call is made at all.
+/// How many of a program's connections to one daemon its contexts have: the daemon gives it
+/// 64, and without one no call is made at all.
 final class ContextShare: Sendable {
-    static let ofProcess = ContextShare()
     /// Leaves some for calls and for whoever watches.
     static let most = 56
 
