@@ -132,7 +132,8 @@ import Testing
     /// It would leave, and the rest of what is typed would be the shell's.
     @Test func aLetterWithAltIsNoKey() {
         #expect(keys("\u{1b}xa") == [.text("a")])
-        #expect(keys("\u{1b}\ra", "\u{1b}\u{7f}", "\u{1b}öb") == [.text("a"), .text("b")])
+        #expect(keys("\u{1b}öb") == [.text("b")])
+        #expect(keys("\u{1b}\r").first == .leave)
         #expect(keys("\u{1b}\u{1b}", "a") == [.leave])
     }
 }

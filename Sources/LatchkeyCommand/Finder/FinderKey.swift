@@ -66,8 +66,8 @@ package struct FinderKeys: Sendable {
         0x17: .eraseAll, 0x19: .copy, 0x7f: .erase,
     ]
 
-    /// Letters, Enter and Backspace.
-    private static func isWithAlt(_ byte: UInt8) -> Bool { byte >= 0x20 || [0x08, 0x0a, 0x0d].contains(byte) }
+    /// Letters alone: who types Esc and Enter in one go, as programs do, wants to leave.
+    private static func isWithAlt(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7f }
 
     /// ESC [ … letter and ESC O letter (ECMA-48, xterm's control sequences).
     private static func sequence(_ bytes: [UInt8]) -> (FinderKey?, Int)? {
