@@ -16,7 +16,7 @@ enum OptionalValue {
     }
 
     /// Refuses a value that stands behind such an option without an equals sign: it would be
-    /// the name of a service or an account.
+    /// the name of a service or an account. It is not repeated: it may be somebody's PIN.
     static func misplaced(in arguments: [String]) -> CommandFailure? {
         guard let verb = verb(of: arguments), let options = usual[verb] else { return nil }
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
@@ -24,13 +24,14 @@ enum OptionalValue {
         where options[word] != nil && isValue(next) {
             return CommandFailure(
                 .usage, "\(word) has its value behind an equals sign; nothing was done",
-                "Write \(word)=\(next) or, where \(next) is a name, put it before the option.")
+                "Write \(word)=VALUE or, where it is a name, put it before the option.")
         }
         return nil
     }
 
     private static func isValue(_ word: String) -> Bool {
-        ["apple", "words"].contains(word) || !word.isEmpty && word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let isNumber = !word.isEmpty && word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return ["apple", "words"].contains(word) || isNumber
     }
 
     /// The first word that is neither --data-dir nor its value.

@@ -105,15 +105,10 @@ import Testing
         #expect(try again.number("SELECT count(*) FROM metadata_keys WHERE gen = 1") == 1)
     }
 
-    /// A store whose keybag of before the passcode lies in the folder `before`.
-    private func renewed() throws -> (TemporaryDirectory, before: String) {
-        let device = try Device()
-        try device.add("a")
-        try device.close()
-        let files = FileManager.default
-        let before = device.folder.path + "-before"
-        try files.copyItem(atPath: device.folder.path + "/enclave", toPath: before)
-        let renewing = try Device(device.folder)
+    /// Has a passcode set and removed, which gives the class keys new generations, and those of
+    /// before forgotten.
+    private func renewTwice(_ folder: TemporaryDirectory) throws {
+        let renewing = try Device(folder)
         try renewing.setPasscode()
         try renewing.engine.renewRows()
         try renewing.enclave.removePasscode(with: .passcode(Self.passcode))
@@ -122,10 +117,21 @@ import Testing
         try renewing.close()
         // What nothing is under any more is forgotten by the next.
         for _ in 0..<2 {
-            let last = try Device(device.folder)
+            let last = try Device(folder)
             #expect(try last.values() == ["a": "v a"])
             try last.close()
         }
+    }
+
+    /// A store whose keybag of before the passcode lies in the folder `before`.
+    private func renewed() throws -> (TemporaryDirectory, before: String) {
+        let device = try Device()
+        try device.add("a")
+        try device.close()
+        let files = FileManager.default
+        let before = device.folder.path + "-before"
+        try files.copyItem(atPath: device.folder.path + "/enclave", toPath: before)
+        try renewTwice(device.folder)
         return (device.folder, before)
     }
 
@@ -160,15 +166,7 @@ import Testing
         try device.close()
         let database = device.folder.path + "/keychain.db"
         let old = try Data(contentsOf: URL(fileURLWithPath: database))
-        let renewing = try Device(device.folder)
-        try renewing.setPasscode()
-        try renewing.engine.renewRows()
-        try renewing.enclave.removePasscode(with: .passcode(Self.passcode))
-        try renewing.engine.deviceChanged()
-        try renewing.engine.renewRows()
-        try renewing.close()
-        try Device(device.folder).close()
-        try Device(device.folder).close()
+        try renewTwice(device.folder)
         try old.write(to: URL(fileURLWithPath: database))
         let late = try Device(device.folder)
         let reading = #expect(throws: KeychainError.self) { try late.values() }

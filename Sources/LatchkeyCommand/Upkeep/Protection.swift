@@ -17,12 +17,15 @@ struct Protection: Sendable {
         session.isTemporary ? Self.temporary : "\(atRest) \(now)\(besides)"
     }
 
-    /// What earlier keychains left in the folder opens by what they had.
+    /// What a restore set aside, or left where it was broken off and nobody could remove it
+    /// (FORMATS.md, "Backup"), opens by what it had.
     private var besides: String {
-        let former = FolderContent.names(at: status.dataDirectory).filter { $0.hasPrefix("replaced-") }
+        let former = FolderContent.names(at: status.dataDirectory).filter {
+            $0.hasPrefix("replaced-") || $0 == "restore.new"
+        }
         guard let first = former.sorted().first else { return "" }
         let more = former.count > 1 ? ", and \(former.count - 1) more" : ""
-        return " A keychain that `latchkey restore` replaced lies in it as well, as it was protected then: "
+        return " A keychain that `latchkey restore` left lies in it as well, as it was protected then: "
             + "remove \(PrintableText.escaped(first))\(more) when you need it no more."
     }
 
