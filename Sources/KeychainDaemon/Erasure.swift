@@ -143,9 +143,9 @@ enum StoreContent {
         }
     }
 
-    /// SQLite's files, and the marker of a database that is to be set aside.
+    /// SQLite's files, the marker of a database that is to be set aside, and the witness.
     private static let database =
-        ["", "-wal", "-shm", "-journal"].map { Store.fileName + $0 } + [StoreSetAside.markerName]
+        ["", "-wal", "-shm", "-journal"].map { Store.fileName + $0 } + [StoreSetAside.markerName, Store.witnessName]
 
     private static func isDated(_ name: String, _ prefix: String) -> Bool {
         name.hasPrefix(prefix)

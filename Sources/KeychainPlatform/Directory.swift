@@ -167,6 +167,28 @@ package func writeAll(_ file: Descriptor, _ bytes: [UInt8]) throws(SystemCallErr
     }
 }
 
+extension Descriptor {
+    /// Writes over the first bytes of a file, in one call.
+    package func writeAtStart(_ bytes: [UInt8]) throws(SystemCallError) {
+        let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(raw, $0.baseAddress, $0.count, 0) }
+        guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
+    }
+
+    /// The first bytes of a file; fewer where it has no more.
+    package func readAtStart(byteCount: Int) throws(SystemCallError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        let got = unsafe bytes.withUnsafeMutableBytes { unsafe pread(raw, $0.baseAddress, $0.count, 0) }
+        guard got >= 0 else { throw SystemCallError("pread", errno: errno) }
+        bytes.removeLast(byteCount - got)
+        return bytes
+    }
+
+    /// Leaves so many bytes of a file.
+    package func cut(to byteCount: Int) throws(SystemCallError) {
+        guard ftruncate(raw, off_t(byteCount)) == 0 else { throw SystemCallError("ftruncate", errno: errno) }
+    }
+}
+
 /// An open-file-description lock (fcntl(2), F_OFD_SETLK): it goes with the last
 /// descriptor, however its process ended.
 package final class FileLock: Sendable {
@@ -209,12 +231,9 @@ package final class FileLock: Sendable {
 
     /// Replaces what the locked file holds (a few bytes, for whoever reads it).
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
-        let put = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor.raw, $0.baseAddress, $0.count, 0) }
-        guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
+        try descriptor.writeAtStart(bytes)
         // Cut afterwards: writing the same again is never seen as an empty file.
-        guard ftruncate(descriptor.raw, off_t(bytes.count)) == 0 else {
-            throw SystemCallError("ftruncate", errno: errno)
-        }
+        try descriptor.cut(to: bytes.count)
     }
 }
 

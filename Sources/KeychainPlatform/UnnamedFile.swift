@@ -71,6 +71,16 @@ package final class UnnamedFile: Sendable {
         }
     }
 
+    /// Writes so many bytes to such a file in a folder, as durably as anything else, and lets it
+    /// go: what a write would meet there. Says nothing where the file system has none.
+    package static func tryWriting(byteCount: Int, in folder: String) throws(SystemCallError) {
+        let file = try UnnamedFile(folder + "/trial")
+        defer { file.discard() }
+        guard case .unnamed(let raw) = file.backing else { return }
+        try writeAll(raw, [UInt8](repeating: 0, count: byteCount))
+        guard fsync(raw.raw) == 0 else { throw SystemCallError("fsync", errno: errno) }
+    }
+
     /// Forgets it, where it has no name yet.
     package func discard() {
         if case .named(let file) = backing { file.discard() }

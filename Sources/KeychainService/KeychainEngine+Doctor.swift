@@ -70,6 +70,7 @@ extension KeychainEngine {
             try transaction.put(StoreRecord.bytes(of: Double(newest)), as: .accepted)
             // While items still come back nobody knows what there is to accept.
             if try transaction.reader.record(.salvaging) == nil { try transaction.remove(.incomplete) }
+            try transaction.remove(.behind)
         }
         if !needsSalvage { lacksItems.store(false, ordering: .releasing) }
         try brake.release()
@@ -89,7 +90,7 @@ extension KeychainEngine {
             }
             report.damaged = try reader.openDamage().count
             // A database that was lost, or not read to its end, left nothing to count.
-            let lacksItems = try reader.record(.incomplete) != nil
+            let lacksItems = try reader.lacksItems()
             report.hasNewDamage = try reader.hasOpenDamage() || lacksItems
             report.brakeSince = try reader.number(.brake)
         }

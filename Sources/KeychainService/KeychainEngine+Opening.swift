@@ -22,12 +22,14 @@ struct OpenedStore {
     /// The files that it takes the place of, newest first: more than one where a
     /// database was malformed that had not served yet.
     private(set) var predecessors: [String]
+    /// The name under which a log lies now that was not the database's.
+    let strayLog: String?
 
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
     ) throws(KeychainError) {
         try marker?.move(in: directory)
-        try StoreSetAside.keepOrphanedLog(in: directory, at: moment)
+        strayLog = try StoreSetAside.keepStrayLog(in: directory, at: moment)
         store = try Store(in: directory)
         storeID = try Self.identifier(of: store) ?? marker?.storeID
         setAside = marker
@@ -84,6 +86,22 @@ struct OpenedStore {
 extension KeychainEngine {
     /// What a log should say about how this engine opened; names no item.
     package var openingEvent: String? {
+        let events = [settingAsideEvent, strayLogEvent, witnessEvent].compactMap { $0 }
+        return events.isEmpty ? nil : events.joined(separator: "; ")
+    }
+
+    private var strayLogEvent: String? {
+        strayLog.map { "a write-ahead log that is not the database's last is set aside as \($0)" }
+    }
+
+    private var witnessEvent: String? {
+        guard case .behind(let log) = standing else { return nil }
+        let kept = log.map { ", kept as \($0)" } ?? ""
+        return "the database lacks what was acknowledged before: it was replaced by an older one, or its log was lost, "
+            + "cut or changed" + kept
+    }
+
+    private var settingAsideEvent: String? {
         guard let setAside else { return nil }
         let counts = salvagedAtOpening.withLock { $0 } ?? SalvageCounts()
         return

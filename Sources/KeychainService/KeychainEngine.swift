@@ -34,6 +34,11 @@ package final class KeychainEngine: Sendable {
     let lacksItems = Atomic(false)
     /// The malformed database that had to be set aside for this opening.
     package let setAside: StoreSetAside?
+    /// The log that this opening found beside the database, and set aside, because it was no
+    /// log of it.
+    let strayLog: String?
+    /// Whether this opening found less than had been acknowledged.
+    let standing: Store.Standing
     let sealer: RowSealer
     let blind: BlindIndex
     let opener: RowOpener
@@ -98,6 +103,7 @@ package final class KeychainEngine: Sendable {
         let opened = try OpenedStore.open(in: directory, place, at: clock.wallClock)
         store = opened.store
         setAside = opened.setAside
+        strayLog = opened.strayLog
         // A keybag is made only where the database is new: one that names its
         // store and finds no keybag is an error, never a reason for new keys.
         enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
@@ -115,6 +121,7 @@ package final class KeychainEngine: Sendable {
             }
             try aside.finish(in: directory)
         }
+        standing = try store.takeUpWitness(in: directory, at: clock.wallClock)
         brake = try DamageBrake(store, clock: clock)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)

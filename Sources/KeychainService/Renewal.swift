@@ -207,7 +207,7 @@ extension KeychainEngine {
     func retireOldKeys(_ described: EnclaveDescription) throws(KeychainError) {
         let mayComeBack = try store.read { reader throws(KeychainError) in
             if try reader.record(.salvaging) != nil { return true }
-            return try reader.record(.incomplete) != nil
+            return try reader.lacksItems()
         }
         guard !mayComeBack else { return }
         for (protectionClass, generation) in described.generations where generation > 1 {

@@ -89,7 +89,8 @@ struct Salvage {
                 try transaction.put(StoreRecord.bytes(of: incomplete), as: .incomplete)
             }
         }
-        engine.lacksItems.store(!incomplete.isEmpty, ordering: .releasing)
+        let lacksItems = try engine.store.read { reader throws(KeychainError) in try reader.lacksItems() }
+        engine.lacksItems.store(lacksItems, ordering: .releasing)
         engine.mayBringBack.store(false, ordering: .releasing)
     }
 
@@ -288,7 +289,8 @@ extension KeychainEngine {
         let isUnderWay: Bool
         do throws(KeychainError) {
             isUnderWay = try store.read { reader throws(KeychainError) in
-                lacksItems.store(try reader.record(.incomplete) != nil, ordering: .releasing)
+                let isNoted = try reader.lacksItems()
+                lacksItems.store(standing != .whole || isNoted, ordering: .releasing)
                 return try reader.record(.salvaging) != nil
             }
         } catch { return noteMalformation(error) }

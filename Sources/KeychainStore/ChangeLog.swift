@@ -53,8 +53,9 @@ final class ChangeNotes {
         }
     }
 
-    /// True where there was anything to write.
-    func write(to db: Database) throws -> Bool {
+    /// The number of the last line, nil where there was nothing to write.
+    func write(to db: Database) throws -> Int64? {
+        var newest: Int64?
         for note in notes {
             var statement = try PreparedStatement(
                 db, "INSERT INTO changes (class, agrp, kind, items) VALUES (?, ?, ?, ?)")
@@ -63,9 +64,11 @@ final class ChangeNotes {
             try statement.bind(note.kind.rawValue)
             try statement.bind(note.items)
             try statement.run()
-            try Self.forget(before: db.lastInsertedRowID, db)
+            let number = db.lastInsertedRowID
+            newest = number
+            try Self.forget(before: number, db)
         }
-        return !notes.isEmpty
+        return newest
     }
 
     /// The oldest go by the thousand, so that hardly any change pays for it.

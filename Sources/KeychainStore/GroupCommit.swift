@@ -13,6 +13,8 @@ final class GroupCommit: Sendable {
     private let writer: DatabaseQueue
     /// Throws where what is written now would go into a file that nobody finds again.
     private let checkPlace: @Sendable () throws(KeychainError) -> Void
+    /// Hears of each commit, and the number of its last change, before anybody hears that it lasts.
+    private let testify: @Sendable (Int64?) -> Void
     private let bell: ChangeBell
     private let condition = Condition()
 
@@ -21,11 +23,13 @@ final class GroupCommit: Sendable {
 
     init(
         _ writer: DatabaseQueue, telling bell: ChangeBell,
-        checkPlace: @escaping @Sendable () throws(KeychainError) -> Void
+        checkPlace: @escaping @Sendable () throws(KeychainError) -> Void,
+        testify: @escaping @Sendable (Int64?) -> Void
     ) {
         self.writer = writer
         self.bell = bell
         self.checkPlace = checkPlace
+        self.testify = testify
     }
 
     func perform<R: Sendable>(
@@ -49,7 +53,7 @@ final class GroupCommit: Sendable {
     private func run(_ batch: [Piece]) {
         var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
         var failure: KeychainError?
-        var hasNews = false
+        var newest: Int64?
         do throws(KeychainError) {
             try checkPlace()
             try translating {
@@ -57,9 +61,9 @@ final class GroupCommit: Sendable {
                     do {
                         try Self.execute("BEGIN IMMEDIATE", db)
                         for piece in batch {
-                            if let (finish, news) = try runOne(piece, isAlone: batch.count == 1, db) {
+                            if let (finish, number) = try runOne(piece, isAlone: batch.count == 1, db) {
                                 finishers.append((piece, finish))
-                                hasNews = hasNews || news
+                                newest = number ?? newest
                             }
                         }
                         if db.isInsideTransaction { try Self.execute("COMMIT", db) }
@@ -73,6 +77,7 @@ final class GroupCommit: Sendable {
         } catch {
             failure = error
         }
+        if failure == nil { testify(newest) }
         let finished = Set(finishers.map { ObjectIdentifier($0.0) })
         for (_, finish) in finishers { finish(failure) }
         // A round that broke off before a piece had its turn fails that piece too.
@@ -81,21 +86,21 @@ final class GroupCommit: Sendable {
         }
         condition.finish(batch)
         // After the writers: observers come second.
-        if hasNews && failure == nil { bell.ring() }
+        if newest != nil && failure == nil { bell.ring() }
     }
 
     /// nil where the piece failed by itself: its savepoint is gone, the round goes
     /// on. A piece that is alone needs none: the whole round is its savepoint.
     private func runOne(
         _ piece: Piece, isAlone: Bool, _ db: Database
-    ) throws -> (finish: @Sendable (KeychainError?) -> Void, hasNews: Bool)? {
+    ) throws -> (finish: @Sendable (KeychainError?) -> Void, newest: Int64?)? {
         if !isAlone { try Self.execute("SAVEPOINT piece", db) }
         do throws(KeychainError) {
             let transaction = StoreTransaction(db)
             let finish = try piece.body(transaction)
-            let hasNews = try translating { try transaction.notes.write(to: db) }
+            let newest = try translating { try transaction.notes.write(to: db) }
             if !isAlone { try translating { try Self.execute("RELEASE piece", db) } }
-            return (finish, hasNews)
+            return (finish, newest)
         } catch {
             let cause = error.lookingAtErrno(of: db)
             // Some errors (disk full) have already rolled everything back.

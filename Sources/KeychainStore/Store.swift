@@ -13,11 +13,15 @@ internal import Synchronization
 /// its lock (``KeychainModel`` knows nothing of files; the engine takes it).
 package final class Store: Sendable {
     package static let fileName = KeychainLocations.databaseName
+    package static let witnessName = StoreWitness.fileName
 
     private let path: String
     private let writer: DatabaseQueue
     private let readers = Mutex<[DatabaseQueue]>([])
     private let commits: GroupCommit
+    /// What the witness said before this opening.
+    private let witnessed: StoreTestimony?
+    private let witness = StoreWitness()
     /// Rings after each commit that changed items.
     package let bell = ChangeBell()
     package let isNew: Bool
@@ -32,9 +36,13 @@ package final class Store: Sendable {
         let path = directory.path + "/" + Self.fileName
         self.path = path
         (writer, isNew) = try Self.open(path, in: directory)
+        witnessed = isNew ? nil : StoreWitness.testimony(in: directory)
         let place = try Self.identity(path)
+        let witness = witness
         commits = GroupCommit(writer, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
+        } testify: { number in
+            witness.hear(of: number)
         }
     }
 
@@ -105,6 +113,41 @@ package final class Store: Sendable {
     /// so that a store which is refused for that is not changed either.
     package func migrate(by steps: [StoreMigration] = StoreMigration.all) throws(KeychainError) {
         try StoreMigration.run(steps, on: writer)
+    }
+
+    /// What an opening found, measured by the witness (``StoreWitness``).
+    package enum Standing: Sendable, Hashable {
+        /// Nothing is known to be missing.
+        case whole
+        /// It or its log was lost, cut, or replaced by one from before: something that was
+        /// acknowledged is missing. What was left of a log is kept under another name.
+        case behind(log: String?)
+    }
+
+    /// Looks whether the database has everything that was acknowledged; that it has not stays
+    /// noted until it is accepted. From here on each commit is witnessed. Once, by whoever
+    /// opens the store, when its keybag is known to be its own.
+    package func takeUpWitness(
+        in directory: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) -> Standing {
+        let (history, _, last) = try read { reader throws(KeychainError) in try reader.changeBounds() }
+        let position = ChangePosition(history: history, number: last)
+        guard let witnessed, witnessed.position.history == history, witnessed.position.number > last else {
+            witness.takeUp(position, after: witnessed, in: directory)
+            return .whole
+        }
+        // Nothing was written yet: the next commit writes over what SQLite did not take for its log.
+        let log = StoreSetAside.copyLog(in: directory, at: moment)
+        do throws(KeychainError) {
+            try write { transaction throws(KeychainError) in
+                try transaction.put(StoreRecord.bytes(of: Double(last)), as: .behind)
+            }
+            witness.takeUp(position, after: witnessed, in: directory)
+        } catch {
+            // A full disk: it is read all the same, and the witness stays for the next opening.
+            if error.reason == .storeMalformed { throw error }
+        }
+        return .behind(log: log)
     }
 
     /// What locks and durable writes cannot be trusted on (architecture section 4).

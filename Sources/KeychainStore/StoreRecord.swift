@@ -17,6 +17,10 @@ package enum StoreRecord: String, Sendable {
     /// There where something of a predecessor did not come back and nobody has
     /// accepted that.
     case incomplete
+    /// There where the database lacked, at an opening, what had been acknowledged before
+    /// (``StoreWitness``), and nobody has accepted that: the number of its last change then
+    /// (``bytes(of:)``).
+    case behind
     /// The name of the history that the table `changes` holds.
     case history
 
@@ -44,6 +48,12 @@ extension StoreReader {
             try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = ?", arguments: [name.rawValue])
                 .map { Array(Data.fromDatabaseValue($0[0]) ?? Data()) }
         }
+    }
+
+    /// Whether something was lost with a file, and nobody has accepted that.
+    package func lacksItems() throws(KeychainError) -> Bool {
+        if try record(.incomplete) != nil { return true }
+        return try record(.behind) != nil
     }
 
     package func number(_ name: StoreRecord) throws(KeychainError) -> Double? {

@@ -1,3 +1,4 @@
+internal import Foundation
 package import KeychainModel
 package import KeychainPlatform
 
@@ -99,16 +100,47 @@ package struct StoreSetAside: Sendable, Hashable {
         }
     }
 
-    /// Moves a write-ahead log whose database is gone out of the way: SQLite would
-    /// delete it, and it may hold what was acknowledged last.
+    /// Moves a write-ahead log out of the way that is no log of the database, or whose
+    /// database is gone: SQLite would take the one over and delete the other, and that may
+    /// hold what was acknowledged last.
     ///
-    /// - Throws: `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
-    package static func keepOrphanedLog(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) {
-        let log = Store.fileName + "-wal"
+    /// - Returns: its new name, where there was one and a database.
+    /// - Throws: `storeNewer`, `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
+    package static func keepStrayLog(
+        in directory: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) -> String? {
+        let (holdsDatabase, holdsLog) = try translatingFiles { () throws(SystemCallError) in
+            (try directory.holds(Store.fileName), try directory.holds(StoreLog.name))
+        }
+        guard holdsLog else { return nil }
+        if holdsDatabase {
+            try StoreHeader.refuseNewer(in: directory)
+            guard StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory)) else { return nil }
+        }
+        let name = freeName(in: directory, at: moment) + "-wal"
         try translatingFiles { () throws(SystemCallError) in
-            guard try !directory.holds(Store.fileName), try directory.holds(log) else { return }
-            try directory.move(log, to: freeName(in: directory, at: moment) + "-wal")
+            try directory.move(StoreLog.name, to: name)
             try directory.synchronize()
+        }
+        return holdsDatabase ? name : nil
+    }
+
+    /// Keeps a copy of a log of which the database does not take everything over.
+    ///
+    /// - Returns: its name; nil where there is nothing to keep, or no room.
+    static func copyLog(in directory: PrivateDirectory, at moment: Double) -> String? {
+        let log = directory.path + "/" + StoreLog.name
+        let files = FileManager.default
+        guard let size = StoreLog.byteCount(in: directory), size > 0 else { return nil }
+        let name = freeName(in: directory, at: moment) + "-wal"
+        do {
+            try files.copyItem(atPath: log, toPath: directory.path + "/" + name)
+            try directory.synchronize()
+            return name
+        } catch {
+            // Half a copy tells less than none.
+            do { try files.removeItem(atPath: directory.path + "/" + name) } catch { return nil }
+            return nil
         }
     }
 

@@ -27,6 +27,8 @@ final class EngineUnderTest {
         return opened
     }
 
+    func open() throws { opened = try Self.open(folder.path, clock) }
+
     func close() throws {
         try engine.close()
         opened = nil

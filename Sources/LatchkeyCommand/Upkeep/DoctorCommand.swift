@@ -73,7 +73,8 @@ struct DoctorCommand: Verb {
         var machine = MachineReport()
         try machine.take(files, fixing: fix)
         let keychain = try opened(surroundings, files)
-        let report = DoctorText(try keychain.doctor(task))
+        let found = try keychain.doctor(task)
+        let report = DoctorText(found, obstacle: MachineCheck.obstacle(toWritingIn: found.dataDirectory))
         if task == .look {
             let status = try keychain.status()
             machine.protection = Protection(status, keychain.session).sentence

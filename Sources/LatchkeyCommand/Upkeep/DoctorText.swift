@@ -4,12 +4,17 @@ internal import KeychainProtocol
 /// What `latchkey doctor` shows, for people and for programs.
 struct DoctorText: Sendable {
     private let report: DoctorReport
+    /// Why nothing can be written into its folder.
+    private let obstacle: String?
 
     private static let classes: [(ItemClass, name: String)] = [
         (.genericPassword, "generic"), (.internetPassword, "internet"), (.certificate, "certificate"), (.key, "key"),
     ]
 
-    init(_ report: DoctorReport) { self.report = report }
+    init(_ report: DoctorReport, obstacle: String?) {
+        self.report = report
+        self.obstacle = obstacle
+    }
 
     /// Whether nothing is damaged that nobody has accepted.
     var isSound: Bool {
@@ -43,7 +48,7 @@ struct DoctorText: Sendable {
     private var since: String? { report.brakeSince.flatMap { Timestamp(secondsSince2001: $0).text } }
 
     private var writing: String {
-        guard report.brakeIsOn else { return "possible" }
+        guard report.brakeIsOn else { return obstacle.map { "impossible: \($0)" } ?? "possible" }
         return "stopped" + (since.map { " since \($0)" } ?? "")
     }
 
@@ -70,6 +75,9 @@ struct DoctorText: Sendable {
     /// What there is to do, most pressing first.
     private var advice: [String] {
         var lines: [String] = []
+        if let obstacle {
+            lines.append("Nothing can be stored, changed or deleted in \(report.dataDirectory): \(obstacle).")
+        }
         if report.isIntact == false {
             lines.append("The file is malformed: `latchkey doctor --salvage` sets it aside and takes over what opens.")
         }
@@ -80,7 +88,8 @@ struct DoctorText: Sendable {
                     + "`latchkey doctor --accept-damage` sets aside those that do not.")
         } else if report.hasNewDamage, report.damaged == 0 {
             lines.append(
-                "Items are missing: a database was lost, or could not be read to its end. A backup may have them; "
+                "Items are missing: a database or its log was lost, cut, or replaced by an older copy. A backup may "
+                    + "have them; "
                     + "`latchkey doctor --accept-damage` takes note that there is none.")
         } else if report.hasNewDamage {
             lines.append(
@@ -97,8 +106,16 @@ struct DoctorText: Sendable {
                 "Some items cannot be found by what they say, or are found by what they do not: `latchkey doctor "
                     + "--salvage` mends their columns.")
         }
-        if !report.setAsideFiles.isEmpty, report.salvage == nil {
+        let (logs, databases) = report.setAsideFiles.reduce(into: ([String](), [String]())) { found, name in
+            if name.hasSuffix("-wal") { found.0.append(name) } else { found.1.append(name) }
+        }
+        if !databases.isEmpty, report.salvage == nil {
             lines.append("A malformed database was set aside: `latchkey doctor --salvage` tries again what it holds.")
+        }
+        if !logs.isEmpty {
+            lines.append(
+                "A log that did not belong beside the database, or not all of which could be taken over, was kept "
+                    + "(\(logs.joined(separator: ", "))). Nothing reads it any more: it may be deleted.")
         }
         if let failed = report.auditFailedSince {
             let since = Timestamp(secondsSince2001: failed).text.map { " since \($0)" } ?? ""

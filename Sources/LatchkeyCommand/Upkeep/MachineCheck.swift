@@ -48,6 +48,21 @@ struct MachineCheck {
         return findings
     }
 
+    /// What a small write to the store comes to: room for the pages of one item and what
+    /// leads to them.
+    private static let trialSize = 65_536
+
+    /// Why nothing can be written into a store's folder; nil where it can.
+    static func obstacle(toWritingIn folder: String) -> String? {
+        do throws(SystemCallError) {
+            try UnnamedFile.tryWriting(byteCount: trialSize, in: folder)
+            return nil
+        } catch {
+            if error.isDiskFull { return "there is no room left" }
+            return error.isReadOnly ? "its file system is read-only" : "\(error)"
+        }
+    }
+
     /// The store's own folder; nil for a temporary keychain.
     private var folder: String? {
         if let dataDirectory { return surroundings.absolute(dataDirectory) }

@@ -43,7 +43,7 @@ extension FuzzTarget {
         private static let internals: [FuzzTarget] = [
             .payload, .keybag, .protectors, .softwareSecret, .authenticatedFile, .enclaveRequest, .enclaveResults,
             .packedRows, .enclaveOutcomes, .enclaveRendezvous, .personCall, .auditHead, .gitCredential,
-            .dockerCredential, .attempts, .secretServicePolicy, .controlRequest,
+            .dockerCredential, .attempts, .secretServicePolicy, .controlRequest, .witness,
         ]
     #else
         private static let internals: [FuzzTarget] = []

@@ -1,0 +1,125 @@
+@_implementationOnly import GRDBSQLite
+internal import KeychainModel
+internal import KeychainPlatform
+
+/// The write-ahead log that lies beside a database before it is opened.
+///
+/// SQLite takes over whatever log lies there, also one of the same store from before, or of
+/// another one: its pages would cover newer ones, and closing would make that last
+/// (<https://sqlite.org/howtocorrupt.html>, section 1.4).
+enum StoreLog {
+    static let name = Store.fileName + "-wal"
+
+    /// Whether what lies beside the database is known not to be its last log.
+    ///
+    /// What a checkpoint was copying when it was killed is in the log as well, so that a
+    /// database is never further by itself than with its own log; a log begins anew, under
+    /// another name, once all of it has gone into the database.
+    static func isForeign(in directory: PrivateDirectory, _ testimony: StoreTestimony?) -> Bool {
+        guard let size = byteCount(in: directory), size > 0 else { return false }
+        let path = directory.path + "/" + Store.fileName
+        guard case .at(let alone) = Standing(of: path, withLog: false) else { return false }
+        let ours = testimony.flatMap { $0.position.history == alone.history ? $0 : nil }
+        switch Standing(of: path, withLog: true) {
+        case .unknown: return false
+        // A history begins in a folder of its own, whose log is gone before it serves.
+        case .none: return ours != nil
+        case .at(let together) where together.history != alone.history: return ours != nil
+        case .at(let together):
+            if together.number < alone.number { return true }
+            guard let ours, ours.base <= alone.number, open(in: directory).map({ name(of: $0) }) != ours.log else {
+                return false
+            }
+            // One that began after the witness last spoke, with everything before it in the
+            // database, goes on from there.
+            let isLater = together.number > ours.position.number && alone.number >= ours.position.number
+            return !isLater
+        }
+    }
+
+    /// The log, where there is one; for a look at its first bytes. SQLite has no locks on it that
+    /// could go with a descriptor.
+    static func open(in directory: PrivateDirectory) -> Descriptor? {
+        do throws(SystemCallError) { return try directory.openFile(name, creating: false) } catch { return nil }
+    }
+
+    /// What tells one log from the next: the two salts of its header, which are others each
+    /// time it begins anew; 0 where it holds nothing
+    /// (<https://sqlite.org/fileformat2.html>, section 4.1).
+    static func name(of log: Descriptor) -> UInt64 {
+        do throws(SystemCallError) {
+            let header = try log.readAtStart(byteCount: 24)
+            return header.count == 24 ? header[16...].reduce(0) { $0 << 8 | UInt64($1) } : 0
+        } catch { return 0 }
+    }
+
+    static func byteCount(in directory: PrivateDirectory) -> Int64? {
+        do throws(SystemCallError) {
+            let status = try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false)
+            return status.isRegularFile ? Int64(status.byteCount) : nil
+        } catch { return nil }
+    }
+
+    /// How far a database has come.
+    private enum Standing {
+        case at(ChangePosition)
+        /// It is none of ours, or malformed where it says that.
+        case none
+        /// It could not be read: no room for the log's index, a disk that fails.
+        case unknown
+
+        /// Nothing is written into the database.
+        init(of path: String, withLog: Bool) {
+            var handle: OpaquePointer?
+            // "immutable" leaves the log out (sqlite.org/uri.html, section 3.1).
+            let address = "file:" + StoreLog.percentEncoded(path) + (withLog ? "" : "?immutable=1")
+            let code = unsafe sqlite3_open_v2(address, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
+            defer { unsafe sqlite3_close_v2(handle) }
+            guard code == SQLITE_OK else {
+                self = .unknown
+                return
+            }
+            self = unsafe Self(ofConnection: handle)
+        }
+
+        @unsafe private init(ofConnection handle: OpaquePointer?) {
+            let sql =
+                "SELECT (SELECT value FROM store WHERE name = '\(StoreRecord.history.rawValue)'), "
+                + "(SELECT max(number) FROM changes)"
+            var statement: OpaquePointer?
+            defer { unsafe sqlite3_finalize(statement) }
+            var code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+            if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
+            guard code == SQLITE_ROW else {
+                // SQLITE_ERROR: no such table.
+                self = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF) ? .none : .unknown
+                return
+            }
+            guard unsafe sqlite3_column_bytes(statement, 0) == Int32(ChangePosition.historySize),
+                let bytes = unsafe sqlite3_column_blob(statement, 0)
+            else {
+                self = .none
+                return
+            }
+            let history = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: ChangePosition.historySize))
+            self = .at(ChangePosition(history: history, number: unsafe sqlite3_column_int64(statement, 1)))
+        }
+    }
+
+    /// For a path within an address (RFC 3986, section 2.1).
+    fileprivate static func percentEncoded(_ path: String) -> String {
+        var text = ""
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+}

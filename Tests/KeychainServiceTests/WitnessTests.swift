@@ -1,0 +1,209 @@
+import Foundation
+import KeychainModel
+import KeychainProtocol
+import KeychainService
+import KeychainStore
+import KeychainTestSupport
+import Testing
+
+/// What is said where the database or its log is not what was left there.
+@Suite struct WitnessTests {
+    private typealias Files = [String: Data]
+
+    private static let names = ["keychain.db", "keychain.db-wal", "keychain.db.witness"]
+
+    private func path(_ keychain: EngineUnderTest, _ name: String) -> String { keychain.folder.path + "/" + name }
+
+    /// The files as they lie there now, while the store is open or not.
+    private func files(_ keychain: EngineUnderTest) -> Files {
+        Dictionary(
+            uniqueKeysWithValues: Self.names.compactMap { name in
+                FileManager.default.contents(atPath: path(keychain, name)).map { (name, $0) }
+            })
+    }
+
+    private func put(_ files: Files, _ names: [String], _ keychain: EngineUnderTest) throws {
+        for name in names {
+            let url = URL(fileURLWithPath: path(keychain, name))
+            guard let bytes = files[name] else {
+                if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
+                continue
+            }
+            try bytes.write(to: url)
+        }
+    }
+
+    /// Opens the store as a process that was killed left it: with these files.
+    private func reopen(_ keychain: EngineUnderTest, killedWith files: Files, then change: () throws -> Void) throws {
+        try keychain.reopen {
+            try put(files, Self.names, keychain)
+            try change()
+        }
+    }
+
+    private func keptLogs(_ keychain: EngineUnderTest) throws -> [Data] {
+        try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+            .filter { $0.hasPrefix("keychain.db.damaged-") && $0.hasSuffix("-wal") }
+            .map { try Data(contentsOf: URL(fileURLWithPath: path(keychain, $0))) }
+    }
+
+    @Test func aStoreThatWasKilledIsWhole() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        let killed = files(keychain)
+        try reopen(keychain, killedWith: killed) {}
+        #expect(try keychain.value("b") == "1")
+        #expect(keychain.failure("c")?.reason == .nothingMatches)
+        #expect(keychain.engine.openingEvent == nil)
+        #expect(try keptLogs(keychain).isEmpty)
+    }
+
+    /// The log of a session before, beside a database that was closed since: SQLite would take
+    /// it over, and what came after it would be gone.
+    @Test func anOlderLogBesideAClosedDatabaseTakesNothingBack() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let older = files(keychain)
+        try keychain.add("b", "1")
+        _ = try keychain.call(.update, keychain.item("a"), value: "2")
+        try keychain.reopen { try put(older, ["keychain.db-wal"], keychain) }
+        #expect(try keychain.value("a") == "2")
+        #expect(try keychain.value("b") == "1")
+        #expect(keychain.failure("c")?.reason == .nothingMatches, "nothing is missing")
+        #expect(try keptLogs(keychain) == [older["keychain.db-wal"]])
+        #expect(keychain.engine.openingEvent?.contains("write-ahead log") == true)
+    }
+
+    @Test(arguments: ["cut", "emptied", "removed", "flipped"])
+    func whatALogLacksIsNotSaidToBeMissing(_ damage: String) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        let killed = files(keychain)
+        let log = try #require(killed["keychain.db-wal"])
+        var changed: Data? = log
+        switch damage {
+        case "cut": changed = log.dropLast()
+        case "emptied": changed = Data()
+        case "removed": changed = nil
+        default: changed?[log.count / 2] ^= 4
+        }
+        try reopen(keychain, killedWith: killed) { try put(changed.map { ["keychain.db-wal": $0] } ?? [:], ["keychain.db-wal"], keychain) }
+        #expect(try keychain.value("a") == "1")
+        #expect(keychain.failure("b") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
+        #expect(try keychain.engine.doctor(.look).hasNewDamage)
+        #expect(try keptLogs(keychain) == (changed.map { $0.isEmpty ? [] : [$0] } ?? []), "it is kept as it lay there")
+        // As long as nobody accepts it, over openings and attempts to bring something back.
+        try keychain.reopen()
+        _ = try keychain.engine.doctor(.salvage)
+        #expect(keychain.failure("b")?.reason == .mayBeSetAside)
+        _ = try keychain.engine.doctor(.acceptDamage)
+        #expect(keychain.failure("b")?.reason == .nothingMatches)
+        try keychain.reopen()
+        #expect(keychain.failure("b")?.reason == .nothingMatches)
+        #expect(try !keychain.engine.doctor(.look).hasNewDamage)
+    }
+
+    @Test func anOlderDatabaseIsToldOf() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.close()
+        let older = files(keychain)
+        let reopened = try EngineUnderTest.open(keychain.folder.path, keychain.clock)
+        try reopened.close()
+        try keychain.open()
+        try keychain.add("b", "1")
+        try keychain.reopen { try put(older, ["keychain.db", "keychain.db-wal"], keychain) }
+        #expect(try keychain.value("a") == "1")
+        #expect(keychain.failure("b")?.reason == .mayBeSetAside)
+    }
+
+    /// An older copy of all files is what a person restores on purpose.
+    @Test func anOlderCopyOfAllFilesIsWhole() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let older = files(keychain)
+        try keychain.add("b", "1")
+        try reopen(keychain, killedWith: older) {}
+        #expect(try keychain.value("a") == "1")
+        #expect(keychain.failure("b")?.reason == .nothingMatches)
+    }
+
+    /// Database and log from before, together: what they hold is served.
+    @Test func anOlderDatabaseWithItsLogIsServed() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        let older = files(keychain)
+        try keychain.reopen()
+        try keychain.add("c", "1")
+        try keychain.reopen { try put(older, ["keychain.db", "keychain.db-wal"], keychain) }
+        #expect(try keychain.value("a") == "1")
+        #expect(try keychain.value("b") == "1")
+        #expect(keychain.failure("c")?.reason == .mayBeSetAside)
+    }
+
+    /// Of another store, in which the same was done.
+    @Test func anotherStoresLogCoversNothing() throws {
+        let keychain = try EngineUnderTest()
+        let other = try EngineUnderTest()
+        for one in [keychain, other] {
+            try one.add("a", "1")
+            try one.reopen()
+            try one.add("b", "1")
+        }
+        let (killed, others) = (files(keychain), files(other))
+        try reopen(keychain, killedWith: killed) { try put(others, ["keychain.db-wal"], keychain) }
+        #expect(try keychain.value("a") == "1")
+        #expect(keychain.failure("b")?.reason == .mayBeSetAside)
+        #expect(try keptLogs(keychain) == [others["keychain.db-wal"]])
+    }
+
+    /// A loss of power leaves an older witness: the log has gone on since, also under another
+    /// name.
+    @Test(arguments: [false, true]) func aWitnessThatIsBehindIsNoReason(_ isLogAnother: Bool) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let older = files(keychain)
+        if isLogAnother { try keychain.sql("PRAGMA wal_checkpoint(RESTART)") }
+        try keychain.add("b", "1")
+        let killed = files(keychain)
+        #expect(killed["keychain.db.witness"] != older["keychain.db.witness"])
+        if isLogAnother {
+            #expect(killed["keychain.db-wal"]?[16..<24] != older["keychain.db-wal"]?[16..<24], "the log began anew")
+        }
+        try reopen(keychain, killedWith: killed) { try put(older, ["keychain.db.witness"], keychain) }
+        #expect(try keychain.value("a") == "1")
+        #expect(try keychain.value("b") == "1")
+        #expect(keychain.failure("c")?.reason == .nothingMatches)
+        #expect(try keptLogs(keychain).isEmpty)
+    }
+
+    @Test(arguments: ["removed", "cut", "longer", "flipped", "folder"])
+    func aDamagedWitnessConcludesNothing(_ damage: String) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let url = URL(fileURLWithPath: path(keychain, "keychain.db.witness"))
+        try keychain.reopen {
+            var bytes = try Data(contentsOf: url)
+            try FileManager.default.removeItem(at: url)
+            switch damage {
+            case "removed": return
+            case "cut": bytes.removeLast()
+            case "longer": bytes.append(0)
+            case "flipped": bytes[31] ^= 0x40
+            default: return try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+            }
+            try bytes.write(to: url)
+        }
+        try keychain.add("b", "1")
+        #expect(keychain.failure("c")?.reason == .nothingMatches)
+        try keychain.reopen()
+        #expect(try keychain.value("b") == "1")
+        if damage != "folder" { #expect(try Data(contentsOf: url).count == 56, "it is written anew") }
+    }
+}
