@@ -173,7 +173,9 @@ extension Reason {
         case .tooManyKeys: "the dictionary has more than 128 keys"
         case .notAllowedHere(let key): "\(key) cannot be used in this call"
         case .matchUnsupported(let key): "\(key) cannot be used with this class of item"
-        case .noAccessGroups: "this program has no access group at all; see `latchkey status`"
+        case .noAccessGroups:
+            "this program has no access group at all, as one has none in a container or sandbox of which the system says "
+                + "nothing; see `latchkey status`"
         case .groupNotEntitled(let group): "this program is not entitled to the access group \(group)"
         case .entitlementMissing(let name): "this needs the entitlement \(name)"
         case .keychainDenied: "this program carries the keychain-deny entitlement"

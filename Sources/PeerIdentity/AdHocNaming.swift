@@ -18,22 +18,25 @@ package struct AdHocNaming: Sendable {
         self.digest = digest
     }
 
-    /// The last rung of a program.
+    /// The last rung of a program; nil where nothing tells it from others.
     ///
     /// A process that sees other files than we do chose what its executable is
     /// called. Its name is digested together with what contains it, so that it
-    /// meets no program outside; without that a sandbox would reach the items of
-    /// any program whose path it copies.
-    func rung(for evidence: PeerEvidence, of userID: UInt32, within container: IdentityRung?) -> IdentityRung {
-        let path = evidence.executable.path
-        if evidence.foreign.hidesFiles {
-            let scope = container.map(\.groupName) ?? "foreign"
-            return .path(digest: hex(Array(scope.utf8) + [0] + path.bytes))
+    /// meets no program outside and in no other sandbox. Where nothing says what
+    /// contains it, it would meet every other program of which nothing does.
+    func rung(for evidence: PeerEvidence, of userID: UInt32, within container: IdentityRung?) -> IdentityRung? {
+        let executable = evidence.executable
+        if evidence.isForeign {
+            guard let container else { return nil }
+            return .path(digest: hex(Array(container.groupName.utf8) + [0] + executable.path.bytes))
         }
-        if evidence.executable.isInPlace, let identifier = bundleIdentifier(of: path, owner: userID) {
+        // Also of a file that was replaced while it runs, as every upgrade does.
+        if executable.isInPlace || executable.wasInPlace,
+            let identifier = bundleIdentifier(of: executable.path, owner: userID)
+        {
             return .bundle(identifier)
         }
-        return .path(digest: hex(path.bytes))
+        return .path(digest: hex(executable.path.bytes))
     }
 
     private func bundleIdentifier(of executable: FilePath, owner: UInt32) -> String? {

@@ -26,6 +26,9 @@ package enum IdentityRung: Hashable, Sendable {
     case path(digest: String)
     /// A process that may not be looked at.
     case unreadable
+    /// A process among other files than ours, of which nothing says what holds it. It has no
+    /// access group of its own.
+    case foreign
 
     /// The access group of this rung. No two kinds share a name: a unit's name
     /// holds no "/", a bundle identifier has a dot and a digest has none.
@@ -41,20 +44,24 @@ package enum IdentityRung: Hashable, Sendable {
         case .bundle(let identifier): "adhoc.\(identifier)"
         case .path(let digest): "adhoc.\(digest)"
         case .unreadable: "adhoc.unreadable"
+        case .foreign: "adhoc.foreign"
         }
     }
 
     package var contains: Bool {
         switch self {
         case .systemUnit, .userUnit, .flatpak, .snap: true
-        case .executable, .bundle, .path, .unreadable: false
+        case .executable, .bundle, .path, .unreadable, .foreign: false
         }
     }
 
     package var authenticates: Bool {
         switch self {
         case .systemUnit: true
-        case .userUnit, .flatpak, .snap, .executable, .bundle, .path, .unreadable: false
+        case .userUnit, .flatpak, .snap, .executable, .bundle, .path, .unreadable, .foreign: false
         }
     }
+
+    /// Whether it tells one program's items from those of others.
+    package var hasGroup: Bool { self != .foreign }
 }

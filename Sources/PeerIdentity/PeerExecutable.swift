@@ -8,18 +8,25 @@ package struct PeerExecutable: Hashable, Sendable {
     package let path: FilePath
     /// Whether the path leads here, today, to the file that was executed.
     package let isInPlace: Bool
-    /// Whether only root can put another file there.
+    /// Whether the file lay at the path until it was removed or replaced there.
+    package let wasInPlace: Bool
+    /// Whether only root can put another file there, or could when it was replaced.
     package let isRootsAlone: Bool
 
-    /// - Parameter isLocal: whether the process sees the same files as we do;
-    ///   only then does its path mean anything here.
-    init(file: FileStatus, path: FilePath, isLocal: Bool) {
+    /// - Parameter sees: what a path of the process means here.
+    init(file: FileStatus, path: FilePath, sees: ForeignNamespaces) {
         self.file = file.identity
-        let isInPlace = isLocal && Self.leads(path, to: file.identity)
+        let isInPlace = !sees.user && Self.leads(path, to: file.identity)
+        let former = isInPlace ? nil : path.withoutDeletionNote(linkCount: file.linkCount)
+        let wasInPlace = former != nil && !sees.hidesFiles
         self.isInPlace = isInPlace
-        self.path = isInPlace ? path : path.withoutDeletionNote(linkCount: file.linkCount)
+        self.wasInPlace = wasInPlace
+        self.path = former ?? path
+        // A name in root's folders that is gone was taken away by root: the file was root's to
+        // put there, as one is that still lies there.
         isRootsAlone =
-            isInPlace && file.isRegularFile && file.isWritableByRootOnly && Self.onlyRootReaches(path)
+            (isInPlace || wasInPlace) && file.isRegularFile && file.isWritableByRootOnly
+            && Self.onlyRootReaches(self.path)
     }
 
     private static func leads(_ path: FilePath, to file: FileIdentity) -> Bool {
@@ -49,12 +56,19 @@ package struct PeerExecutable: Hashable, Sendable {
 }
 
 extension FilePath {
-    /// d_path() of the kernel notes a removed file behind its name; a file that
-    /// is really called so has a link.
-    fileprivate func withoutDeletionNote(linkCount: UInt64) -> FilePath {
+    /// The name that a removed or replaced file had: d_path() of the kernel notes behind it that
+    /// it is gone. nil where there is no such note, or it is the name of a file: then there
+    /// is one of that name, or the file has another link and was never removed.
+    fileprivate func withoutDeletionNote(linkCount: UInt64) -> FilePath? {
         let note = Array(" (deleted)".utf8)
-        guard linkCount == 0, bytes.count > note.count, bytes.suffix(note.count).elementsEqual(note) else {
-            return self
+        guard isAbsolute, bytes.count > note.count, bytes.suffix(note.count).elementsEqual(note) else { return nil }
+        if linkCount > 0 {
+            do throws(SystemCallError) {
+                _ = try FileStatus(at: self, followingLink: false)
+                return nil
+            } catch {
+                guard error.isNoSuchFile else { return nil }
+            }
         }
         return FilePath(bytes: Array(bytes.dropLast(note.count)))
     }

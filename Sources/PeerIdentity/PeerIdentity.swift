@@ -17,7 +17,7 @@ package struct PeerIdentity: Hashable, Sendable {
         processID = process.processID
         userID = process.userID
         missingFeatures = process.missingFeatures
-        isForeign = process.evidence?.foreign.hidesFiles ?? false
+        isForeign = process.evidence?.isForeign ?? false
         rungs = process.evidence.map { Self.rungs(of: $0, process, naming) } ?? [.unreadable]
     }
 
@@ -55,7 +55,7 @@ package struct PeerIdentity: Hashable, Sendable {
     package var entitlements: Entitlements {
         var result = Entitlements()
         result.rules = .ios
-        result.keychainAccessGroups = rungs.map(\.groupName)
+        result.keychainAccessGroups = rungs.filter(\.hasGroup).map(\.groupName)
         result.nameableGroups = [AccessGroup.latchkey.name]
         // A sandbox that withholds the session's bus withholds what is on it.
         if !isSandboxed { result.nameableGroups.append(AccessGroup.secretService.name) }
@@ -73,8 +73,8 @@ extension PeerIdentity {
         {
             rungs.append(.executable(path))
         }
-        rungs.append(naming.rung(for: evidence, of: process.userID, within: rungs.first))
-        return rungs
+        if let last = naming.rung(for: evidence, of: process.userID, within: rungs.first) { rungs.append(last) }
+        return rungs.isEmpty ? [.foreign] : rungs
     }
 
     /// The rungs that contain. A sandbox is not also the unit that happened to

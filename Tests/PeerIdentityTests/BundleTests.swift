@@ -41,6 +41,17 @@ struct BundleTests {
         #expect(try lastRung(of: program) == .bundle("org.example.Contents"))
     }
 
+    /// As every upgrade leaves what runs.
+    @Test func aProgramThatWasReplacedKeepsItsName() throws {
+        let program = try install(["X.app"])
+        try door.folder.write("X.app/Info.plist", "bundle org.example.Beside")
+        #expect(try Puppet.run("/bin/cp", ["/usr/bin/true", door.folder.file("other")]) == 0)
+        let client = try Puppet(
+            ["rename", door.folder.file("other"), program, "connect", door.path, "hear"], program: program)
+        defer { withExtendedLifetime(client) {} }
+        #expect(try door.identify(.linux61).rungs.last == .bundle("org.example.Beside"))
+    }
+
     @Test func contentsOutsideAnAppNameNothing() throws {
         let program = try install(["X", "Contents", "Linux"])
         try door.folder.write("X/Contents/Info.plist", "bundle org.example.Contents")

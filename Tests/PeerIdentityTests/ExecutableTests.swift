@@ -67,10 +67,30 @@ struct ExecutableTests {
         #expect(try rungs() == trusted)
     }
 
-    /// The program that runs is not the one that its path leads to now.
+    /// A program that is upgraded while it runs keeps its items. Only root could replace it.
+    @Test(
+        .enabled(if: geteuid() == 0, "only root makes folders that are root's alone"), arguments: KernelFeatures.tried)
+    func aReplacedExecutableOfRootsKeepsItsRungs(_ features: KernelFeatures) throws {
+        let place = try WorkFolder(in: "/var/lib", mode: 0o755)
+        let program = place.file("program")
+        for keepsALink in [false, true] {
+            #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
+            #expect(try Puppet.run("/bin/cp", ["/usr/bin/true", place.file("other")]) == 0)
+            // As a copy of the tree by hard links has one.
+            if keepsALink { #expect(try Puppet.run("/bin/ln", [program, place.file("kept")]) == 0) }
+            let client = try Puppet(
+                ["rename", place.file("other"), program, "connect", door.path, "nonce", "answer", "hear"],
+                program: program)
+            let (peer, _) = try door.greet(features)
+            #expect(peer.identity.rungs == [.executable(program), AdHocNaming.rung(forPath: program)])
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    /// What its user can write vouches for nothing, also once it is gone.
     @Test(arguments: KernelFeatures.tried)
     func aReplacedExecutableHasNoExecutableRung(_ features: KernelFeatures) throws {
-        let place = try WorkFolder(in: geteuid() == 0 ? "/var/lib" : WorkFolder.parent, mode: 0o755)
+        let place = try WorkFolder(mode: 0o777)
         let program = place.file("program")
         #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
         #expect(try Puppet.run("/bin/cp", ["/usr/bin/true", place.file("other")]) == 0)
@@ -88,6 +108,19 @@ struct ExecutableTests {
         let client = try Puppet(["remove", program, "connect", door.path, "hear"], program: program)
         #expect(try door.identify(features).rungs == [AdHocNaming.rung(forPath: program)])
         withExtendedLifetime(client) {}
+    }
+
+    /// A file that is really called so and is not gone.
+    @Test(arguments: KernelFeatures.tried)
+    func aNameThatEndsInTheKernelsNoteIsAName(_ features: KernelFeatures) throws {
+        let program = door.folder.file("program (deleted)")
+        #expect(try Puppet.run("/bin/cp", [Workshop.shared.get().program, program]) == 0)
+        for removes in [false, true] {
+            let client = try Puppet(
+                (removes ? ["remove", program] : []) + ["connect", door.path, "hear"], program: program)
+            #expect(try door.identify(features).rungs == [AdHocNaming.rung(forPath: program)])
+            withExtendedLifetime(client) {}
+        }
     }
 
     @Test(

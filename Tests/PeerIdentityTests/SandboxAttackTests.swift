@@ -23,24 +23,44 @@ struct SandboxAttackTests {
         let attacker = try Puppet(
             inside: "/usr/bin/true", steps: ["foreign", "connect", door.path, "nonce", "answer", "hear"])
         let (peer, _) = try door.greet(features)
-        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
+        #expect(peer.identity.rungs == [.foreign])
         #expect(peer.identity.strength == .user)
+        // Every other sandbox could copy that path, and have what this one stored.
+        #expect(peer.identity.entitlements.keychainAccessGroups.isEmpty)
         withExtendedLifetime(attacker) {}
     }
 
     @Test(.enabled(if: Machine.allowsNamespaces, Machine.noNamespaces), arguments: KernelFeatures.tried)
     func aForeignUserNamespaceAloneIsForeign(_ features: KernelFeatures) throws {
         let attacker = try Puppet(inside: "/usr/bin/true", steps: ["foreign-user", "connect", door.path, "hear"])
-        #expect(try door.identify(features).rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
+        #expect(try door.identify(features).rungs == [.foreign])
         withExtendedLifetime(attacker) {}
     }
 
+    /// A unit with PrivateTmp or ProtectSystem, or a daemon that such a unit started: the same
+    /// program is the same on either side.
     @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
-    func aForeignMountNamespaceAloneIsForeign(_ features: KernelFeatures) throws {
-        let attacker = try Puppet(inside: "/usr/bin/true", steps: ["foreign-mount", "connect", door.path, "hear"])
+    func aForeignMountNamespaceWithTheSameFileIsNotForeign(_ features: KernelFeatures) throws {
+        let client = try Puppet(inside: "/usr/bin/true", steps: ["foreign-mount", "connect", door.path, "hear"])
         let identity = try door.identify(features)
-        #expect(identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0/usr/bin/true".utf8))])
+        #expect(identity.rungs == [.executable("/usr/bin/true"), AdHocNaming.rung(forPath: "/usr/bin/true")])
+        #expect(!identity.contains && !identity.mayBeContained && !identity.authenticates)
+        withExtendedLifetime(client) {}
+    }
+
+    /// A container, which has another file where we have this one.
+    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
+    func aForeignMountNamespaceWithAnotherFileIsForeign(_ features: KernelFeatures) throws {
+        let victim = door.folder.file("program")
+        let own = door.folder.file("own")
+        for program in [victim, own] { #expect(try Puppet.run("/bin/cp", [puppet, program]) == 0) }
+        let attacker = try Puppet(
+            running: "/usr/bin/unshare",
+            ["-m", "sh", "-c", "mount --bind \"$0\" \"$1\" && exec \"$1\" connect \"$2\" hear", own, victim, door.path])
+        let identity = try door.identify(features)
+        #expect(identity.rungs == [.foreign])
         #expect(!identity.contains && identity.mayBeContained)
+        #expect(identity.entitlements.keychainAccessGroups.isEmpty)
         withExtendedLifetime(attacker) {}
     }
 
@@ -108,7 +128,7 @@ struct SandboxAttackTests {
         let (peer, _) = try door.greet(features)
         #expect(peer.process.processID != client.processID && peer.process.processID > 0)
         #expect(peer.identity.userID == geteuid())
-        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
+        #expect(peer.identity.rungs == [.foreign])
     }
 
     /// Documents a limit: whoever is root in a sandbox with pids of its own can
@@ -124,7 +144,7 @@ struct SandboxAttackTests {
             ])
         let (peer, _) = try door.greet(features)
         #expect(!peer.identity.authenticates && !peer.identity.contains)
-        #expect(peer.identity.rungs == [AdHocNaming.rung(forBytes: Array("foreign\0\(puppet)".utf8))])
+        #expect(peer.identity.rungs == [.foreign])
         withExtendedLifetime(client) {}
     }
 
