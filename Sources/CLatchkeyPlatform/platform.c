@@ -491,6 +491,7 @@ void *lk_map_secret(size_t count, int32_t *locked) {
 }
 
 static void *map_hidden(size_t count) {
+    if (!lk_may_call(SYS_memfd_secret)) return NULL;
     int fd = (int)syscall(SYS_memfd_secret, O_CLOEXEC);
     if (fd < 0) return NULL;
     void *at = ftruncate(fd, (off_t)count) < 0 ? MAP_FAILED : mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

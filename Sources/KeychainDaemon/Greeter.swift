@@ -135,6 +135,6 @@ struct Greeter: Sendable {
             groups: entitlements.accessGroups.map(\.name), nameableGroups: entitlements.nameableGroups,
             strength: connection.identity.strength, isTemporary: configuration.isTemporary,
             identity: connection.identity.name, missingFeatures: connection.identity.missingFeatures.map(\.rawValue),
-            serverVersion: LatchkeyVersion.text)
+            serverVersion: RunningProgram.isInPlace ? LatchkeyVersion.text : LatchkeyVersion.replaced)
     }
 }

@@ -103,15 +103,21 @@ struct ConfinedProgramsTests {
     }
 
     /// A container whose policy refuses all of it, on an older kernel: both serve, and say
-    /// what they lack. (The filter that refuses is not taken for ours.)
-    @Test(.enabled(if: RunningKernel.hasFilters && RunningKernel.hasMDWE, "nothing to refuse"))
-    func whereEverythingIsRefusedBothServeAndSaySo() throws {
+    /// what they lack. (The filter that refuses is not taken for ours.) A unit's
+    /// SystemCallFilter=@system-service ends whoever makes one of these calls.
+    @Test(
+        .enabled(if: RunningKernel.hasFilters && RunningKernel.hasMDWE, "nothing to refuse"),
+        arguments: [
+            ("without", "memfd_secret,landlock_create_ruleset,seccomp"),
+            ("ended-by", "memfd_secret,landlock_create_ruleset,landlock_add_rule,landlock_restrict_self,seccomp"),
+        ])
+    func whereEverythingIsRefusedBothServeAndSaySo(_ how: String, _ calls: String) throws {
         let folder = try TemporaryDirectory("refused")
         let (ours, theirs) = try PacketSocket.pair()
         let daemon = try ChildProcess.start(
             "\(ShippedDaemon.programs)/confinement-probe",
             arguments: [
-                "without", "memfd_secret,landlock_create_ruleset,seccomp", "\(ShippedDaemon.programs)/latchkeyd",
+                how, calls, "\(ShippedDaemon.programs)/latchkeyd",
                 "--data-dir", folder.path("data"), "--run-dir", folder.path("run"), "--report",
             ], environment: [], third: theirs.descriptor, fourth: EventSignal().descriptor)
         // A child that nobody waits for keeps a test of how a process ends from its own.

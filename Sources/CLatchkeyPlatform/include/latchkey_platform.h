@@ -118,6 +118,8 @@ enum { LK_CALLS_OF_ENCLAVE = 0, LK_CALLS_OF_DAEMON = 1, LK_CALLS_OF_HARDWARE = 2
 // -EOPNOTSUPP on other processors and under a sanitizer, whose own calls are others.
 int lk_restrict_calls(int32_t whose);
 int lk_is_filtered(void);
+// 0 where a filter would end us for a call that not every kernel has; asked of a child.
+int lk_may_call(long number);
 // Names of calls that are left to enclave, daemon or bus, some of them for some arguments;
 // NULL at the end.
 const char *lk_allowed_call(int32_t whose, int32_t index);

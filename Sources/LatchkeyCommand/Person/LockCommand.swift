@@ -48,6 +48,7 @@ struct LockCommand: Verb {
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         if login { return try lockAfterLogin(surroundings) }
+        closeFolder(surroundings)
         let programs = UpkeepProgram(surroundings, store)
         if stop, !programs.hasOwnStore {
             throw CommandFailure(
@@ -66,6 +67,19 @@ struct LockCommand: Verb {
         arguments.json = json
         try arguments.report("Locked.", of: locked(surroundings), on: surroundings.console)
         return .done
+    }
+
+    /// A folder that was opened to others while its keychain is open would keep us from the
+    /// daemon that has the keys. Locking is never what has to wait for that.
+    private func closeFolder(_ surroundings: Surroundings) {
+        guard let path = PersonReach.ownDirectory(store, surroundings) else { return }
+        do throws(SystemCallError) {
+            let status = try FileStatus(at: FilePath(path), followingLink: false)
+            guard status.isDirectory, status.mode & 0o077 != 0 else { return }
+            try FileMode.close(FilePath(path), isFolder: true)
+            let mode = String(status.mode & 0o777, radix: 8)
+            surroundings.console.note("\(PrintableText.escaped(path)) had mode \(mode), and has 700 now.")
+        } catch { return }
     }
 
     private func locked(_ surroundings: Surroundings) throws(CommandFailure) -> PersonReach {

@@ -98,8 +98,8 @@ struct DoctorCommand: Verb {
                 ["\(PrintableText.escaped(finding.what))"] + (finding.command.map { ["  \($0)"] } ?? [])
             }
             guard !lines.isEmpty else { throw error }
-            throw CommandFailure(
-                error.status, lines: error.lines + lines + ["`latchkey doctor --fix` closes such files."])
+            let remedy = files.contains { $0.mend != .byHand } ? ["`latchkey doctor --fix` closes such files."] : []
+            throw CommandFailure(error.status, lines: error.lines + lines + remedy)
         }
     }
 }

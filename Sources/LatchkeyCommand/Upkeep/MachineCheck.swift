@@ -36,6 +36,7 @@ struct MachineCheck {
     /// enclave refuse.
     func fileFindings() -> [MachineFinding] {
         guard let folder else { return [] }
+        if let foreign = foreignOwner(of: folder) { return [foreign] }
         var findings = look(at: folder, isFolder: true)
         for name in FolderContent.names(at: folder).sorted() {
             let path = "\(folder)/\(name)"
@@ -68,6 +69,15 @@ struct MachineCheck {
         if let dataDirectory { return surroundings.absolute(dataDirectory) }
         if case .store(let locations, _) = surroundings.configuration.target { return locations.dataDirectory }
         return nil
+    }
+
+    /// A keychain of somebody else's is theirs to look at: who took its files would shut them out.
+    private func foreignOwner(of folder: String) -> MachineFinding? {
+        guard let owner = status(folder)?.userID, owner != ProcessEnvironment.effectiveUserID else { return nil }
+        let name = UserDatabase.machine[.userID(owner)]?.name
+        return MachineFinding(
+            what: "\(folder) is the keychain of \(name ?? "user \(owner)"), not yours",
+            command: "sudo -u \(name ?? "'#\(owner)'") latchkey doctor", mend: .byHand)
     }
 
     private func isFolder(_ path: String) -> Bool { status(path)?.isDirectory == true }
@@ -108,8 +118,9 @@ struct MachineCheck {
         if session.serverVersion != LatchkeyVersion.text {
             findings.append(
                 MachineFinding(
-                    what:
-                        "the running daemon is version \(session.serverVersion), this program \(LatchkeyVersion.text)",
+                    what: session.serverVersion == LatchkeyVersion.replaced
+                        ? "the running daemon was started before its program was updated, and goes on as it was"
+                        : "the running daemon is version \(session.serverVersion), this program \(LatchkeyVersion.text)",
                     command: "kill \(status.daemonProcess)", mend: .endDaemon(process: status.daemonProcess)))
         }
         if !status.memoryLocked {

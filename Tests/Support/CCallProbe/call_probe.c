@@ -251,16 +251,17 @@ int probe_has_filters(void) {
     return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
-int probe_refuse(const char *name) {
+int probe_refuse(const char *name, int ends) {
     static const struct { const char *name; int number; } calls[] = {
-        {"memfd_secret", 447}, {"landlock_create_ruleset", 444}, {"seccomp", SYS_seccomp},
+        {"memfd_secret", 447}, {"landlock_create_ruleset", 444}, {"landlock_add_rule", 445},
+        {"landlock_restrict_self", 446}, {"seccomp", SYS_seccomp},
         {"inotify_init1", SYS_inotify_init1}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(calls[i].name, name) != 0) continue;
         struct sock_filter steps[] = {
             BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
             BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i].number, 0, 1),
-            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+            BPF_STMT(BPF_RET | BPF_K, ends ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | ENOSYS),
             BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         };
         struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};

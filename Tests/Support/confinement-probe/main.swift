@@ -18,7 +18,8 @@ internal import KeychainPlatform
 // the signal that ended the child.
 //
 // `confinement-probe without CALL,… PROGRAM ARGUMENT…`: becomes a program for which the
-// kernel does not have these calls, as in a container that refuses them.
+// kernel does not have these calls, as in a container that refuses them; with `ended-by` in
+// place of `without` they end it, as under a unit's SystemCallFilter.
 let words = CommandLine.arguments
 if words.count == 4, words[1] == "memory" {
     Hardening.forbidCoreDumps()
@@ -30,8 +31,9 @@ if words.count == 4, words[1] == "memory" {
     }
     ProcessEnvironment.exit(seen)
 }
-if words.count > 3, words[1] == "without" {
-    for call in words[2].split(separator: ",") { precondition(unsafe probe_refuse(String(call)) == 0) }
+if words.count > 3, words[1] == "without" || words[1] == "ended-by" {
+    let ends: Int32 = words[1] == "ended-by" ? 1 : 0
+    for call in words[2].split(separator: ",") { precondition(unsafe probe_refuse(String(call), ends) == 0) }
     ProcessEnvironment.exit(unsafe probe_become(CommandLine.unsafeArgv + 3))
 }
 if words.count == 1 {

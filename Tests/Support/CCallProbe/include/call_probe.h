@@ -21,7 +21,8 @@ int probe_has_mdwe(void);
 int probe_has_hidden_memory(void);
 int probe_has_filters(void);
 
-// From now on the call is not there (ENOSYS), for this process and what it becomes; 0.
-int probe_refuse(const char *name);
+// From now on the call is not there (ENOSYS), or ends whoever makes it, for this process and
+// what it becomes; 0.
+int probe_refuse(const char *name, int ends);
 int probe_become(char *const *argv);
 #endif
