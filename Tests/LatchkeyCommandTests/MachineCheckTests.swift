@@ -53,6 +53,44 @@ import Testing
         #expect(try object(try programs.latchkey("doctor", "--json"))["fixed"] as? [String] == [])
     }
 
+    /// Who took its files, as an administrator told so once did, would shut its owner out.
+    @Test(.enabled(if: geteuid() == 0, "gives a folder to another user"))
+    func aKeychainOfAnotherUsersIsNotAdvisedToBeTaken() throws {
+        let programs = try BuiltPrograms()
+        try programs.latchkey("set", "mail", input: Data("canary".utf8))
+        try programs.latchkey("lock", "--stop")
+        let data = programs.home + "/data/latchkey"
+        for path in [data, data + "/keychain.db"] { #expect(unsafe chown(path, 1, 1) == 0) }
+        let outcome = try programs.latchkey("doctor")
+        #expect(outcome.status != 0)
+        #expect(outcome.errors.contains("\(data) is the keychain of daemon, not yours"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("sudo -u daemon latchkey doctor"))
+        #expect(!outcome.errors.contains("chown") && !outcome.errors.contains("--fix"), "\(outcome.errors)")
+    }
+
+    /// An update leaves another file where the daemon's program was.
+    @Test func aDaemonWhoseProgramWasUpdatedIsFound() throws {
+        let programs = try BuiltPrograms()
+        let (bin, data) = (programs.home + "/bin", programs.home + "/data/latchkey")
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
+        for name in ["latchkeyd", "latchkey-enclave"] {
+            try FileManager.default.linkItem(atPath: "\(BuiltPrograms.folder)/\(name)", toPath: "\(bin)/\(name)")
+        }
+        try programs.start("\(bin)/latchkeyd", ["--data-dir", data, "--run-dir", data + "/run"]).run()
+        try #require(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: data + "/run/keychain.sock") })
+        try programs.latchkey("set", "mail", input: Data("canary".utf8))
+        #expect(try !programs.latchkey("doctor").text.contains("updated"))
+        try FileManager.default.copyItem(atPath: "/usr/bin/true", toPath: "\(bin)/new")
+        #expect(unsafe rename("\(bin)/new", "\(bin)/latchkeyd") == 0)
+        let report = try programs.latchkey("doctor")
+        #expect(report.text.contains("started before its program was updated"), "\(report.text)")
+        #expect(try programs.latchkey("status").text.contains("replaced since"))
+        let fixed = try programs.latchkey("doctor", "--fix")
+        #expect(fixed.text.contains("mended: the running daemon was started before"), "\(fixed.text)")
+        #expect(try BuiltPrograms.eventually { try !programs.latchkey("doctor").text.contains("updated") })
+        #expect(try programs.latchkey("get", "mail").text == "canary")
+    }
+
     @Test func aHomeThatIsNotLookedAtIsSaid() throws {
         let home = try #require(ProcessEnvironment.passwdHome)
         func findings(_ named: String?, in folder: String, dataDirectory: String? = nil) -> [MachineFinding] {

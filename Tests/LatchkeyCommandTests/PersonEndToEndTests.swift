@@ -277,6 +277,20 @@ import Testing
         #expect(unsafe chown(run, 0, 0) == 0)
     }
 
+    /// `chmod -R go+rX` of a home, while the keychain is open.
+    @Test(arguments: [false, true]) func aFolderThatWasOpenedToOthersIsLockedAllTheSame(_ stops: Bool) throws {
+        try latchkey("set", "mail", typed: "CANARY")
+        try latchkey("passcode", "set", typed: "words words")
+        let data = programs.home + "/data/latchkey"
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: data)
+        let locked = try programs.run(BuiltPrograms.latchkey, ["lock"] + (stops ? ["--stop"] : []))
+        #expect(locked.status == 0, "\(locked.errors)")
+        #expect(locked.errors.contains("\(data) had mode 755, and has 700 now"), "\(locked.errors)")
+        #expect(try latchkey("get", "mail").status == 3)
+        let again = try programs.latchkey("lock")
+        #expect(!again.errors.contains("had mode"))
+    }
+
     @Test func aTemporaryKeychainHasAPasscodeToo() throws {
         let script =
             "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"

@@ -48,6 +48,26 @@ import Testing
         #expect(try programs.latchkey("doctor", "--verify", "--salvage").status == 2)
     }
 
+    /// On a disk of its own, which is full.
+    @Test(.enabled(if: geteuid() == 0, "mounts a small file system"))
+    func doctorTriesToWrite() throws {
+        let script = """
+            mkdir -m 700 "$XDG_DATA_HOME/latchkey" &&
+            mount -t tmpfs -o size=2m,mode=700 none "$XDG_DATA_HOME/latchkey" && printf 1 | latchkey set a &&
+            latchkey doctor && head -c 4M /dev/zero >"$XDG_DATA_HOME/latchkey/filler" 2>"$HOME/said"
+            latchkey doctor; latchkey get a; echo; rm "$XDG_DATA_HOME/latchkey/filler"; latchkey doctor
+            latchkey lock --stop >"$HOME/said" 2>&1; umount "$XDG_DATA_HOME/latchkey"
+            """
+        let outcome = try programs.run("/usr/bin/unshare", ["-m", "sh", "-c", script])
+        let lines = outcome.text.split(separator: "\n").map(String.init)
+        let said = lines.filter { $0.hasPrefix("Writing") }
+        try #require(said.count == 3, "\(outcome.text) \(outcome.errors)")
+        #expect(said[0].hasSuffix(" possible") && said[2].hasSuffix(" possible"))
+        #expect(said[1].hasSuffix("impossible: there is no room left"))
+        #expect(outcome.text.contains("Nothing can be stored, changed or deleted in \(data): there is no room left."))
+        #expect(lines.contains("1"), "it reads all the same")
+    }
+
     /// The database is overwritten under the running daemon: one call says so,
     /// the next meets an empty store; the damaged file is kept.
     @Test func aMalformedDatabaseIsSetAsideAndTheNextCallGoesOn() throws {
