@@ -43,6 +43,23 @@ package enum TrustedPath {
         return nil
     }
 
+    /// Why somebody else can take a folder of ours away and lay another in its place: one above
+    /// it is theirs, or open to others (a sticky folder is closed, and so is one that is open to
+    /// our own group alone, which Debian's umask of 002 makes); nil: nobody can.
+    package static func exposure(of path: String) -> Refusal? {
+        var folder = path
+        while let slash = folder.lastIndex(of: "/") {
+            folder = String(folder[..<slash])
+            let name = folder.isEmpty ? "/" : folder
+            var status = stat()
+            guard unsafe stat(name, &status) == 0 else { return nil }
+            if status.st_mode & S_ISVTX != 0 { continue }
+            if status.st_gid == getegid() { status.st_mode &= ~0o020 }
+            if let refusal = refusal(name, status) { return refusal }
+        }
+        return nil
+    }
+
     private static func refusal(_ path: String, _ status: stat) -> Refusal? {
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
             return owner(path, status.st_uid, namespace: UserNamespace.own)

@@ -18,14 +18,19 @@ struct TextTable: Sendable {
         }
     }
 
+    /// What is wider moves its own row aside, and no other.
+    private static let widest = 40
+
     private static func aligned(_ rows: [[String]]) -> String {
-        let widths = rows[0].indices.map { column in rows.map { TextColumns.count($0[column]) }.max() ?? 0 }
+        let widths = rows[0].indices.map { column in
+            rows.map { TextColumns.count($0[column]) }.filter { $0 <= widest }.max() ?? 0
+        }
         return rows.map { row in
             var line = ""
             for (column, field) in row.enumerated() where row[column...].contains(where: { !$0.isEmpty }) {
                 line += (column == 0 ? "" : "  ") + field
                 if row[(column + 1)...].contains(where: { !$0.isEmpty }) {
-                    line += String(repeating: " ", count: widths[column] - TextColumns.count(field))
+                    line += String(repeating: " ", count: max(0, widths[column] - TextColumns.count(field)))
                 }
             }
             return line + "\n"

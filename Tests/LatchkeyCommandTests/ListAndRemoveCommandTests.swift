@@ -19,6 +19,15 @@ import Testing
         #expect(!table.contains("secret") && !table.contains("\t"))
     }
 
+    /// One that is very long moves no other row aside.
+    @Test func aLongNameWidensNoColumn() {
+        let long = String(repeating: "x", count: 200)
+        for service in ["mail", long] { keychain.set([service, "zoe"], "1") }
+        let table = CommandRun("list", on: keychain, console: RecordingConsole(terminal: true)).text
+        #expect(table.contains("\nmail     zoe  "), "\(table)")
+        #expect(table.contains("\n\(long)  zoe  "), "\(table)")
+    }
+
     @Test func jsonIsAnArrayWithoutValues() {
         #expect(CommandRun("list", "--json", on: keychain).text == "[]\n")
         keychain.set(["mail", "zoe"], "hunter2")

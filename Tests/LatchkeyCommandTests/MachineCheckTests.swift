@@ -68,6 +68,19 @@ import Testing
         #expect(!outcome.errors.contains("chown") && !outcome.errors.contains("--fix"), "\(outcome.errors)")
     }
 
+    @Test func aFolderAboveThatOthersWriteIsFound() throws {
+        let programs = try BuiltPrograms()
+        try programs.latchkey("set", "mail", input: Data("canary".utf8))
+        let above = programs.home + "/data"
+        for (mode, isOpen) in [(0o777, true), (0o1777, false), (0o775, false), (0o755, false)] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: above)
+            let text = try programs.latchkey("doctor").text
+            let isSaid = text.contains("\(above) can be written by others: who writes there can take the keychain away")
+            #expect(isSaid == isOpen, "\(String(mode, radix: 8)): \(text)")
+            #expect(text.contains("chmod go-w '\(above)'") == isOpen)
+        }
+    }
+
     /// An update leaves another file where the daemon's program was.
     @Test func aDaemonWhoseProgramWasUpdatedIsFound() throws {
         let programs = try BuiltPrograms()

@@ -37,7 +37,7 @@ struct MachineCheck {
     func fileFindings() -> [MachineFinding] {
         guard let folder else { return [] }
         if let foreign = foreignOwner(of: folder) { return [foreign] }
-        var findings = look(at: folder, isFolder: true)
+        var findings = exposure(of: folder) + look(at: folder, isFolder: true)
         for name in FolderContent.names(at: folder).sorted() {
             let path = "\(folder)/\(name)"
             findings += look(at: path, isFolder: isFolder(path))
@@ -69,6 +69,18 @@ struct MachineCheck {
         if let dataDirectory { return surroundings.absolute(dataDirectory) }
         if case .store(let locations, _) = surroundings.configuration.target { return locations.dataDirectory }
         return nil
+    }
+
+    /// Nothing in the folder can be read through one above it; it can be exchanged.
+    private func exposure(of folder: String) -> [MachineFinding] {
+        guard status(folder) != nil, let exposure = TrustedPath.exposure(of: folder) else { return [] }
+        let command: String? =
+            if case .open(let path) = exposure { "chmod go-w \(Self.quoted(path))" } else { nil }
+        return [
+            MachineFinding(
+                what: "\(exposure): who writes there can take the keychain away, and lay another in its place",
+                command: command, mend: .byHand)
+        ]
     }
 
     /// A keychain of somebody else's is theirs to look at: who took its files would shut them out.
