@@ -87,7 +87,21 @@ public func CFDictionaryCreateMutableCopy(
 @available(*, unavailable, message: "a dictionary on Linux lends no pointer to a value: write dictionary[key]")
 public func CFDictionaryGetValue(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> UnsafeRawPointer! { nil }
 
-private func object(_ pointer: UnsafeRawPointer) -> AnyObject {
+/// Not here, for the same reason.
+@available(*, unavailable, message: "a dictionary on Linux lends no pointer to a value: write dictionary[key]")
+public func CFDictionaryGetValueIfPresent(
+    _ theDict: CFDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeMutablePointer<UnsafeRawPointer?>!
+) -> Bool { false }
+
+/// Not here, for the same reason.
+@available(*, unavailable, message: "a dictionary on Linux lends no pointers: write allKeys and dictionary[key]")
+public func CFDictionaryGetKeysAndValues(
+    _ theDict: CFDictionary!, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>!,
+    _ values: UnsafeMutablePointer<UnsafeRawPointer?>!
+) {}
+
+/// The object that a pointer leads to.
+func object(_ pointer: UnsafeRawPointer) -> AnyObject {
     unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
 }
 

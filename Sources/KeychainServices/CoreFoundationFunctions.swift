@@ -41,53 +41,15 @@ public func CFShow(_ obj: CFTypeRef!) {
     }
 }
 
-// MARK: Strings, data, arrays
+// MARK: Strings
 
 /// How many UTF-16 units a string has.
 public func CFStringGetLength(_ theString: CFString!) -> CFIndex { theString.length }
-
-/// Data with a copy of the bytes.
-public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex) -> CFData! {
-    unsafe NSData(bytes: bytes, length: length)
-}
-
-/// Data with these bytes.
-///
-/// Where they stay with the caller (``kCFAllocatorNull``) they are copied, so that the data is
-/// good for longer than the caller's pointer, which Apple's is not; else they are malloc(3)'s
-/// and freed with the data.
-public func CFDataCreateWithBytesNoCopy(
-    _ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex, _ bytesDeallocator: CFAllocator!
-) -> CFData! {
-    guard bytesDeallocator !== kCFAllocatorNull, let bytes = unsafe bytes else {
-        return unsafe CFDataCreate(allocator, bytes, length)
-    }
-    return unsafe NSData(bytesNoCopy: UnsafeMutablePointer(mutating: bytes), length: length, freeWhenDone: true)
-}
-
-/// A copy.
-public func CFDataCreateCopy(_ allocator: CFAllocator!, _ theData: CFData!) -> CFData! { NSData(data: theData as Data) }
-
-/// How many bytes there are.
-public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData.length }
-
-/// The bytes, for as long as the object lives.
-public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
-    unsafe theData.bytes.assumingMemoryBound(to: UInt8.self)
-}
 
 /// A copy.
 public func CFStringCreateCopy(_ alloc: CFAllocator!, _ theString: CFString!) -> CFString! {
     NSString(string: "\(theString as NSString)")
 }
-
-/// How many elements an array has.
-public func CFArrayGetCount(_ theArray: CFArray!) -> CFIndex { theArray.count }
-
-/// Not here: an array of Foundation on Linux makes an object anew each time it is
-/// asked for one, so that a pointer to it would lead nowhere.
-@available(*, unavailable, message: "an array on Linux lends no pointer to an element: write array[index]")
-public func CFArrayGetValueAtIndex(_ theArray: CFArray!, _ idx: CFIndex) -> UnsafeRawPointer! { nil }
 
 // MARK: Dates and errors
 
@@ -107,7 +69,9 @@ public func CFDateGetAbsoluteTime(_ theDate: CFDate!) -> CFAbsoluteTime { theDat
 public func CFUUIDCreate(_ alloc: CFAllocator!) -> CFUUID! { NSUUID() }
 
 /// As text, in capitals: "68753A44-4D6F-1226-9C60-0050E4C00067".
-public func CFUUIDCreateString(_ alloc: CFAllocator!, _ uuid: CFUUID!) -> CFString! { NSString(string: uuid.uuidString) }
+public func CFUUIDCreateString(_ alloc: CFAllocator!, _ uuid: CFUUID!) -> CFString! {
+    NSString(string: uuid.uuidString)
+}
 
 /// An error with this domain and code; what else it carries has strings as keys.
 public func CFErrorCreate(

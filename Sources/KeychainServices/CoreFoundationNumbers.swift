@@ -60,6 +60,62 @@ public func CFNumberGetValue(
     }
 }
 
+/// A number of what memory holds.
+///
+/// - Parameters:
+///   - allocator: Ignored.
+///   - theType: Which type the memory is of.
+///   - valuePtr: Where it is.
+/// - Returns: Nil where there is no memory.
+public func CFNumberCreate(
+    _ allocator: CFAllocator!, _ theType: CFNumberType, _ valuePtr: UnsafeRawPointer!
+) -> CFNumber! {
+    guard let memory = unsafe valuePtr else { return nil }
+    return switch theType {
+    case .sInt8Type, .charType: unsafe NSNumber(value: memory.loadUnaligned(as: Int8.self))
+    case .sInt16Type, .shortType: unsafe NSNumber(value: memory.loadUnaligned(as: Int16.self))
+    case .sInt32Type, .intType: unsafe NSNumber(value: memory.loadUnaligned(as: Int32.self))
+    case .sInt64Type, .longLongType, .longType, .cfIndexType, .nsIntegerType:
+        unsafe NSNumber(value: memory.loadUnaligned(as: Int64.self))
+    case .float32Type, .floatType: unsafe NSNumber(value: memory.loadUnaligned(as: Float.self))
+    case .float64Type, .doubleType, .cgFloatType: unsafe NSNumber(value: memory.loadUnaligned(as: Double.self))
+    }
+}
+
+/// What a number is stored as: one of the first six types, and not always the one that it
+/// was made of, as on Apple's systems. A truth value is C's `char`.
+public func CFNumberGetType(_ number: CFNumber!) -> CFNumberType {
+    if CFGetTypeID(number) == CFBooleanGetTypeID() { return .charType }
+    return switch unsafe UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "c"): .sInt8Type
+    case UInt8(ascii: "s"): .sInt16Type
+    case UInt8(ascii: "i"): .sInt32Type
+    case UInt8(ascii: "f"): .float32Type
+    case UInt8(ascii: "d"): .float64Type
+    default: .sInt64Type
+    }
+}
+
+/// Whether a number is stored as a `Float` or a `Double`.
+public func CFNumberIsFloatType(_ number: CFNumber!) -> Bool {
+    [.float32Type, .float64Type].contains(CFNumberGetType(number))
+}
+
+/// Which of two numbers is smaller. What is no number comes before those above zero, and
+/// -0.0 before 0.0; `context` is ignored.
+public func CFNumberCompare(
+    _ number: CFNumber!, _ otherNumber: CFNumber!, _ context: UnsafeMutableRawPointer!
+) -> CFComparisonResult {
+    let (one, other): (NSNumber, NSNumber) = (number, otherNumber)
+    let order = CFComparisonResult(one.compare(other))
+    guard order == .compareEqualTo, one.doubleValue == 0 else { return order }
+    switch (one.doubleValue.sign, other.doubleValue.sign) {
+    case (.minus, .plus): return .compareLessThan
+    case (.plus, .minus): return .compareGreaterThan
+    case (.plus, .plus), (.minus, .minus): return .compareEqualTo
+    }
+}
+
 private func write<T: FixedWidthInteger>(
     _ number: NSNumber, as type: T.Type, to memory: UnsafeMutableRawPointer
 ) -> Bool {

@@ -8,6 +8,30 @@ package enum TypeNumber: CFTypeID {
     case string = 1
     case dictionary, array, set, data, boolean, number, date, url, error, null
     case accessControl, certificate, identity, key, policy, trust, access, trustedApplication
+
+    var name: String {
+        switch self {
+        case .string: "CFString"
+        case .dictionary: "CFDictionary"
+        case .array: "CFArray"
+        case .set: "CFSet"
+        case .data: "CFData"
+        case .boolean: "CFBoolean"
+        case .number: "CFNumber"
+        case .date: "CFDate"
+        case .url: "CFURL"
+        case .error: "CFError"
+        case .null: "CFNull"
+        case .accessControl: "SecAccessControl"
+        case .certificate: "SecCertificate"
+        case .identity: "SecIdentity"
+        case .key: "SecKey"
+        case .policy: "SecPolicy"
+        case .trust: "SecTrust"
+        case .access: "SecAccess"
+        case .trustedApplication: "SecTrustedApplication"
+        }
+    }
 }
 
 /// An object for which `CFGetTypeID` has an answer.
@@ -91,6 +115,11 @@ extension SecTrustedApplication: TypeNumbered {
 public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
     guard let object: AnyObject = cf, let numbered = object as? any TypeNumbered else { return 0 }
     return numbered.typeNumber.rawValue
+}
+
+/// The name of the type that has this number; nil for a number that is no type's.
+public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! {
+    TypeNumber(rawValue: type_id).map { NSString(string: $0.name) }
 }
 
 /// The type number of a ``CFString``.

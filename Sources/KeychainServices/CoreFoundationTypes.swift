@@ -21,6 +21,8 @@ public typealias CFArray = NSArray
 public typealias CFMutableArray = NSMutableArray
 /// A set; `NSSet` here.
 public typealias CFSet = NSSet
+/// A set that can change; `NSMutableSet` here.
+public typealias CFMutableSet = NSMutableSet
 /// Bytes; `NSData` here.
 public typealias CFData = NSData
 /// Bytes that can change; `NSMutableData` here.

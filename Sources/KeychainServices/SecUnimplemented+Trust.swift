@@ -199,7 +199,10 @@ public func SecTrustSetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: Bool
 ///
 /// - Returns: `errSecUnimplemented` for now, and no result.
 @discardableResult
-public func SecTrustGetNetworkFetchAllowed(_ trust: SecTrust, _ allowFetch: UnsafeMutablePointer<Bool>) -> OSStatus {
+public func SecTrustGetNetworkFetchAllowed(
+    _ trust: SecTrust,
+    _ allowFetch: UnsafeMutablePointer<DarwinBoolean>
+) -> OSStatus {
     Unimplemented.status
 }
 

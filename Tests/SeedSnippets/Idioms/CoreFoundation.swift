@@ -16,6 +16,21 @@ func functionsOfCoreFoundation() throws {
     let error = CFErrorCreate(kCFAllocatorDefault, kCFErrorDomainOSStatus, CFIndex(status), words)!
     expect((error as Error as NSError).localizedDescription == "no item" && CFErrorGetCode(error) == -25300)
     expect(CFStringGetLength(kSecClass) == 5 && CFArrayGetCount([kSecClass] as CFArray) == 1)
+    expect(CFStringCompare(kSecClass, "CLASS" as CFString, .compareCaseInsensitive) == .compareEqualTo)
+    var text = [CChar](repeating: 0, count: 16)
+    let utf8 = CFStringBuiltInEncodings.UTF8.rawValue
+    expect(CFStringGetCString(kSecClass, &text, text.count, utf8) && CFStringGetCStringPtr(kSecClass, utf8) == nil)
+    expect(CFStringCreateWithCString(kCFAllocatorDefault, text, utf8) == kSecClass)
+    var number = Int32(7)
+    expect(CFNumberCreate(nil, .sInt32Type, &number)! as! Int == 7)
+    let changing = CFDataCreateMutable(kCFAllocatorDefault, 0)!
+    CFDataAppendBytes(changing, [1, 2, 3], 3)
+    var part = [UInt8](repeating: 0, count: 2)
+    CFDataGetBytes(changing, CFRangeMake(1, 2), &part)
+    var elements: [UnsafeRawPointer?] = [UnsafeRawPointer(Unmanaged.passUnretained(kSecClass).toOpaque())]
+    var callBacks = kCFTypeArrayCallBacks
+    let list = CFArrayCreate(kCFAllocatorDefault, &elements, elements.count, &callBacks)
+    expect(part == [2, 3] && CFArrayContainsValue(list, CFRange(location: 0, length: 1), elements[0]))
     expect(CFAbsoluteTimeGetCurrent() > 0 && CFEqual(kCFNull, NSNull()))
 }
 
