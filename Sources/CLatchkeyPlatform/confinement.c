@@ -78,7 +78,8 @@ int lk_dumps_no_core(void) {
 // A filter that we were started under may end whoever makes a call that it does not list
 // (seccomp(2); a unit with SystemCallFilter=@system-service), and tells nobody which those are. So a
 // child tries; its end is told to its parent alone (clone(2) without a signal), whatever
-// that does with SIGCHLD. Asked before a filter of our own is in force, and remembered.
+// that does with SIGCHLD. Asked before a filter of our own is in force, and remembered. Where no child
+// can be made nothing is known, and the call is made: nearly every filter refuses and ends nobody.
 int lk_may_call(long number) {
     static struct { long number; int may; } known[8];
     size_t place = 0;
@@ -93,10 +94,12 @@ int lk_may_call(long number) {
             syscall(number, -1L, 0L, 0L, 0L, 0L, 0L);
             _exit(0);
         }
+        if (child < 0) return 1;
         int status = 0;
-        pid_t ended = -1;
-        if (child > 0) do ended = waitpid((pid_t)child, &status, __WALL); while (ended < 0 && errno == EINTR);
-        may = ended > 0 && WIFEXITED(status) ? 1 : -1;
+        pid_t ended;
+        do ended = waitpid((pid_t)child, &status, __WALL); while (ended < 0 && errno == EINTR);
+        if (ended < 0) return 1;
+        may = WIFEXITED(status) ? 1 : -1;
     }
     if (place < sizeof known / sizeof *known) {
         known[place].number = number;

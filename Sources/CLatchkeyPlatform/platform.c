@@ -425,6 +425,18 @@ int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode) {
     return r < 0 ? err() : r;
 }
 
+int64_t lk_mount_id(int32_t dir, const char *path) {
+#ifdef STATX_MNT_ID
+    struct statx s;
+    int flags = AT_NO_AUTOMOUNT | AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH);
+    if (statx(dir, path, flags, STATX_MNT_ID, &s) < 0) return err();
+    return s.stx_mask & STATX_MNT_ID ? (int64_t)s.stx_mnt_id : -ENOSYS;
+#else
+    (void)dir, (void)path;
+    return -ENOSYS;
+#endif
+}
+
 int64_t lk_filesystem_magic(int32_t fd) {
     struct statfs s;
     if (fstatfs(fd, &s) < 0) return err();

@@ -24,8 +24,13 @@ final class DaemonSession: AuthenticationSession {
 
     deinit { end() }
 
+    /// Nothing of the context is in it: while a prompt is open in one, whoever asks whether a
+    /// person could be asked is answered beside it.
     func means() throws(KeychainError) -> AuthenticationMeans {
-        guard let means = try ask(KeychainRequest(.means)).means else {
+        let request = KeychainRequest(.means)
+        guard isOurs else { throw Self.invalid }
+        let answer = turn.withLockIfAvailable { _ in result(of: request) } ?? resultBeside(request)
+        guard let means = try answer.get().means else {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "malformed answer")
         }
         return means
@@ -56,25 +61,38 @@ final class DaemonSession: AuthenticationSession {
 
     private func ask(_ request: KeychainRequest) throws(KeychainError) -> KeychainAnswer {
         guard isOurs else { throw Self.invalid }
+        return try turn.withLock { _ in result(of: request) }.get()
+    }
+
+    /// Whose turn it is.
+    private func result(of request: KeychainRequest) -> Result<KeychainAnswer, KeychainError> {
         var request = request
         request.isInContext = true
-        let asked = request
-        let result = turn.withLock { _ -> Result<KeychainAnswer, KeychainError> in
-            do throws(KeychainError) {
-                let connection = try connection()
-                do throws(DaemonConnection.Interruption) { return try connection.perform(asked) } catch {
-                    // Whatever was agreed to went with it.
-                    let wasEnded = state.withLock { state -> Bool in
-                        if case .ended = state { return true }
-                        state = .unused
-                        share.giveBack()
-                        return false
-                    }
-                    return .failure(wasEnded ? Self.invalid : error.error)
+        do throws(KeychainError) {
+            let connection = try connection()
+            do throws(DaemonConnection.Interruption) { return try connection.perform(request) } catch {
+                // Whatever was agreed to went with it.
+                let wasEnded = state.withLock { state -> Bool in
+                    if case .ended = state { return true }
+                    state = .unused
+                    share.giveBack()
+                    return false
                 }
-            } catch { return .failure(error) }
-        }
-        return try result.get()
+                return .failure(wasEnded ? Self.invalid : error.error)
+            }
+        } catch { return .failure(error) }
+    }
+
+    /// On a connection for this request alone.
+    private func resultBeside(_ request: KeychainRequest) -> Result<KeychainAnswer, KeychainError> {
+        if case .ended = state.withLock({ $0 }) { return .failure(Self.invalid) }
+        do throws(KeychainError) {
+            let connection = try finder.connect()
+            defer { connection.shutDown() }
+            do throws(DaemonConnection.Interruption) { return try connection.perform(request) } catch {
+                return .failure(error.error)
+            }
+        } catch { return .failure(error) }
     }
 
     private func connection() throws(KeychainError) -> DaemonConnection {

@@ -174,6 +174,10 @@ extension Descriptor {
         guard put == bytes.count else { throw SystemCallError("pwrite", errno: put < 0 ? errno : EIO) }
     }
 
+    package func flush() throws(SystemCallError) {
+        guard fdatasync(raw) == 0 else { throw SystemCallError("fdatasync", errno: errno) }
+    }
+
     /// The first bytes of a file; fewer where it has no more.
     package func readAtStart(byteCount: Int) throws(SystemCallError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: byteCount)

@@ -44,16 +44,25 @@ package enum TrustedPath {
     }
 
     /// Why somebody else can take a folder of ours away and lay another in its place: one above
-    /// it is theirs, or open to others (a sticky folder is closed, and so is one that is open to
-    /// our own group alone, which Debian's umask of 002 makes); nil: nobody can.
+    /// it, or above what a link on the way leads to, is theirs, or open to others (a sticky folder
+    /// is closed to those, and so is one that is open to our own group alone, which Debian's
+    /// umask of 002 makes); nil: nobody can, as far as can be seen.
     package static func exposure(of path: String) -> Refusal? {
+        let resolved = unsafe realpath(path, nil)
+        defer { unsafe free(resolved) }
+        let paths = [path] + (unsafe resolved.map { [unsafe String(cString: $0)] } ?? [])
+        return paths.lazy.compactMap(exposureAbove).first
+    }
+
+    private static func exposureAbove(_ path: String) -> Refusal? {
         var folder = path
         while let slash = folder.lastIndex(of: "/") {
             folder = String(folder[..<slash])
             let name = folder.isEmpty ? "/" : folder
             var status = stat()
             guard unsafe stat(name, &status) == 0 else { return nil }
-            if status.st_mode & S_ISVTX != 0 { continue }
+            // Who owns a sticky folder may still move what is in it.
+            if status.st_mode & S_ISVTX != 0 { status.st_mode &= ~0o022 }
             if status.st_gid == getegid() { status.st_mode &= ~0o020 }
             if let refusal = refusal(name, status) { return refusal }
         }

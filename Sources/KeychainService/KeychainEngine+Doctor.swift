@@ -72,6 +72,7 @@ extension KeychainEngine {
             if try transaction.reader.record(.salvaging) == nil { try transaction.remove(.incomplete) }
             try transaction.remove(.behind)
         }
+        isBehindUnnoted.store(false, ordering: .releasing)
         if !needsSalvage { lacksItems.store(false, ordering: .releasing) }
         try brake.release()
         keys.forget()
@@ -90,7 +91,7 @@ extension KeychainEngine {
             }
             report.damaged = try reader.openDamage().count
             // A database that was lost, or not read to its end, left nothing to count.
-            let lacksItems = try reader.lacksItems()
+            let lacksItems = try lacksItems(reader)
             report.hasNewDamage = try reader.hasOpenDamage() || lacksItems
             report.brakeSince = try reader.number(.brake)
         }

@@ -39,6 +39,8 @@ package final class KeychainEngine: Sendable {
     let strayLog: String?
     /// Whether this opening found less than had been acknowledged.
     let standing: Store.Standing
+    /// That it did is noted nowhere but here: a full disk.
+    let isBehindUnnoted: Atomic<Bool>
     let sealer: RowSealer
     let blind: BlindIndex
     let opener: RowOpener
@@ -109,6 +111,7 @@ package final class KeychainEngine: Sendable {
         enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
+        standing = try store.standing(in: directory, at: clock.wallClock)
         try store.migrate()
         try Self.bind(store, to: keybag.0)
         if let aside = opened.setAside {
@@ -121,7 +124,8 @@ package final class KeychainEngine: Sendable {
             }
             try aside.finish(in: directory)
         }
-        standing = try store.takeUpWitness(in: directory, at: clock.wallClock)
+        let isNoted = try store.takeUpWitness(standing, in: directory)
+        isBehindUnnoted = Atomic(standing != .whole && !isNoted)
         brake = try DamageBrake(store, clock: clock)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)

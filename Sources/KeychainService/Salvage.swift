@@ -89,7 +89,7 @@ struct Salvage {
                 try transaction.put(StoreRecord.bytes(of: incomplete), as: .incomplete)
             }
         }
-        let lacksItems = try engine.store.read { reader throws(KeychainError) in try reader.lacksItems() }
+        let lacksItems = try engine.store.read { reader throws(KeychainError) in try engine.lacksItems(reader) }
         engine.lacksItems.store(lacksItems, ordering: .releasing)
         engine.mayBringBack.store(false, ordering: .releasing)
     }
@@ -280,6 +280,12 @@ struct Salvage {
 }
 
 extension KeychainEngine {
+    /// Whether something was lost with a file, and nobody has accepted that.
+    func lacksItems(_ reader: StoreReader) throws(KeychainError) -> Bool {
+        if isBehindUnnoted.load(ordering: .acquiring) { return true }
+        return try reader.lacksItems()
+    }
+
     /// How long an opening may be held up; `latchkey doctor --salvage` does the rest.
     private static let patienceAtOpening: Duration = .seconds(3)
 
@@ -289,8 +295,7 @@ extension KeychainEngine {
         let isUnderWay: Bool
         do throws(KeychainError) {
             isUnderWay = try store.read { reader throws(KeychainError) in
-                let isNoted = try reader.lacksItems()
-                lacksItems.store(standing != .whole || isNoted, ordering: .releasing)
+                lacksItems.store(try lacksItems(reader), ordering: .releasing)
                 return try reader.record(.salvaging) != nil
             }
         } catch { return noteMalformation(error) }

@@ -71,6 +71,16 @@ final class ChangeNotes {
         return newest
     }
 
+    /// A line that tells nobody anything, for a commit that changed no item: each commit has a
+    /// number that grows (``StoreWitness``).
+    static func writeNothing(to db: Database) throws -> Int64 {
+        let statement = try PreparedStatement(db, "INSERT INTO changes (class, kind, items) VALUES ('', 0, 0)")
+        try statement.run()
+        let number = db.lastInsertedRowID
+        try forget(before: number, db)
+        return number
+    }
+
     /// The oldest go by the thousand, so that hardly any change pays for it.
     private static func forget(before newest: Int64, _ db: Database) throws {
         guard newest % ChangeLog.step == 0, newest > ChangeLog.kept else { return }

@@ -13,8 +13,8 @@ final class GroupCommit: Sendable {
     private let writer: DatabaseQueue
     /// Throws where what is written now would go into a file that nobody finds again.
     private let checkPlace: @Sendable () throws(KeychainError) -> Void
-    /// Hears of each commit, and the number of its last change, before anybody hears that it lasts.
-    private let testify: @Sendable (Int64?) -> Void
+    /// Hears of each commit by its number before anybody hears that it lasts.
+    private let testify: @Sendable (Int64) -> Void
     private let bell: ChangeBell
     private let condition = Condition()
 
@@ -24,7 +24,7 @@ final class GroupCommit: Sendable {
     init(
         _ writer: DatabaseQueue, telling bell: ChangeBell,
         checkPlace: @escaping @Sendable () throws(KeychainError) -> Void,
-        testify: @escaping @Sendable (Int64?) -> Void
+        testify: @escaping @Sendable (Int64) -> Void
     ) {
         self.writer = writer
         self.bell = bell
@@ -54,19 +54,27 @@ final class GroupCommit: Sendable {
         var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
         var failure: KeychainError?
         var newest: Int64?
+        var hasNews = false
         do throws(KeychainError) {
             try checkPlace()
             try translating {
                 try writer.writeWithoutTransaction { db in
                     do {
                         try Self.execute("BEGIN IMMEDIATE", db)
+                        let before = db.totalChangesCount
                         for piece in batch {
                             if let (finish, number) = try runOne(piece, isAlone: batch.count == 1, db) {
                                 finishers.append((piece, finish))
                                 newest = number ?? newest
                             }
                         }
-                        if db.isInsideTransaction { try Self.execute("COMMIT", db) }
+                        hasNews = newest != nil
+                        if db.isInsideTransaction {
+                            if newest == nil, db.totalChangesCount != before {
+                                newest = try ChangeNotes.writeNothing(to: db)
+                            }
+                            try Self.execute("COMMIT", db)
+                        }
                     } catch {
                         let cause = KeychainError(database: error).lookingAtErrno(of: db)
                         if db.isInsideTransaction { try Self.execute("ROLLBACK", db) }
@@ -77,7 +85,7 @@ final class GroupCommit: Sendable {
         } catch {
             failure = error
         }
-        if failure == nil { testify(newest) }
+        if let newest, failure == nil { testify(newest) }
         let finished = Set(finishers.map { ObjectIdentifier($0.0) })
         for (_, finish) in finishers { finish(failure) }
         // A round that broke off before a piece had its turn fails that piece too.
@@ -86,7 +94,7 @@ final class GroupCommit: Sendable {
         }
         condition.finish(batch)
         // After the writers: observers come second.
-        if newest != nil && failure == nil { bell.ring() }
+        if hasNews && failure == nil { bell.ring() }
     }
 
     /// nil where the piece failed by itself: its savepoint is gone, the round goes

@@ -124,30 +124,48 @@ package final class Store: Sendable {
         case behind(log: String?)
     }
 
-    /// Looks whether the database has everything that was acknowledged; that it has not stays
-    /// noted until it is accepted. From here on each commit is witnessed. Once, by whoever
-    /// opens the store, when its keybag is known to be its own.
-    package func takeUpWitness(
-        in directory: PrivateDirectory, at moment: Double
-    ) throws(KeychainError) -> Standing {
-        let (history, _, last) = try read { reader throws(KeychainError) in try reader.changeBounds() }
-        let position = ChangePosition(history: history, number: last)
-        guard let witnessed, witnessed.position.history == history, witnessed.position.number > last else {
-            witness.takeUp(position, after: witnessed, in: directory)
-            return .whole
-        }
-        // Nothing was written yet: the next commit writes over what SQLite did not take for its log.
-        let log = StoreSetAside.copyLog(in: directory, at: moment)
+    /// Looks whether the database has everything that was acknowledged. Changes nothing in it,
+    /// and is asked before anything does: the next commit writes over what SQLite did not take
+    /// for its log, of which a copy is kept.
+    package func standing(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) -> Standing {
+        guard let witnessed, let position = try position(), witnessed.position.history == position.history,
+            witnessed.position.number > position.number
+        else { return .whole }
+        return .behind(log: StoreSetAside.copyLog(in: directory, at: moment))
+    }
+
+    /// Notes what an opening found, until it is accepted, and has each commit witnessed from here
+    /// on. Once, by whoever opens the store, when its keybag is known to be its own.
+    ///
+    /// - Returns: false where it could not be noted: the witness stays, for the next opening.
+    package func takeUpWitness(_ standing: Standing, in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        guard let last = try position() else { return true }
         do throws(KeychainError) {
-            try write { transaction throws(KeychainError) in
-                try transaction.put(StoreRecord.bytes(of: Double(last)), as: .behind)
+            if standing != .whole {
+                try write { transaction throws(KeychainError) in
+                    try transaction.put(StoreRecord.bytes(of: Double(last.number)), as: .behind)
+                }
             }
-            witness.takeUp(position, after: witnessed, in: directory)
         } catch {
-            // A full disk: it is read all the same, and the witness stays for the next opening.
+            // A full disk: it is read all the same.
             if error.reason == .storeMalformed { throw error }
+            if case .behind(let log?) = standing { StoreSetAside.drop(log, in: directory) }
+            return false
         }
-        return .behind(log: log)
+        guard let position = try position() else { return true }
+        do throws(SystemCallError) {
+            try witness.takeUp(position, durably: standing != .whole, in: directory)
+            return true
+        } catch { return standing == .whole }
+    }
+
+    /// nil in a format that has no history.
+    private func position() throws(KeychainError) -> ChangePosition? {
+        try read { reader throws(KeychainError) in
+            guard try reader.record(.history) != nil else { return nil }
+            let (history, _, last) = try reader.changeBounds()
+            return ChangePosition(history: history, number: last)
+        }
     }
 
     /// What locks and durable writes cannot be trusted on (architecture section 4).
@@ -285,5 +303,6 @@ package final class Store: Sendable {
             for reader in idle { try reader.close() }
             try writer.close()
         }
+        witness.hearOfTheEnd()
     }
 }

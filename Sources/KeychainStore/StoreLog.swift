@@ -12,29 +12,25 @@ enum StoreLog {
 
     /// Whether what lies beside the database is known not to be its last log.
     ///
-    /// What a checkpoint was copying when it was killed is in the log as well, so that a
-    /// database is never further by itself than with its own log; a log begins anew, under
-    /// another name, once all of it has gone into the database.
+    /// With its own last log a database is of the witness's history and never below it, whatever
+    /// a kill or a loss of power left of either; and where it is at the very same change, the log
+    /// has the name that the witness knows, because each commit is witnessed with the log that
+    /// holds it. So no such log is judged by what stands in the database alone, which may be
+    /// half of a checkpoint then. A log of the witness's name is the last one, cut.
     static func isForeign(in directory: PrivateDirectory, _ testimony: StoreTestimony?) -> Bool {
-        guard let size = byteCount(in: directory), size > 0 else { return false }
+        guard let testimony, let size = byteCount(in: directory), size > 0 else { return false }
         let path = directory.path + "/" + Store.fileName
-        guard case .at(let alone) = Standing(of: path, withLog: false) else { return false }
-        let ours = testimony.flatMap { $0.position.history == alone.history ? $0 : nil }
-        switch Standing(of: path, withLog: true) {
-        case .unknown: return false
-        // A history begins in a folder of its own, whose log is gone before it serves.
-        case .none: return ours != nil
-        case .at(let together) where together.history != alone.history: return ours != nil
-        case .at(let together):
-            if together.number < alone.number { return true }
-            guard let ours, ours.base <= alone.number, open(in: directory).map({ name(of: $0) }) != ours.log else {
-                return false
-            }
-            // One that began after the witness last spoke, with everything before it in the
-            // database, goes on from there.
-            let isLater = together.number > ours.position.number && alone.number >= ours.position.number
-            return !isLater
-        }
+        let witnessed = testimony.position
+        guard case .at(let together) = Standing(of: path, withLog: true),
+            together.history != witnessed.history || together.number <= witnessed.number,
+            open(in: directory).map({ name(of: $0) }) != testimony.log,
+            case .at(let alone) = Standing(of: path, withLog: false), alone.history == witnessed.history
+        else { return false }
+        if together.history != witnessed.history { return true }
+        // An older one beside a database that has everything; else an older pair, which is served.
+        if together.number < witnessed.number { return alone == witnessed }
+        // Another store's that has come as far. One that holds no commit changes nothing.
+        return alone.number < together.number
     }
 
     /// The log, where there is one; for a look at its first bytes. SQLite has no locks on it that
@@ -63,9 +59,7 @@ enum StoreLog {
     /// How far a database has come.
     private enum Standing {
         case at(ChangePosition)
-        /// It is none of ours, or malformed where it says that.
-        case none
-        /// It could not be read: no room for the log's index, a disk that fails.
+        /// It does not say: no database of ours, a malformed one, no room for the log's index.
         case unknown
 
         /// Nothing is written into the database.
@@ -90,15 +84,10 @@ enum StoreLog {
             defer { unsafe sqlite3_finalize(statement) }
             var code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
             if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
-            guard code == SQLITE_ROW else {
-                // SQLITE_ERROR: no such table.
-                self = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xFF) ? .none : .unknown
-                return
-            }
-            guard unsafe sqlite3_column_bytes(statement, 0) == Int32(ChangePosition.historySize),
+            guard code == SQLITE_ROW, unsafe sqlite3_column_bytes(statement, 0) == Int32(ChangePosition.historySize),
                 let bytes = unsafe sqlite3_column_blob(statement, 0)
             else {
-                self = .none
+                self = .unknown
                 return
             }
             let history = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: ChangePosition.historySize))

@@ -139,9 +139,14 @@ package struct StoreSetAside: Sendable, Hashable {
             return name
         } catch {
             // Half a copy tells less than none.
-            do { try files.removeItem(atPath: directory.path + "/" + name) } catch { return nil }
+            drop(name, in: directory)
             return nil
         }
+    }
+
+    /// Takes a copy away again; one that cannot be is named by doctor.
+    static func drop(_ name: String, in directory: PrivateDirectory) {
+        do throws(SystemCallError) { try directory.remove(name) } catch { return }
     }
 
     /// The new store is there and has its id.

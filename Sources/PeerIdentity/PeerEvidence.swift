@@ -10,26 +10,38 @@ struct PeerEvidence: Sendable {
     let controlGroup: ControlGroup?
     let flatpak: FlatpakInfo?
 
-    /// Whether it lives among other files or users than we do.
-    ///
-    /// A mount namespace alone is none as long as the executable is the very file that its
-    /// path leads to here: root made the namespace (a unit with PrivateTmp or ProtectSystem), or a
-    /// helper of root's did, and whoever could have other libraries in it under a trusted
-    /// executable could have them by LD_PRELOAD as well. Which of the two is in it, the daemon
-    /// or its client, depends on who called first.
-    var isForeign: Bool { foreign.user || foreign.mount && !executable.isInPlace }
+    /// Whether it lives among other files or users than we do, or may be held by a sandbox.
+    let isForeign: Bool
+
+    init(
+        executable: PeerExecutable, foreign: ForeignNamespaces, isTraced: Bool, controlGroup: ControlGroup?,
+        flatpak: FlatpakInfo?, ours: ControlGroup?
+    ) {
+        self.executable = executable
+        self.foreign = foreign
+        self.isTraced = isTraced
+        self.controlGroup = controlGroup
+        self.flatpak = flatpak
+        // A system unit with PrivateTmp or ProtectSystem, or a daemon that such a unit started,
+        // has mounts of its own and no sandbox: root made them. What else makes a mount namespace of
+        // our user namespace is a sandbox's helper, set-user-id.
+        let isUnits = controlGroup?.systemService != nil || ours?.systemService != nil
+        let isSandboxs = flatpak != nil || controlGroup?.snap != nil
+        isForeign = foreign.user || foreign.mount && !(executable.isInPlace && isUnits && !isSandboxs)
+    }
 
     /// Looks at everything, or returns nil where the kernel forbids it.
     static func gather(
         from folder: ProcessFolder, _ status: ProcessStatus, _ proc: ProcRoot
     ) throws(PeerRefusal) -> PeerEvidence? {
-        guard let namespaces = try folder.namespaces(), let (file, path) = try folder.executable() else { return nil }
+        guard let namespaces = try folder.namespaces(), let found = try folder.executable() else { return nil }
         let foreign = ForeignNamespaces(namespaces, own: proc.ownNamespaces)
         return PeerEvidence(
-            executable: PeerExecutable(file: file, path: path, sees: foreign), foreign: foreign,
-            isTraced: status.tracerID != 0, controlGroup: try folder.controlGroup(),
+            executable: PeerExecutable(file: found.file, path: found.path, mount: found.mount, sees: foreign),
+            foreign: foreign, isTraced: status.tracerID != 0, controlGroup: try folder.controlGroup(),
             // In our own mount namespace only root could have put it there.
-            flatpak: foreign.hidesFiles ? folder.flatpakInfo() : nil)
+            flatpak: foreign.hidesFiles ? folder.flatpakInfo() : nil,
+            ours: proc.ownControlGroup)
     }
 }
 

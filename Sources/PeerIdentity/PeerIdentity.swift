@@ -68,7 +68,7 @@ extension PeerIdentity {
         of evidence: PeerEvidence, _ process: PeerProcess, _ naming: AdHocNaming
     ) -> [IdentityRung] {
         var rungs = containing(evidence, process)
-        if let path = evidence.executable.path.printable, evidence.executable.isRootsAlone,
+        if let path = evidence.executable.path.printable, evidence.executable.isRootsAlone, !evidence.isForeign,
             !Interpreters.contains(evidence.executable.path)
         {
             rungs.append(.executable(path))

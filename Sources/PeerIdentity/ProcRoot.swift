@@ -17,6 +17,8 @@ package final class ProcRoot: Sendable {
 
     let folder: Descriptor
     let ownNamespaces: Namespaces
+    /// Where we are ourselves; nil where that is not told.
+    let ownControlGroup: ControlGroup?
     let hierarchy: Hierarchy
 
     package convenience init(at path: FilePath, hierarchy: Hierarchy) throws(PeerRefusal) {
@@ -27,7 +29,15 @@ package final class ProcRoot: Sendable {
     private init(_ folder: Descriptor, _ hierarchy: Hierarchy) throws(PeerRefusal) {
         self.folder = folder
         self.hierarchy = hierarchy
+        ownControlGroup = Self.controlGroup(of: FilePath("self"), in: folder)
         ownNamespaces = try refusing { () throws(SystemCallError) in try Namespaces(of: FilePath("self"), in: folder) }
+    }
+
+    private static func controlGroup(of process: FilePath, in folder: Descriptor) -> ControlGroup? {
+        do throws(SystemCallError) {
+            let file = try Descriptor.look(at: process.appending("cgroup"), in: folder, .reading)
+            return ControlGroup(file: try file.readOnce(atMost: 16 * 1024))
+        } catch { return nil }
     }
 
     /// `/proc` itself; refused where something else is mounted there.
@@ -52,6 +62,10 @@ struct Namespaces: Hashable, Sendable {
     let user: FileIdentity
     let mount: FileIdentity
     let process: FileIdentity
+
+    init(user: FileIdentity, mount: FileIdentity, process: FileIdentity) {
+        (self.user, self.mount, self.process) = (user, mount, process)
+    }
 
     /// Of the process whose folder is `process`, a path in `proc`.
     init(of process: FilePath, in proc: Descriptor) throws(SystemCallError) {

@@ -52,12 +52,18 @@ struct ProcessFolder {
         try Self.looking { () throws(SystemCallError) in try Namespaces(of: FilePath("."), in: folder) }
     }
 
-    /// The executable: what it is, and what it is called here.
-    func executable() throws(PeerRefusal) -> (file: FileStatus, path: FilePath)? {
+    /// The executable: what it is, what it is called here, and by which mount it was reached, where its
+    /// name leads nowhere any more.
+    func executable() throws(PeerRefusal) -> (file: FileStatus, path: FilePath, mount: UInt64?)? {
         try Self.looking { () throws(SystemCallError) in
             let file = try Descriptor.look(at: FilePath("exe"), in: folder, .place)
-            return (try FileStatus(of: file), try folder.linkTarget(FilePath("exe")))
+            let path = try folder.linkTarget(FilePath("exe"))
+            return (try FileStatus(of: file), path, path.endsInDeletionNote ? Self.mount(of: file) : nil)
         }
+    }
+
+    private static func mount(of file: Descriptor) -> UInt64? {
+        do throws(SystemCallError) { return try MountIdentity.of(file) } catch { return nil }
     }
 
     /// The whole of a small file that the kernel writes when it is read.

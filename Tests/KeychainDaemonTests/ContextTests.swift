@@ -1,8 +1,11 @@
 import Enclave
+import Glibc
 import KeychainClient
 import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
+import KeychainTestSupport
+import Synchronization
 import Testing
 
 /// What is agreed to and set in one context (LAContext), at the real daemon.
@@ -92,6 +95,36 @@ import Testing
         #expect(status(in: another) == .authFailed)
         // Nobody was asked for what a person does not know.
         #expect(person.asked.isEmpty)
+    }
+
+    /// `canEvaluatePolicy` and `biometryType` of a context whose prompt is open: a main thread
+    /// would stand still until it is answered.
+    @Test func whatAContextCouldProveIsToldWhileItsPromptIsOpen() throws {
+        let daemon = try person.daemon()
+        let decided = try EventSignal()
+        person.answer(.hesitates(decided))
+        let context = daemon.client().authenticationSession()
+        let outcome = Mutex<Result<Void, KeychainError>?>(nil)
+        TestThread.start {
+            let result = Result { () throws(KeychainError) in
+                try context.evaluate(AuthenticationDemand(.policy(.deviceOwner), reason: "a test"))
+            }
+            outcome.withLock { $0 = result }
+        }
+        let deadline = Deadline(after: .seconds(30), on: SystemClock())
+        while person.asked.isEmpty, !deadline.hasPassed { sched_yield() }
+        #expect(try context.means().hasPasscode)
+        #expect(outcome.withLock { $0 } == nil, "the prompt is open still")
+        decided.signal()
+        while outcome.withLock({ $0 }) == nil, !deadline.hasPassed { sched_yield() }
+        guard case .failure(let error)? = outcome.withLock({ $0 }) else {
+            Issue.record("nobody agreed")
+            return
+        }
+        #expect(error.status == .userCanceled)
+        // An end is an end, beside a prompt too.
+        context.end()
+        #expect(throws: KeychainError(.authFailed, reason: .contextInvalid)) { try context.means() }
     }
 
     @Test func anAgreementIsThatOfItsContext() throws {

@@ -291,6 +291,15 @@ import Testing
         #expect(!again.errors.contains("had mode"))
     }
 
+    @Test func aFolderWithoutAKeychainIsNotClosed() throws {
+        let folder = programs.home + "/public"
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        #expect(try programs.latchkey("--data-dir", folder, "lock").status != 0)
+        let mode = try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? NSNumber
+        #expect(mode?.intValue == 0o755)
+    }
+
     @Test func aTemporaryKeychainHasAPasscodeToo() throws {
         let script =
             "printf 1 | latchkey set x; printf words | latchkey passcode set; latchkey lock; latchkey get x; echo $?"

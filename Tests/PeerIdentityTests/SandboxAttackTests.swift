@@ -37,15 +37,72 @@ struct SandboxAttackTests {
         withExtendedLifetime(attacker) {}
     }
 
-    /// A unit with PrivateTmp or ProtectSystem, or a daemon that such a unit started: the same
-    /// program is the same on either side.
+    /// What set-user-id helpers of sandboxes make as well: a unit's mounts are told from them by
+    /// the control group.
     @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
-    func aForeignMountNamespaceWithTheSameFileIsNotForeign(_ features: KernelFeatures) throws {
+    func aForeignMountNamespaceIsForeignOutsideUnits(_ features: KernelFeatures) throws {
         let client = try Puppet(inside: "/usr/bin/true", steps: ["foreign-mount", "connect", door.path, "hear"])
         let identity = try door.identify(features)
-        #expect(identity.rungs == [.executable("/usr/bin/true"), AdHocNaming.rung(forPath: "/usr/bin/true")])
-        #expect(!identity.contains && !identity.mayBeContained && !identity.authenticates)
+        // These tests may run in a unit themselves.
+        let isUnit = try ProcRoot.system().ownControlGroup?.systemService != nil
+        let local: [IdentityRung] = [.executable("/usr/bin/true"), AdHocNaming.rung(forPath: "/usr/bin/true")]
+        #expect(identity.rungs == (isUnit ? local : [.foreign]))
+        #expect(identity.mayBeContained == !isUnit && !identity.contains && !identity.authenticates)
         withExtendedLifetime(client) {}
+    }
+
+    /// A system unit with PrivateTmp or ProtectSystem, or a daemon that such a unit started: the
+    /// same program is the same on either side, as long as it is no sandbox's.
+    @Test(arguments: [
+        ("0::/user.slice/a.scope", "0::/system.slice/nightly.service", false, true),
+        ("0::/system.slice/nightly.service", "0::/user.slice/a.scope", false, true),
+        ("0::/user.slice/a.scope", "0::/user.slice/b.scope", false, false),
+        ("0::/user.slice/a.scope", "0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.service", false, false),
+        ("0::/system.slice/nightly.service", "0::/user.slice/snap.evil.app-1.scope", false, false),
+        ("0::/system.slice/nightly.service", "0::/system.slice/other.service", true, false),
+    ])
+    func mountsOfUnitsAreNoSandbox(_ ours: String, _ theirs: String, _ isFlatpak: Bool, _ isLocal: Bool) throws {
+        let path = FilePath("/usr/bin/true")
+        let file = try FileStatus(at: FilePath("/usr/bin/true"), followingLink: false)
+        let own = try ProcRoot.system().ownNamespaces
+        for (user, mount) in [(false, true), (true, true), (true, false)] {
+            let other = FileIdentity(device: 1, inode: 1)
+            let namespaces = Namespaces(
+                user: user ? other : own.user, mount: mount ? other : own.mount, process: own.process)
+            let foreign = ForeignNamespaces(namespaces, own: own)
+            let evidence = PeerEvidence(
+                executable: PeerExecutable(file: file, path: path, mount: nil, sees: foreign), foreign: foreign,
+                isTraced: false, controlGroup: ControlGroup(file: Array((theirs + "\n").utf8)),
+                flatpak: isFlatpak ? FlatpakInfo(Array("[Application]\nname=org.evil.App\n".utf8)) : nil,
+                ours: ControlGroup(file: Array((ours + "\n").utf8)))
+            #expect(evidence.isForeign == (user || !isLocal), "\(user) \(mount)")
+        }
+    }
+
+    /// Who has mounts of its own gives any file of root's any name, and runs it from outside, by
+    /// /proc/PID/root: the kernel's note that a file is gone is part of that name.
+    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
+    func aNameOfAnotherMountIsNoNameOfOurs(_ features: KernelFeatures) throws {
+        let place = try WorkFolder(in: "/var/lib", mode: 0o755)
+        let victim = place.file("victim")
+        let program = place.file("own")
+        #expect(try Puppet.run("/bin/cp", [puppet, program]) == 0)
+        let script = "mount -t tmpfs none \"$0\" && touch \"$1 (deleted)\" && mount --bind /dev/fd/3 \"$1 (deleted)\" && sleep 60"
+        let mounts = try Puppet(
+            running: "/usr/bin/unshare", ["-m", "sh", "-c", "exec 3<\"$2\"; \(script)", place.path, victim, program])
+        let named = "/proc/\(mounts.processID)/root\(victim) (deleted)"
+        let deadline = Deadline(after: .seconds(20), on: SystemClock())
+        func isThere() throws -> Bool {
+            do throws(SystemCallError) {
+                return try FileStatus(at: FilePath(named), followingLink: true).byteCount > 0
+            } catch { return false }
+        }
+        while try !isThere(), !deadline.hasPassed { sched_yield() }
+        let attacker = try Puppet(running: named, ["connect", door.path, "hear"])
+        let identity = try door.identify(features)
+        #expect(!identity.rungs.contains(.executable(victim)) && !identity.rungs.contains(AdHocNaming.rung(forPath: victim)))
+        #expect(identity.rungs.count == 1, "\(identity.rungs)")
+        withExtendedLifetime((attacker, mounts)) {}
     }
 
     /// A container, which has another file where we have this one.

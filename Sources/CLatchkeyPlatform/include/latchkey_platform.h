@@ -82,6 +82,8 @@ int lk_ofd_unlock(int32_t fd);
 int lk_ofd_is_locked(int32_t fd);
 int lk_open(const char *path, int32_t flags, uint32_t mode);
 int lk_openat(int32_t dir, const char *path, int32_t flags, uint32_t mode);
+// Which mount a file was reached by (statx(2), STATX_MNT_ID, Linux 5.8); "": the descriptor itself.
+int64_t lk_mount_id(int32_t dir, const char *path);
 int64_t lk_filesystem_magic(int32_t fd);
 
 int lk_not_dumpable(void);

@@ -75,7 +75,11 @@ struct LockCommand: Verb {
         guard let path = PersonReach.ownDirectory(store, surroundings) else { return }
         do throws(SystemCallError) {
             let status = try FileStatus(at: FilePath(path), followingLink: false)
-            guard status.isDirectory, status.mode & 0o077 != 0 else { return }
+            let database = try FileStatus(at: FilePath("\(path)/\(KeychainLocations.databaseName)"), followingLink: false)
+            // A folder without a keychain of ours is no folder of ours to close.
+            guard status.isDirectory, status.mode & 0o077 != 0, database.isRegularFile,
+                [status.userID, database.userID].allSatisfy({ $0 == ProcessEnvironment.effectiveUserID })
+            else { return }
             try FileMode.close(FilePath(path), isFolder: true)
             let mode = String(status.mode & 0o777, radix: 8)
             surroundings.console.note("\(PrintableText.escaped(path)) had mode \(mode), and has 700 now.")

@@ -114,8 +114,9 @@ struct DoctorText: Sendable {
         }
         if !logs.isEmpty {
             lines.append(
-                "A log that did not belong beside the database, or not all of which could be taken over, was kept "
-                    + "(\(logs.joined(separator: ", "))). Nothing reads it any more: it may be deleted.")
+                "A log is kept under another name (\(logs.joined(separator: ", "))): it did not belong beside the "
+                    + "database, or could not be read to its end. Nothing takes it over by itself; keep it as long as "
+                    + "something may be missing.")
         }
         if let failed = report.auditFailedSince {
             let since = Timestamp(secondsSince2001: failed).text.map { " since \($0)" } ?? ""
