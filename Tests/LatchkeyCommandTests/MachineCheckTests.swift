@@ -87,7 +87,7 @@ import Testing
         let (bin, data) = (programs.home + "/bin", programs.home + "/data/latchkey")
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: false)
         for name in ["latchkeyd", "latchkey-enclave"] {
-            try FileManager.default.linkItem(atPath: "\(BuiltPrograms.folder)/\(name)", toPath: "\(bin)/\(name)")
+            try FileManager.default.copyItem(atPath: "\(BuiltPrograms.folder)/\(name)", toPath: "\(bin)/\(name)")
         }
         try programs.start("\(bin)/latchkeyd", ["--data-dir", data, "--run-dir", data + "/run"]).run()
         try #require(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: data + "/run/keychain.sock") })

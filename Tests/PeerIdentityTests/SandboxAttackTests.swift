@@ -1,6 +1,7 @@
 import KeychainModel
 import Glibc
 import KeychainPlatform
+import KeychainTestSupport
 import Puppets
 import Testing
 
@@ -81,7 +82,7 @@ struct SandboxAttackTests {
 
     /// Who has mounts of its own gives any file of root's any name, and runs it from outside, by
     /// /proc/PID/root: the kernel's note that a file is gone is part of that name.
-    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
+    @Test(.enabled(if: RunningKernel.mayMount, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
     func aNameOfAnotherMountIsNoNameOfOurs(_ features: KernelFeatures) throws {
         let place = try WorkFolder(in: "/var/lib", mode: 0o755)
         let victim = place.file("victim")
@@ -106,7 +107,7 @@ struct SandboxAttackTests {
     }
 
     /// A container, which has another file where we have this one.
-    @Test(.enabled(if: geteuid() == 0, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
+    @Test(.enabled(if: RunningKernel.mayMount, "only root makes a mount namespace alone"), arguments: KernelFeatures.tried)
     func aForeignMountNamespaceWithAnotherFileIsForeign(_ features: KernelFeatures) throws {
         let victim = door.folder.file("program")
         let own = door.folder.file("own")

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "call_probe.h"
 
+#include <sys/mount.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -270,6 +271,15 @@ int probe_refuse(const char *name, int ends) {
         return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) < 0 ? errno : 0;
     }
     return -1;
+}
+
+int probe_may_mount(void) {
+    pid_t child = fork();
+    if (child == 0)
+        _exit(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+              && mount("none", "/mnt", "tmpfs", 0, NULL) == 0 ? 0 : 1);
+    int status = 1;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int probe_become(char *const *argv) {

@@ -9,6 +9,9 @@ package enum RunningKernel {
     package static let hasHiddenMemory = probe_has_hidden_memory() == 1
     package static let hasFilters = probe_has_filters() == 1
 
+    /// Root, where a container does not forbid it.
+    package static let mayMount = probe_may_mount() == 1
+
     /// Everything that Linux 6.12 has.
     package static let confines = landlock >= 6 && hasMDWE && hasHiddenMemory && hasFilters
 }

@@ -20,6 +20,8 @@ int probe_landlock(void);
 int probe_has_mdwe(void);
 int probe_has_hidden_memory(void);
 int probe_has_filters(void);
+// Whether this user may mount in a mount namespace of its own, without a user namespace.
+int probe_may_mount(void);
 
 // From now on the call is not there (ENOSYS), or ends whoever makes it, for this process and
 // what it becomes; 0.
