@@ -14,10 +14,14 @@ struct FaultItem: Hashable, Sendable {
     let service: String
     let account: String
 
+    /// A group that every program may name: a thread with mounts of its own is of a process that
+    /// has others (``PrivateMounts``), and so has no group.
+    private static let group: (String, RawValue) = ("agrp", .string("latchkey"))
+
     static let allOfService: [(String, RawValue)] = [("m_Limit", .string("m_LimitAll"))]
 
     var selection: [(String, RawValue)] {
-        [("class", .string("genp")), ("svce", .string(service)), ("acct", .string(account))]
+        [("class", .string("genp")), Self.group, ("svce", .string(service)), ("acct", .string(account))]
     }
 
     func labelText(_ version: Int) -> String { "label \(version) of \(account)" }
@@ -75,7 +79,7 @@ struct FaultItem: Hashable, Sendable {
         KeychainRequest(
             .copy,
             query: QueryDictionary([
-                ("class", .string("genp")), ("svce", .string(service)), ("m_Limit", .string("m_LimitAll")),
+                ("class", .string("genp")), Self.group, ("svce", .string(service)), ("m_Limit", .string("m_LimitAll")),
                 ("r_Data", .bool(true)), ("r_Attributes", .bool(true)),
             ]))
     }
