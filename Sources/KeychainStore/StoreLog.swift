@@ -1,3 +1,4 @@
+internal import Foundation
 @_implementationOnly import GRDBSQLite
 internal import KeychainModel
 internal import KeychainPlatform
@@ -65,8 +66,12 @@ enum StoreLog {
         /// Nothing is written into the database.
         init(of path: String, withLog: Bool) {
             var handle: OpaquePointer?
+            guard let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
+                self = .unknown
+                return
+            }
             // "immutable" leaves the log out (sqlite.org/uri.html, section 3.1).
-            let address = "file:" + StoreLog.percentEncoded(path) + (withLog ? "" : "?immutable=1")
+            let address = "file:" + encoded + (withLog ? "" : "?immutable=1")
             let code = unsafe sqlite3_open_v2(address, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
             defer { unsafe sqlite3_close_v2(handle) }
             guard code == SQLITE_OK else {
@@ -93,22 +98,5 @@ enum StoreLog {
             let history = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: ChangePosition.historySize))
             self = .at(ChangePosition(history: history, number: unsafe sqlite3_column_int64(statement, 1)))
         }
-    }
-
-    /// For a path within an address (RFC 3986, section 2.1).
-    fileprivate static func percentEncoded(_ path: String) -> String {
-        var text = ""
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
-        return text
     }
 }

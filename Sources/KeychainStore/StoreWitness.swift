@@ -3,9 +3,9 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import Synchronization
 
-/// How far a store had come when it last acknowledged a change.
+/// How far a store had come when it last acknowledged a commit.
 struct StoreTestimony: Sendable, Hashable {
-    /// The last change that was acknowledged.
+    /// The last commit that was acknowledged.
     let position: ChangePosition
     /// Which write-ahead log holds it (``StoreLog/name(of:)``); 0: none.
     let log: UInt64
@@ -74,13 +74,22 @@ final class StoreWitness: Sendable {
         } catch { return nil }
     }
 
-    /// From here on it speaks of the store as it was opened. Where the file cannot be opened
-    /// the store serves without it.
+    /// From here on it speaks of the store as it was opened. One that cannot be written is
+    /// removed, and the store serves without: what nobody goes on with is believed by nobody.
     ///
     /// - Parameter durably: the former one said more; what comes next is measured by this one.
-    /// - Throws: what kept the file from being written.
+    /// - Throws: what kept the file from being written and from being removed.
     func takeUp(
         _ position: ChangePosition, durably: Bool, in directory: PrivateDirectory
+    ) throws(SystemCallError) {
+        do throws(SystemCallError) { try open(position, durably, directory) } catch {
+            try directory.remove(Self.fileName)
+            try directory.synchronize()
+        }
+    }
+
+    private func open(
+        _ position: ChangePosition, _ durably: Bool, _ directory: PrivateDirectory
     ) throws(SystemCallError) {
         let file = try directory.openFile(Self.fileName, creating: true)
         try file.cut(to: StoreTestimony.byteCount)

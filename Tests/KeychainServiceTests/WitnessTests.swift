@@ -221,6 +221,22 @@ import Testing
         #expect(try keptLogs(keychain).isEmpty)
     }
 
+    /// Nobody goes on with what it says, so that nothing is concluded from it later.
+    @Test(.enabled(if: geteuid() != 0, "root writes what it may not: scripts/test-unprivileged runs this"))
+    func aWitnessThatCannotBeWrittenIsRemoved() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let witness = path(keychain, "keychain.db.witness")
+        try keychain.reopen {
+            try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: witness)
+        }
+        #expect(!FileManager.default.fileExists(atPath: witness))
+        try keychain.add("b", "1")
+        try keychain.reopen()
+        #expect(try keychain.value("b") == "1")
+        #expect(FileManager.default.fileExists(atPath: witness))
+    }
+
     /// New keys, records: what nobody observes is as good a reason to miss a log.
     @Test func aCommitThatChangesNoItemIsWitnessed() throws {
         let keychain = try EngineUnderTest()

@@ -106,10 +106,8 @@ struct DoctorText: Sendable {
                 "Some items cannot be found by what they say, or are found by what they do not: `latchkey doctor "
                     + "--salvage` mends their columns.")
         }
-        let (logs, databases) = report.setAsideFiles.reduce(into: ([String](), [String]())) { found, name in
-            if name.hasSuffix("-wal") { found.0.append(name) } else { found.1.append(name) }
-        }
-        if !databases.isEmpty, report.salvage == nil {
+        let logs = report.setAsideFiles.filter { $0.hasSuffix("-wal") }
+        if logs.count < report.setAsideFiles.count, report.salvage == nil {
             lines.append("A malformed database was set aside: `latchkey doctor --salvage` tries again what it holds.")
         }
         if !logs.isEmpty {

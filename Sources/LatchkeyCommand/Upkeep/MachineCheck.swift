@@ -53,7 +53,8 @@ struct MachineCheck {
     /// leads to them.
     private static let trialSize = 65_536
 
-    /// Why nothing can be written into a store's folder; nil where it can.
+    /// Why nothing can be written into a store's folder; nil where it can, or where the folder is
+    /// not ours to write.
     static func obstacle(toWritingIn folder: String) -> String? {
         do throws(SystemCallError) {
             try UnnamedFile.tryWriting(byteCount: trialSize, in: folder)
