@@ -101,10 +101,24 @@ int lk_session_copy(int fd) {
     return copy < 0 ? -errno : copy;
 }
 
-int lk_session_refuse(sd_bus_message *call, const char *name, const char *text) {
+int lk_session_address(sd_bus_message *message, const char *destination, const char *sender) {
+    // The answer to a call that named its sender is addressed already.
+    if (destination && !sd_bus_message_get_destination(message)) {
+        int result = sd_bus_message_set_destination(message, destination);
+        if (result < 0) return result;
+    }
+    return sender ? sd_bus_message_set_sender(message, sender) : 0;
+}
+
+int lk_session_refuse(sd_bus_message *call, const char *name, const char *text, const char *destination,
+                      const char *sender) {
     sd_bus_error error = SD_BUS_ERROR_NULL;
+    sd_bus_message *reply = NULL;
     sd_bus_error_set(&error, name, text);
-    int result = sd_bus_reply_method_error(call, &error);
+    int result = sd_bus_message_new_method_error(call, &reply, &error);
+    if (result >= 0) result = lk_session_address(reply, destination, sender);
+    if (result >= 0) result = sd_bus_message_send(reply);
+    sd_bus_message_unref(reply);
     sd_bus_error_free(&error);
     return result;
 }

@@ -87,6 +87,15 @@ extension AccessConstraint {
         }
     }
 
+    /// Of no kind that this program knows, or made of such.
+    package var isUnsupported: Bool {
+        switch self {
+        case .unsupported: true
+        case .atLeast(_, let elements): elements.contains(where: \.isUnsupported)
+        default: false
+        }
+    }
+
     fileprivate func bound(to enrolment: [UInt8]) -> AccessConstraint {
         switch self {
         // What cannot be told apart is bound to nothing, and denies.

@@ -4,7 +4,9 @@ extension Query {
     package func checkKeys(for role: QueryParser.Role) throws(KeychainError) {
         switch role {
         case .add: try checkKeysOfAdd()
-        case .copy: if hasItemList { throw Self.refusal("kSecUseItemList") }
+        case .copy:
+            if let refusal { throw refusal }
+            if hasItemList { throw Self.refusal("kSecUseItemList") }
         case .updateQuery: try checkKeysOfUpdate()
         case .delete: try checkKeysOfDelete()
         }

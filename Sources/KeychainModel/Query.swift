@@ -13,6 +13,8 @@ package struct Query: Sendable {
     package internal(set) var hasMatchLimit = false
     package internal(set) var matches = MatchFilters()
     package internal(set) var otherMatchKey: String?
+    /// Why a copy is refused once its groups are permitted (spec section 1, "Order of checks").
+    package internal(set) var refusal: KeychainError?
     package internal(set) var tombstones: Bool?
     package internal(set) var interaction: Interaction = .allowed
     /// kSecUseOperationPrompt: the program's words for a prompt.
@@ -63,6 +65,9 @@ package enum SyncScope: Sendable, Hashable {
     case unspecified
     case only(Bool)
     case any
+    /// A number but 0 and 1, or text that is none: no item has it (spec section 2, "any
+    /// other String is kept as a String").
+    case noSuch
 }
 
 /// kSecMatchLimit. `one` gives an object, everything else an array.

@@ -154,7 +154,9 @@ package struct QueryParser {
                 reason: known.map { .attributeNotOfClass(key: "kSecAttr\($0.name)") } ?? .unknownAttribute(key: key))
         }
         if attribute.kind == .ignored { return }
-        if let entitlement = attribute.entitlement, !entitlements.grants(entitlement) {
+        // Looking for what nobody else could have stored gives nothing away (Apple's server
+        // asks for these of add and of what an update changes, too).
+        if role == .add, let entitlement = attribute.entitlement, !entitlements.grants(entitlement) {
             throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))
         }
         if attribute.traits.contains(.forbidden) {
@@ -165,21 +167,31 @@ package struct QueryParser {
             query.synchronizable = .any
             return
         }
-        guard let coerced = Coercion.coerce(value, to: attribute.kind) else {
+        guard let coerced = Coercion.coerce(value, to: attribute.kind), code != .issuer || Self.isData(value) else {
             throw .parameter(.malformed(key: "kSecAttr\(attribute.name)"))
         }
         store(attribute, coerced)
     }
 
+    private static func isData(_ value: RawValue) -> Bool { if case .data = value { true } else { false } }
+
     private mutating func store(_ attribute: SchemaAttribute, _ value: AttributeValue) {
         switch attribute.code {
-        case .synchronizable: query.synchronizable = .only((value.integer ?? 0) != 0)
+        case .synchronizable: query.synchronizable = synchronizable(value)
         case .accessGroup: query.explicitGroup = AccessGroup(value.string ?? "")
         case .accessible:
             bareAccess = value.string.flatMap(ProtectionClass.init)
             query.attributes[.accessible] = value
         case .tombstone: query.attributes[.tombstone] = .integer((value.integer ?? 0) == 0 ? 0 : 1)
         default: query.attributes[attribute.code] = value
+        }
+    }
+
+    private func synchronizable(_ value: AttributeValue) -> SyncScope {
+        switch value.integer {
+        case 0?: .only(false)
+        case 1?: .only(true)
+        case let other: role == .add ? .only((other ?? 0) != 0) : .noSuch
         }
     }
 
@@ -193,7 +205,7 @@ package struct QueryParser {
     private mutating func takeMatch(_ key: String, _ value: RawValue) throws(KeychainError) {
         if key == "m_Limit" {
             query.hasMatchLimit = true
-            query.limit = try Self.limit(value)
+            query.limit = try limit(value)
             return
         }
         query.otherMatchKey = key
@@ -201,11 +213,12 @@ package struct QueryParser {
         if role == .copy { try takeFilter(key, value) }
     }
 
-    private static func limit(_ value: RawValue) throws(KeychainError) -> MatchLimit {
+    private func limit(_ value: RawValue) throws(KeychainError) -> MatchLimit {
         switch value {
         case .string("m_LimitOne"): return .one
         case .string("m_LimitAll"): return .all
-        case .integer(1): return .one
+        // A delete takes the two constants and no number (`Query.checkKeys`).
+        case .integer(1) where role != .delete: return .one
         case .integer(let number) where number >= 0: return .count(Int(clamping: number))
         default: throw .parameter(.malformed(key: "kSecMatchLimit"))
         }
@@ -215,15 +228,18 @@ package struct QueryParser {
         let isCertificate = query.itemClass == .certificate || query.itemClass == .identity
         switch key {
         case "m_HostOrSubdomainOfHost":
-            guard query.itemClass == .internetPassword else { throw Self.unsupportedMatch(key) }
+            guard query.itemClass == .internetPassword else { return refuse(Self.unsupportedMatch(key)) }
             guard case .string(let host) = value else { throw .parameter(.malformed(key: key)) }
             query.matches.hostOrSubdomain = host
         case "m_Issuers":
-            guard isCertificate else { throw Self.unsupportedMatch(key) }
             guard case .array(let names) = value else { throw .parameter(.malformed(key: key)) }
-            query.matches.issuers = names.contains { if case .data(let bytes) = $0 { !bytes.isEmpty } else { false } }
+            // A list without a name is no filter (spec section 3), and so nothing that a class
+            // could lack. A Name is a SEQUENCE (RFC 5280, section 4.1.2.4).
+            let narrows = names.contains { if case .data(let bytes) = $0 { bytes.first == 0x30 } else { false } }
+            guard isCertificate || !narrows else { return refuse(Self.unsupportedMatch(key)) }
+            query.matches.issuers = narrows
         case "m_Policy":
-            guard isCertificate else { throw Self.unsupportedMatch(key) }
+            guard isCertificate else { return refuse(Self.unsupportedMatch(key)) }
             throw .parameter(.malformed(key: key))
         case "m_EmailAddressIfPresent":
             guard case .string = value else { throw .parameter(.malformed(key: key)) }
@@ -239,6 +255,8 @@ package struct QueryParser {
         default: return
         }
     }
+
+    private mutating func refuse(_ error: KeychainError) { if query.refusal == nil { query.refusal = error } }
 
     private static func unsupportedMatch(_ key: String) -> KeychainError {
         KeychainError(.unimplemented, reason: .matchUnsupported(key: key))
@@ -293,7 +311,13 @@ package struct QueryParser {
             groupOfReference = AccessGroup(name)
         case "u_LatchkeyClosed" where role == .copy: query.tellsClosed = try Self.flag(key, value)
         case "u_ItemList": query.hasItemList = true
-        case "u_Tomb": query.tombstones = try Self.flag(key, value)
+        case "u_Tomb":
+            // A number will do, as si-12 has it.
+            if case .integer(let number) = value {
+                query.tombstones = number != 0
+            } else {
+                query.tombstones = try Self.flag(key, value)
+            }
         case "u_SystemKeychain", "u_SystemKeychainAlways", "u_SyncBubbleKeychain":
             if try Self.flag(key, value) {
                 throw KeychainError(
@@ -326,7 +350,7 @@ package struct QueryParser {
             throw .parameter(.notAllowedHere(key: "kSecUseCredentialReference"))
         }
         if role == .copy, query.reference != nil, hasAnyAttribute {
-            throw .parameter(.notAllowedHere(key: "kSecValuePersistentRef"))
+            refuse(.parameter(.notAllowedHere(key: "kSecValuePersistentRef")))
         }
         if query.tellsClosed, query.returns.contains(.data) {
             throw .parameter(.notAllowedHere(key: "u_LatchkeyClosed"))
@@ -339,7 +363,10 @@ package struct QueryParser {
 
     /// kSecAttrSynchronizableAny narrows nothing and does not count (spec section 6).
     private var hasAnyAttribute: Bool {
-        if case .only = query.synchronizable { return true }
+        switch query.synchronizable {
+        case .only, .noSuch: return true
+        case .any, .unspecified: break
+        }
         return !query.attributes.isEmpty || query.explicitGroup != nil || query.accessControl != nil
     }
 

@@ -130,13 +130,20 @@ extension KeychainEngine {
     /// what is enrolled now.
     ///
     /// - Throws: -50 for a constraint on a synchronizable item (the test looks for the
-    ///   boolean true alone, spec section 6); -25293 for what nobody here could meet.
+    ///   boolean true alone, spec section 6), and for one of no known kind; -25293 for what
+    ///   nobody here could meet, and where encrypting itself is denied: nothing could be stored.
     func bound(_ access: AccessControl?, rawSynchronizable: RawValue?) throws(KeychainError) -> AccessControl? {
         guard let access else { return nil }
         if rawSynchronizable == .bool(true), !access.constraints.isEmpty {
             throw .parameter(.notAllowedHere(key: "kSecAttrAccessControl"))
         }
         guard !access.isUnconstrained else { return access }
+        guard !access.constraints.values.contains(where: \.isUnsupported) else {
+            throw .parameter(.malformed(key: "kSecAttrAccessControl"))
+        }
+        guard access.constraints["oe"] ?? access.constraints["odef"] != .denied else {
+            throw KeychainError(.authFailed, reason: .authenticationFailed)
+        }
         var means = try means()
         // What is stored outlasts that.
         means.biometry = means.biometry?.lockedOut(false)

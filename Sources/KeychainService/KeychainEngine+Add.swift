@@ -50,7 +50,7 @@ extension KeychainEngine {
         let now = clock.wallClock
         var (attributes, extras) = Self.separated(query.attributes, query.schema)
         attributes[.uuid] = nil
-        attributes[.tombstone] = .integer(0)
+        if attributes[.tombstone] == nil { attributes[.tombstone] = .integer(0) }
         attributes[.multiUser] = .data([])
         attributes[.accessGroup] = .string(group.name)
         attributes[.synchronizable] = .integer(query.synchronizable == .only(true) ? 1 : 0)

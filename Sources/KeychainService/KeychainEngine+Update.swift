@@ -20,22 +20,33 @@ extension KeychainEngine {
         }
         let access = try bound(changes.accessControl, rawSynchronizable: request.changes["sync"])
         try brake.refuseIfOn()
-        if let target = changes.targetProtection {
-            _ = try keys.forWriting(target, at: clock.wallClock)
-        }
+        // What matches nothing is not found, whatever it was to become (spec section 7).
+        let obstacle = try obstacle(to: changes.targetProtection)
         let revision = Revision(
             changes.replacing(access), value: request.value, tombstones: query.tombstones, at: clock.wallClock,
             authorization.terms(query), self)
-        let prepared = try prepare(revision, authorized)
+        let prepared = obstacle == nil ? try prepare(revision, authorized) : PreparedRows()
         let count = try change { [self] transaction, seen throws(KeychainError) in
-            try revise(authorized, revision, prepared, transaction, seen)
+            try revise(authorized, revision, prepared, obstacle, transaction, seen)
         }
         guard count > 0 else { throw nothingMatches }
     }
 
+    /// Why no item can be sealed under that class now; nil: it can.
+    private func obstacle(to target: ProtectionClass?) throws(KeychainError) -> KeychainError? {
+        guard let target else { return nil }
+        do throws(KeychainError) {
+            _ = try keys.forWriting(target, at: clock.wallClock)
+            return nil
+        } catch {
+            if error.isOfEnclave { throw error }
+            return error
+        }
+    }
+
     private func revise(
-        _ authorized: AuthorizedQuery, _ revision: Revision, _ prepared: PreparedRows, _ transaction: StoreTransaction,
-        _ seen: DamageSeen
+        _ authorized: AuthorizedQuery, _ revision: Revision, _ prepared: PreparedRows, _ obstacle: KeychainError?,
+        _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Int {
         // Without secrets: they are fetched row by row, where a change needs them.
         let selection = Selection(authorized, blind: blind, withSecrets: false)
@@ -51,6 +62,7 @@ extension KeychainEngine {
                     try seen.setAside(row, in: authorized.itemClass, cause: .metadata, transaction)
                     continue
                 }
+                if let obstacle { throw obstacle }
                 if try revision.apply(to: (row, metadata), authorized.itemClass, prepared, transaction, seen) {
                     count += 1
                 }

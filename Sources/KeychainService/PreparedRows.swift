@@ -91,5 +91,5 @@ extension KeychainEngine {
 
 extension KeychainError {
     /// The enclave could not be asked, whatever for.
-    fileprivate var isOfEnclave: Bool { reason == .enclaveSilent || reason == .enclaveUnreachable }
+    var isOfEnclave: Bool { reason == .enclaveSilent || reason == .enclaveUnreachable }
 }

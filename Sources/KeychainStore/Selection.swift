@@ -205,6 +205,7 @@ private struct ConditionBuilder {
         switch synchronizable {
         case .any: break
         case .only(let on): add(.synchronizable(on))
+        case .noSuch: isImpossible = true
         case .unspecified: if !byReference { add(.synchronizable(false)) }
         }
     }

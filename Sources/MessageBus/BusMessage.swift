@@ -56,6 +56,10 @@ internal import KeychainPlatform
         isAnswered = true
         guard unsafe sd_bus_message_new_method_return(message, &reply) >= 0, let reply = unsafe reply else { return }
         unsafe sd_bus_message_sensitive(reply)
+        if let direct = bus.direct {
+            // As a bus does: some clients know themselves by the destination of the first answer.
+            _ = unsafe lk_session_address(reply, direct.client, direct.speaker(to: self))
+        }
         let isSent = unsafe MessageWriter(reply).append(values) && sd_bus_message_send(reply) >= 0
         if !isSent { refuse(BusError(.failed, "the answer cannot be said over the bus")) }
         unsafe sd_bus_message_unref(reply)
@@ -63,7 +67,8 @@ internal import KeychainPlatform
 
     package func refuse(_ error: BusError) {
         isAnswered = true
-        _ = unsafe lk_session_refuse(message, error.name, error.text)
+        _ = unsafe lk_session_refuse(
+            message, error.name, error.text, bus.direct?.client, bus.direct?.speaker(to: self))
     }
 }
 

@@ -19,9 +19,13 @@ package struct DirectBus: Sendable {
     /// The unique name under which we speak. Clients take signals of the name alone that
     /// they were told owns the service.
     static let ownName = ":2.0"
-    private static let name = "org.freedesktop.DBus"
+    static let name = "org.freedesktop.DBus"
+    static let path = "/org/freedesktop/DBus"
     /// For AddMatch a promise that costs nothing: every signal of ours goes to the client.
     private static let nothingToDo: Set = ["AddMatch", "RemoveMatch", "UpdateActivationEnvironment"]
+
+    /// Who answers a call, where that is not the service: the bus says who it is.
+    func speaker(to call: BusCall) -> String? { call.destination == Self.name ? Self.name : nil }
 
     /// Whether the call was the bus's to answer.
     func take(_ call: BusCall) -> Bool {

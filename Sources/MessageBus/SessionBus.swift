@@ -97,14 +97,22 @@ package protocol BusObjects: AnyObject {
         do throws(BusError) {
             guard let objects, let call = try unsafe BusCall(message, over: self) else { return 0 }
             if let direct, direct.take(call) {
-                isGreeted = isGreeted || call.member == "Hello"
+                if call.member == "Hello", !isGreeted { greeted(direct) }
                 return 1
             }
             objects.answer(call)
         } catch {
-            _ = unsafe lk_session_refuse(message, error.name, error.text)
+            _ = unsafe lk_session_refuse(message, error.name, error.text, direct?.client, nil)
         }
         return 1
+    }
+
+    /// What a bus says behind the answer to a Hello.
+    private func greeted(_ direct: DirectBus) {
+        isGreeted = true
+        send(
+            "NameAcquired", of: DirectBus.name, at: DirectBus.path, [.string(direct.client)], to: direct.client,
+            from: DirectBus.name)
     }
 
     private func tellOfEnd(_ message: OpaquePointer) {
@@ -140,10 +148,18 @@ package protocol BusObjects: AnyObject {
 
     package func emit(_ member: String, of interface: String, at path: ObjectPath, _ values: [BusValue]) {
         guard direct == nil || isGreeted else { return }
+        send(member, of: interface, at: path.text, values, to: nil, from: nil)
+    }
+
+    private func send(
+        _ member: String, of interface: String, at path: String, _ values: [BusValue], to client: String?,
+        from speaker: String?
+    ) {
         var signal: OpaquePointer?
-        guard unsafe sd_bus_message_new_signal(bus, &signal, path.text, interface, member) >= 0,
+        guard unsafe sd_bus_message_new_signal(bus, &signal, path, interface, member) >= 0,
             let signal = unsafe signal
         else { return }
+        _ = unsafe lk_session_address(signal, client, speaker)
         if unsafe MessageWriter(signal).append(values) { unsafe sd_bus_send(bus, signal, nil) }
         unsafe sd_bus_message_unref(signal)
     }

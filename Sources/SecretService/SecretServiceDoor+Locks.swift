@@ -13,11 +13,20 @@ extension SecretServiceDoor {
     /// What is open is; for the rest there is a prompt where a person could be asked on
     /// behalf of the caller, on its own terminal or display.
     ///
+    /// Where nobody could be, a program hears it by the error and its text, which names the
+    /// command that unlocks: a dismissed prompt most of them take for "there is no such item"
+    /// (libsecret does). But who has asked this service whether a collection or an item is
+    /// `Locked`, and so looks again, gets a prompt that is dismissed at once: Python's keyring
+    /// makes its KeyringLocked of that, which its callers know, and no error but that one.
+    ///
     /// - Throws: IsLocked where nobody could be asked.
     func unlock(_ call: BusCall) throws(BusError) -> [BusValue] {
         let (open, closed) = try present(try paths(call))
         guard !closed.isEmpty else { return [.paths(open), .path(.none)] }
-        guard let process = call.process, PromptReach.canAsk(for: process) else { throw .isLocked }
+        guard let process = call.process, PromptReach.canAsk(for: process) else {
+            guard lookers.contains(call.sender) else { throw .isLocked }
+            return [.paths(open), .path(try prompts.makeForNobody(for: call.sender, wanting: closed))]
+        }
         return [.paths(open), .path(try prompts.make(for: call.sender, process, wanting: closed))]
     }
 

@@ -11,6 +11,7 @@ extension SecretServiceDoor {
         case ("GetAll", 1): return [.properties(try all(of: target, interface))]
         case ("Get", 2):
             guard let name = call.arguments[1].text else { throw .arguments(of: call.member, "ss") }
+            if name == "Locked" { looked(call.sender) }
             return [.variant(try property(name, of: target, interface))]
         case ("Set", 3):
             guard let name = call.arguments[1].text, let value = call.arguments[2].content else {

@@ -41,6 +41,8 @@ package final class SecretServiceDoor: BusObjects {
     /// Calls of portals that are answered once a person has been asked, by the prompt's path.
     var portalCalls: [ObjectPath: PortalCall] = [:]
     private var callers = BusCallers()
+    /// Connections that have asked whether something is locked (``unlock(_:)``).
+    private(set) var lookers: Set<String> = []
     private let policy: PolicyFile?
     /// Of the program whose call is answered now.
     private(set) var reach = BusReach.whole
@@ -168,10 +170,19 @@ package final class SecretServiceDoor: BusObjects {
     package func connectionEnded(_ name: String) {
         for session in sessions.values where session.owner == name { sessions[session.path] = nil }
         prompts.drop(of: name)
+        lookers.remove(name)
         portalCalls = portalCalls.filter { $0.value.call.sender != name }
         callers.forget(name)
         buses.removeAll { $0.client == name }
         if let listener = pausedListener.take() { serveDirectly(listener) }
+    }
+
+    /// As many connections as are remembered to look for themselves whether something is locked.
+    private static let mostLookers = 4096
+
+    func looked(_ sender: String) {
+        if lookers.count >= Self.mostLookers { lookers = [] }
+        lookers.insert(sender)
     }
 
     private func dispatch(_ call: BusCall) throws(BusError) -> [BusValue]? {

@@ -10,12 +10,17 @@ struct UnlockPrompt: Sendable {
     let number: UInt64
     /// The connection that it was made for; nobody else may have it shown.
     let owner: String
-    /// On whose terminal or display it is shown.
-    let process: Int32
-    /// The process, held: another that gets its number is not asked in its name.
-    let holder: ProcessHandle
+    /// On whose terminal or display it is shown; nil: nobody can be asked, and it is over as
+    /// soon as it is to be shown.
+    let place: Place?
     /// What its client wants to have open, each once.
     let wanted: [ObjectPath]
+
+    struct Place: Sendable {
+        let process: Int32
+        /// The process, held: another that gets its number is not asked in its name.
+        let holder: ProcessHandle
+    }
 }
 
 /// The prompts of all clients. A connection has one shown at a time; what it asks for
@@ -55,6 +60,19 @@ final class UnlockPrompts {
         let holder: ProcessHandle
         do throws(SystemCallError) { holder = try ProcessHandle.open(process) } catch { throw .isLocked }
         guard shownCount < Self.mostShown else { throw .isLocked }
+        return try make(for: owner, at: UnlockPrompt.Place(process: process, holder: holder), wanting: wanted)
+    }
+
+    /// One that nobody can be shown: its client hears at once that it was dismissed.
+    ///
+    /// - Throws: IsLocked where there are too many.
+    func makeForNobody(for owner: String, wanting wanted: [ObjectPath]) throws(BusError) -> ObjectPath {
+        try make(for: owner, at: nil, wanting: wanted)
+    }
+
+    private func make(
+        for owner: String, at place: UnlockPrompt.Place?, wanting wanted: [ObjectPath]
+    ) throws(BusError) -> ObjectPath {
         let theirs = prompts.values.filter { $0.prompt.owner == owner }
         if theirs.count >= Self.most {
             let unasked = theirs.filter { if case .made = $0.fate { true } else { false } }
@@ -63,8 +81,7 @@ final class UnlockPrompts {
         }
         number += 1
         let path = SecretServiceNames.prompts.appending("u\(number)")
-        let prompt = UnlockPrompt(
-            path: path, number: number, owner: owner, process: process, holder: holder, wanted: wanted)
+        let prompt = UnlockPrompt(path: path, number: number, owner: owner, place: place, wanted: wanted)
         prompts[path] = (prompt, .made)
         return path
     }
@@ -104,8 +121,10 @@ final class UnlockPrompts {
 
     private func start(_ prompt: UnlockPrompt) {
         do throws(KeychainError) {
-            guard prompt.holder.isAlive, shownCount < Self.mostShown else { return end(prompt.path) }
-            let (child, gone) = try program.start(for: prompt.process)
+            guard let place = prompt.place, place.holder.isAlive, shownCount < Self.mostShown else {
+                return end(prompt.path)
+            }
+            let (child, gone) = try program.start(for: place.process)
             prompts[prompt.path]?.fate = .shown(child, gone: gone)
             loop.watch(gone) { [weak self] in self?.hasGone(prompt.path) }
         } catch {

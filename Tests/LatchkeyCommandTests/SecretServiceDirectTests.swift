@@ -61,6 +61,38 @@ struct SecretServiceDirectTests {
         #expect(outcome.text == "done\n", "\(outcome.errors)")
     }
 
+    /// ruby-dbus knows itself by the destination of the answer to its Hello, and others look
+    /// who speaks: each message has both, as over a bus.
+    @Test func messagesAreAddressedAsABusAddressesThem() throws {
+        let outcome = try exec(
+            "/usr/bin/python3", "-c",
+            """
+            import os, time
+            from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+            from jeepney.io.blocking import open_dbus_connection
+            BUS, NAME = 'org.freedesktop.DBus', 'org.freedesktop.secrets'
+            bus = DBusAddress('/org/freedesktop/DBus', BUS, BUS)
+            service = DBusAddress('/org/freedesktop/secrets', NAME, 'org.freedesktop.Secret.Service')
+            connection = open_dbus_connection()
+            def header(target, member, *arguments):
+                answer = connection.send_and_get_reply(new_method_call(target, member, *arguments))
+                fields = answer.header.fields
+                return (answer.header.message_type.name, fields[HeaderFields.destination] == connection.unique_name,
+                        fields[HeaderFields.sender])
+            acquired = connection.receive(timeout=5)
+            print(acquired.header.fields[HeaderFields.member], acquired.body == (connection.unique_name,))
+            print(*header(bus, 'ListNames'), *header(bus, 'None'))
+            print(*header(service, 'ReadAlias', 's', ('default',)), *header(service, 'None'))
+            """)
+        #expect(
+            outcome.text == """
+                NameAcquired True
+                method_return True org.freedesktop.DBus error True org.freedesktop.DBus
+                method_return True :2.0 error True :2.0
+
+                """, "\(outcome.text)\(outcome.errors)")
+    }
+
     /// libdbus and GDBus ask for names, owners and matches; of another service there is none.
     @Test func whatABusWouldAnswerIsAnswered() throws {
         let outcome = try exec(

@@ -21,8 +21,11 @@ int lk_session_accept(int fd, sd_bus **bus);
 int lk_session_caller(sd_bus *bus, sd_bus_message *call, int is_direct);
 // Another descriptor of the same file, or -errno.
 int lk_session_copy(int fd);
-// Fails the call with that name and text.
-int lk_session_refuse(sd_bus_message *call, const char *name, const char *text);
+// Says on a connection without a bus whom a message is for and, where not NULL, who says it.
+int lk_session_address(sd_bus_message *message, const char *destination, const char *sender);
+// Fails the call with that name and text; the last two as above, NULL on a bus.
+int lk_session_refuse(sd_bus_message *call, const char *name, const char *text, const char *destination,
+                      const char *sender);
 // Bytes up to the zero.
 size_t lk_session_length(const char *text);
 // Calls and waits for the answer so long at the most: 0, or -errno with the error's name and text, both the

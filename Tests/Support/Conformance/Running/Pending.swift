@@ -53,14 +53,19 @@ package enum Pending: String, Sendable, CaseIterable {
         if json.contains(where: { $0["identity"] != nil }) { return .identity }
         if json.contains(where: { $0["cert"] != nil }) { return .certificate }
         if json.contains(where: { $0["key"] != nil && $0["kind"] != nil }) { return .key }
-        if json.contains(where: isPolicy) { return .policy }
+        if namesPolicy(json) { return .policy }
         let types: KeyValuePairs<String, Pending> = ["certificate": .certificate, "key": .key, "identity": .identity]
         return types.first { name, _ in json.contains { $0["type"] == .string(name) } }?.value
     }
 
-    /// The constraint of an access control goes by the same name.
-    private static func isPolicy(_ json: JSONValue) -> Bool {
-        json["policy"].map { $0 != .string("DeviceOwnerAuthentication") } ?? false
+    /// A SecPolicy, by its name. A constraint of an access control goes by the same word.
+    private static func namesPolicy(_ json: JSONValue) -> Bool {
+        switch json {
+        case .object(let members):
+            members["policy"] != nil || members.contains { $0.key != "accessControl" && namesPolicy($0.value) }
+        case .array(let elements): elements.contains(where: namesPolicy)
+        default: false
+        }
     }
 
     private static func itemClass(_ step: ConformanceCase.Step) -> String? {

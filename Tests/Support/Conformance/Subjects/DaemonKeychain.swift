@@ -56,7 +56,11 @@ final class DaemonKeychain: KeychainUnderTest {
     func change(_ change: DeviceChange) throws {
         // What a person does, straight to the enclave.
         switch change {
-        case .lock: try door().lock()
+        case .lock:
+            // Locked is what comes after a first unlock, also where the device has just started.
+            // Where there is no passcode nothing is locked.
+            try? door().unlock(with: .passcode(passcode))
+            try door().lock()
         case .unlock: try door().unlock(with: .passcode(passcode))
         case .setPasscode:
             try door().setPasscode(passcode)

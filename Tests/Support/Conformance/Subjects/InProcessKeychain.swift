@@ -27,7 +27,10 @@ final class InProcessKeychain: KeychainUnderTest {
 
     func change(_ change: DeviceChange) throws {
         switch change {
-        case .lock: try keychain.lock()
+        case .lock:
+            // Locked is what comes after a first unlock, also where the device has just started.
+            try keychain.unlock()
+            try keychain.lock()
         case .unlock: try keychain.unlock()
         case .restart: try keychain.restartDevice()
         case .setPasscode: try keychain.setPasscode("0000")

@@ -53,7 +53,7 @@ private struct ParsedQuery {
         switch outcome {
         case .failure(let error): try claim(Self.refusals.contains(error.status), "refused with \(error.status)")
         case .success(let query):
-            try Self.checkAttributes(query.attributes, query.schema, entitlements)
+            try Self.checkAttributes(query.attributes, query.schema, role == .add ? entitlements : nil)
             try checkReach(query)
             try checkPrinted(query)
         }
@@ -94,13 +94,14 @@ private struct ParsedQuery {
         }
     }
 
+    /// - Parameter entitlements: of whoever stores; nil: nothing is stored.
     static func checkAttributes(
-        _ attributes: AttributeMap, _ schema: Schema, _ entitlements: Entitlements
+        _ attributes: AttributeMap, _ schema: Schema, _ entitlements: Entitlements?
     ) throws(Finding) {
         for (code, value) in attributes.entries {
             let attribute = try claimed(schema[code], "\(code) is no attribute of the class")
             try claim(!attribute.traits.contains(.forbidden), "\(code) is forbidden")
-            let isGranted = attribute.entitlement.map { entitlements.grants($0) } ?? true
+            let isGranted = attribute.entitlement.map { entitlements?.grants($0) ?? true } ?? true
             try claim(isGranted, "\(code) without its entitlement")
             let again = Coercion.coerce(value.raw, to: attribute.kind)
             try claim(again.map { Sameness.of($0, value) } ?? false, "\(code): coercing twice is not coercing once")
@@ -145,6 +146,7 @@ extension Query {
         case .unspecified: break
         case .any: pairs.append(("sync", .string("syna")))
         case .only(let on): pairs.append(("sync", .bool(on)))
+        case .noSuch: pairs.append(("sync", .string("neither")))
         }
         if let explicitGroup { pairs.append(("agrp", .string(explicitGroup.name))) }
         if let accessControl { pairs.append(("accc", .accessControl(accessControl))) }
