@@ -30,7 +30,7 @@ import Testing
         let known = try Self.inputs("Corpus", of: target).map(\.bytes) + target.seeds()
         for bytes in known where !Self.holds(target, bytes, "an input of the corpus") { return }
         var mutation = Mutation(seed: 0x4C41_5443_484B_4559, pool: known, largest: target.largestInput)
-        for round in 0..<(6_000 / target.weight) {
+        for round in 0..<(3_000 / target.weight) {
             guard Self.holds(target, mutation.next(), "round \(round)") else { return }
         }
     }
