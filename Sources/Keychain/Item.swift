@@ -10,6 +10,10 @@ public struct Item: Sendable, Hashable, Identifiable {
     public let group: AccessGroup
     /// When its secret can be read.
     public let accessible: ProtectionClass
+    /// Whether an access control stands before it (`kSecAttrAccessControl`): a person, or
+    /// an application password, is asked for before it is read, changed or removed, as its
+    /// flags say. The typed interface stores none; `SecItemAdd` does.
+    public let isGuarded: Bool
     /// Whether it may leave the machine through synchronization
     /// (`kSecAttrSynchronizable`). Nothing synchronizes yet.
     public let isSynchronizable: Bool
@@ -28,8 +32,8 @@ public struct Item: Sendable, Hashable, Identifiable {
     public var id: Data { reference }
 }
 
-/// What people and programs note beside a secret. Any program of the group reads
-/// it without a person being asked: nothing secret belongs here.
+/// What people and programs note beside a secret. Any program of the group reads it, and
+/// but for guarded items (``Item/isGuarded``) nobody is asked: nothing secret belongs here.
 public struct ItemAttributes: Sendable, Hashable {
     /// A title (kSecAttrLabel).
     public var label: String?
@@ -92,6 +96,7 @@ extension Item {
         address = try ItemAddress(row)
         group = AccessGroup(attributes["agrp"]?.string ?? "")
         self.accessible = accessible
+        isGuarded = row.accessControl.map { !$0.isUnconstrained } ?? false
         isSynchronizable = attributes["sync"]?.integer ?? 0 != 0
         self.attributes = ItemAttributes(attributes)
         created = attributes.date("cdat")

@@ -8,6 +8,12 @@ public struct ItemAddress: Hashable, Sendable {
         public var service: ItemText
         /// Whose it is (`kSecAttrAccount`).
         public var account: ItemText
+
+        /// By service and account, which another program may have stored as bytes.
+        public init(service: ItemText, account: ItemText) {
+            self.service = service
+            self.account = account
+        }
     }
 
     /// A password for a server (`kSecClassInternetPassword`).

@@ -91,6 +91,9 @@ public struct ItemQuery: Sendable, Hashable {
 
     private func text(_ key: String) -> String? { if case .string(let text) = self[key] { text } else { nil } }
 
+    /// Whether it is of one service or server.
+    var namesPlace: Bool { self["svce"] != nil || self["srvr"] != nil }
+
     var query: [(String, RawValue)] { [("class", .string(kind))] + conditions.map { ($0.key, $0.value) } }
 }
 

@@ -49,12 +49,21 @@ public struct ItemText: Hashable, Sendable, ExpressibleByStringLiteral, CustomSt
         self.number = number
     }
 
-    /// Whether both are text, or both bytes, of the same bytes ("é" and "e" with an
-    /// accent are two, as in the keychain).
-    public static func == (a: ItemText, b: ItemText) -> Bool { a.form == b.form }
+    /// Whether both have the same bytes, be they text or not: so the keychain compares
+    /// names, and "é" and "e" with an accent are two. Whoever needs to know whether both
+    /// are text compares ``form``.
+    public static func == (a: ItemText, b: ItemText) -> Bool { a.bytes == b.bytes }
 
     /// Hashes the bytes.
-    public func hash(into hasher: inout Hasher) { hasher.combine(form) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+
+    /// By which the keychain compares it.
+    var bytes: [UInt8] {
+        switch form {
+        case .text(let text): Array(text.utf8)
+        case .bytes(let bytes): bytes
+        }
+    }
 
     /// The text; nil for bytes, also where they happen to be UTF-8, and for a number.
     public var string: String? { if case .text(let text) = form { text } else { nil } }

@@ -81,10 +81,14 @@ extension SecretStore {
         _ call: @escaping @Sendable (SecretStore) throws(KeychainError) -> R
     ) async throws(KeychainError) -> R {
         let store = try carryingKeychain()
-        let result: Result<R, KeychainError> = await withCheckedContinuation { continuation in
-            Self.queue.async {
-                continuation.resume(returning: Result { () throws(KeychainError) in try call(store) })
-            }
+        return try await Self.onAnotherThread { () throws(KeychainError) in try call(store) }
+    }
+
+    static func onAnotherThread<R: Sendable, E: Error>(
+        _ call: @escaping @Sendable () throws(E) -> R
+    ) async throws(E) -> R {
+        let result: Result<R, E> = await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Result { () throws(E) in try call() }) }
         }
         return try result.get()
     }

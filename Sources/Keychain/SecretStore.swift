@@ -106,13 +106,17 @@ public struct SecretStore: Sendable {
     /// - Throws: `errSecInteractionNotAllowed` where one of them is locked; the
     ///   others are not given then.
     public func openedItems(_ query: ItemQuery) throws(KeychainError) -> [OpenedItem] {
-        let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))]
+        try openedItems(query, [])
+    }
+
+    func openedItems(_ query: ItemQuery, _ use: [(String, RawValue)]) throws(KeychainError) -> [OpenedItem] {
+        let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))] + use
         return try rows(query.query + wanted, in: searched()).map { row throws(KeychainError) in
             OpenedItem(item: try Item(row), secret: Secret(row.value ?? SharedSecret(SecretBytes(count: 0))))
         }
     }
 
-    private static let wantsItems: [(String, RawValue)] = [
+    static let wantsItems: [(String, RawValue)] = [
         ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
     ]
 
@@ -126,7 +130,7 @@ public struct SecretStore: Sendable {
         return first.isEmpty && reach == .ownGroups ? try rows(query, in: searched()) : first
     }
 
-    private func rows(
+    func rows(
         _ query: [(String, RawValue)], in groups: [(String, RawValue)]
     ) throws(KeychainError) -> [AnswerRow] {
         do throws(KeychainError) {
@@ -145,7 +149,7 @@ public struct SecretStore: Sendable {
 
     /// The one group that receives: a change must not reach the same address in
     /// another group.
-    private func written() throws(KeychainError) -> [(String, RawValue)] {
+    func written() throws(KeychainError) -> [(String, RawValue)] {
         switch reach {
         case .group(let group): return synchronizable + [("agrp", .string(group.name))]
         case .ownGroups, .firstGroup:
@@ -277,7 +281,7 @@ public struct SecretStore: Sendable {
         try delete(Self.exactly(Array(item.reference)))
     }
 
-    private static func exactly(_ reference: [UInt8]) -> [(String, RawValue)] {
+    static func exactly(_ reference: [UInt8]) -> [(String, RawValue)] {
         [("v_PersistentRef", .data(reference))]
     }
 
@@ -302,7 +306,7 @@ public struct SecretStore: Sendable {
     }
 
     /// False where there is nothing to change.
-    private func update(
+    func update(
         _ query: [(String, RawValue)], _ changes: [(String, RawValue)], _ secret: Secret?
     ) throws(KeychainError) -> Bool {
         try finding { () throws(KeychainError) in
@@ -312,7 +316,7 @@ public struct SecretStore: Sendable {
         }
     }
 
-    private func delete(_ query: [(String, RawValue)]) throws(KeychainError) -> Bool {
+    func delete(_ query: [(String, RawValue)]) throws(KeychainError) -> Bool {
         try finding { () throws(KeychainError) in
             _ = try transport().perform(KeychainRequest(.delete, query: QueryDictionary(query)))
         }

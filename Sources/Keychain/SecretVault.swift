@@ -51,7 +51,17 @@ public struct SecretVault: Sendable, Hashable {
 
     var store: SecretStore { SecretStore(reach) }
     /// FORMATS.md, "Vaults".
-    var service: String { "latchkey.vault/\(accessible.rawValue)/\(identifier)" }
+    var service: String { "\(Self.servicePrefix)\(accessible.rawValue)/\(identifier)" }
+    private static let servicePrefix = "latchkey.vault/"
+
+    /// Whether some vault holds it.
+    static func holds(_ item: Item) -> Bool {
+        if case .generic(let address) = item.address.form {
+            address.service.bytes.starts(with: servicePrefix.utf8)
+        } else {
+            false
+        }
+    }
 
     func address(_ key: String) -> ItemAddress { .password(service: service, account: key) }
 
@@ -94,7 +104,9 @@ public struct SecretVault: Sendable, Hashable {
     private var contents: ItemQuery { .passwords(service: service) }
 
     private static func keys(of items: [Item]) -> [String] {
-        items.compactMap(\.address.account.string).sorted { $0.comesBefore($1) }
+        // One that was stored as bytes is found under the key of these bytes.
+        items.compactMap { String(validating: $0.address.account.bytes, as: UTF8.self) }
+            .sorted { $0.comesBefore($1) }
     }
 
     /// Removes every secret of the vault.

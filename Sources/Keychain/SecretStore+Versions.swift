@@ -1,0 +1,84 @@
+internal import Foundation
+internal import KeychainPlatform
+internal import KeychainProtocol
+
+/// An item as it was at one moment: which it is, and when it was changed last. Every
+/// change, of the secret or of another attribute, gives it a later date.
+struct ItemVersion {
+    fileprivate let reference: [UInt8]
+    fileprivate let modified: RawValue
+
+    init(_ item: Item) {
+        reference = Array(item.reference)
+        modified = .date(item.modified.timeIntervalSinceReferenceDate)
+    }
+
+    /// - Parameter row: of an add, which tells less than a search.
+    fileprivate init(_ row: AnswerRow) throws(KeychainError) {
+        guard case .date(let seconds) = row.attributes["mdat"] else {
+            throw KeychainError(.internalComponent, reason: .internalFault(what: "an item without a date"))
+        }
+        reference = row.persistentReference
+        modified = .date(seconds)
+    }
+
+    /// Finds it for as long as nobody has changed it.
+    fileprivate var query: [(String, RawValue)] { SecretStore.exactly(reference) + [("mdat", modified)] }
+}
+
+/// What the keychain compares and does in one step, so that no other program comes
+/// between.
+extension SecretStore {
+    /// Stores a secret where none is; nil where the address is taken. Nobody is asked,
+    /// also where a guarded item has it.
+    func addVersion(
+        _ secret: Secret, at address: ItemAddress, attributes: ItemAttributes, accessible: ProtectionClass
+    ) throws(KeychainError) -> ItemVersion? {
+        let given = attributes.query + [("v_Data", .secret), ("pdmn", .string(accessible.rawValue))]
+        let query = QueryDictionary(
+            try address.query + written() + given + Self.wantsItems + Self.askingNobody)
+        do throws(KeychainError) {
+            let answer = try transport().perform(KeychainRequest(.add, query: query, value: secret.shared))
+            guard let row = answer.rows.first else {
+                throw KeychainError(.internalComponent, reason: .internalFault(what: "no item came"))
+            }
+            return try ItemVersion(row)
+        } catch {
+            if error.status == .duplicateItem || error.reason == .interactionForbidden { return nil }
+            throw error
+        }
+    }
+
+    /// Gives the item a later date and leaves it as it is otherwise; false where it has
+    /// been changed or removed.
+    func touch(_ item: Item) throws(KeychainError) -> Bool {
+        try update(ItemVersion(item).query, [("pdmn", .string(item.accessible.rawValue))], nil)
+    }
+
+    /// False where it has been changed or removed.
+    func remove(_ version: ItemVersion) throws(KeychainError) -> Bool { try delete(version.query) }
+
+    /// The item at an address of the first group, with its secret; a guarded one does not
+    /// show.
+    func openedItem(at address: ItemAddress) throws(KeychainError) -> OpenedItem? {
+        let wanted = Self.wantsItems + [("r_Data", .bool(true))] + Self.skippingGuarded
+        guard let row = try rows(address.query + wanted, in: written()).first else { return nil }
+        return OpenedItem(item: try Item(row), secret: Secret(row.value ?? SharedSecret(SecretBytes(count: 0))))
+    }
+
+    /// Whether the item is there, changed or not.
+    func isThere(_ item: Item) throws(KeychainError) -> Bool {
+        // By its reference alone, so that a guarded or a locked one counts as well.
+        let query = Self.exactly(Array(item.reference)) + [("r_PersistentRef", .bool(true))] + Self.askingNobody
+        do throws(KeychainError) { return try !rows(query + [("u_LatchkeyClosed", .bool(true))], in: []).isEmpty } catch {
+            if error.reason == .interactionForbidden { return true }
+            throw error
+        }
+    }
+
+    /// A search that meets a guarded item fails (`errSecInteractionNotAllowed`, reason
+    /// ``Reason/interactionForbidden``).
+    static let askingNobody: [(String, RawValue)] = [("u_AuthUI", .string("u_AuthUIF"))]
+    /// A search leaves guarded items out.
+    static let skippingGuarded: [(String, RawValue)] = [("u_AuthUI", .string("u_AuthUIS"))]
+}

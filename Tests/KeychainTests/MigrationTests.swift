@@ -1,0 +1,352 @@
+import Foundation
+import Keychain
+import KeychainServices
+import KeychainTesting
+import Synchronization
+import Testing
+
+/// Migrations beside others, each of which may end at any call.
+@Suite struct MigrationTests {
+    private let keychain: TestKeychain
+
+    init() throws { keychain = try TestKeychain() }
+
+    private static let keys = ["a", "b"]
+
+    /// A vault and a service of its own for each run.
+    private struct Ground {
+        let vault: SecretVault
+        let service: String
+
+        init(_ name: String) {
+            vault = SecretVault(name, accessible: .whenUnlocked)
+            service = "old/" + name
+        }
+
+        func fill() throws {
+            for key in MigrationTests.keys {
+                try SecretStore().add(Secret(key), at: .password(service: service, account: key))
+            }
+        }
+
+        func migrate(_ originals: SecretVault.Originals = .remove) -> Result<MigrationReport, MigrationRefusal> {
+            Result { () throws(MigrationRefusal) in
+                try vault.migrate(.passwords(service: service), originals: originals)
+            }
+        }
+
+        /// The keys whose secret is neither where it was nor in the vault.
+        func lost() throws -> [String] {
+            try MigrationTests.keys.filter { key in
+                let original = try SecretStore().secret(for: .password(service: service, account: key))
+                let moved = try vault.secret(forKey: key)
+                return original?.insecureText != key && moved?.insecureText != key
+            }
+        }
+    }
+
+    /// What befalls a migration at one of its calls.
+    private enum Fate: CaseIterable {
+        case none
+        /// The call fails.
+        case failure
+        /// It and every later one fail: to the keychain the same as a program that is killed.
+        case death
+    }
+
+    /// Two migrations on threads of their own, one call at a time: so many of the first
+    /// program's, so many of the other's, the rest of the first, the rest of the other.
+    private final class Turns: Sendable {
+        private struct State {
+            var turns: [Int]
+            var next = 0
+            var ended: Set<Int> = []
+        }
+
+        private let state: Mutex<State>
+        private let go = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+
+        init(first: Int, other: Int) {
+            let turns = Array(repeating: 0, count: first) + Array(repeating: 1, count: other)
+            state = Mutex(State(turns: turns))
+            go[turns.first ?? 0].signal()
+        }
+
+        func await(_ who: Int) { go[who].wait() }
+
+        /// After a call, or at the end: says who comes next.
+        func done(_ who: Int, ended: Bool = false) {
+            let next = state.withLock { state -> Int? in
+                if ended { state.ended.insert(who) }
+                state.next += 1
+                let wanted = state.next < state.turns.count ? state.turns[state.next] : 0
+                return [wanted, 1 - wanted].first { !state.ended.contains($0) }
+            }
+            if let next { go[next].signal() }
+        }
+    }
+
+    private enum Program { @TaskLocal static var number: Int? }
+
+    @Test(arguments: [2, 3, 4, 6]) func twoAtOnceLoseNothing(_ round: Int) throws {
+        // Every pause of one × every pause of the other × each fate at each call of the first.
+        for first in 0...7 {
+            for fatal in 0...7 {
+                for fate in Fate.allCases where (fate == .none) == (fatal == 0) {
+                    try runTwo(first, round, fate, at: fatal, .remove)
+                    if fate == .failure { try runTwo(first, round, fate, at: fatal, .keep) }
+                }
+            }
+        }
+    }
+
+    /// - Parameter originals: what the first does with them; the other removes them.
+    private func runTwo(
+        _ first: Int, _ other: Int, _ fate: Fate, at fatal: Int, _ originals: SecretVault.Originals
+    ) throws {
+        let name = "\(first) \(other) \(fate) at \(fatal) \(originals)"
+        let ground = Ground(name)
+        try keychain.withScope { try ground.fill() }
+        let turns = Turns(first: first, other: other)
+        let calls = Mutex([0, 0])
+        keychain.intercept { _ in
+            guard let who = Program.number else { return .answer }
+            let number = calls.withLock { calls in
+                calls[who] += 1
+                return calls[who]
+            }
+            if number > 1 { turns.done(who) }
+            turns.await(who)
+            guard who == 0 else { return .answer }
+            let fails = fate == .failure && number == fatal || fate == .death && number >= fatal
+            return fails ? .fail(errSecIO) : .answer
+        }
+        let ended = DispatchSemaphore(value: 0)
+        for who in 0...1 {
+            Thread.detachNewThread { [keychain] in
+                Program.$number.withValue(who) {
+                    keychain.withScope { _ = ground.migrate(who == 0 ? originals : .remove) }
+                }
+                turns.done(who, ended: true)
+                ended.signal()
+            }
+        }
+        for _ in 0...1 { ended.wait() }
+        keychain.intercept(nil)
+        try keychain.withScope { () throws in
+            #expect(try ground.lost().isEmpty, "\(name)")
+            // Once more, alone, and it is complete.
+            _ = ground.migrate()
+            #expect(try ground.vault.keys() == Self.keys, "\(name)")
+            #expect(try SecretStore().items(.passwords(service: ground.service)).isEmpty, "\(name)")
+            try ground.vault.removeAll()
+        }
+    }
+
+    /// At every call of one, the other runs whole, or to one of its own calls.
+    @Test func oneWithinTheOtherLosesNothing() throws {
+        for pause in 1...8 {
+            for end in 0...8 {
+                let name = "within \(pause) \(end)"
+                let ground = Ground(name)
+                try keychain.withScope { try ground.fill() }
+                let calls = Mutex((outer: 0, inner: 0))
+                let lost = Mutex<[String]>([])
+                keychain.intercept { [keychain] _ in
+                    guard let who = Program.number else { return .answer }
+                    Program.$number.withValue(nil) {
+                        keychain.withScope {
+                            let now = Result { try ground.lost() }
+                            lost.withLock { $0 += (try? now.get()) ?? ["unread"] }
+                        }
+                    }
+                    if who == 1 {
+                        let number = calls.withLock { calls in
+                            calls.inner += 1
+                            return calls.inner
+                        }
+                        return end != 0 && number >= end ? .fail(errSecIO) : .answer
+                    }
+                    let number = calls.withLock { calls in
+                        calls.outer += 1
+                        return calls.outer
+                    }
+                    if number == pause {
+                        Program.$number.withValue(1) { keychain.withScope { _ = ground.migrate() } }
+                    }
+                    return .answer
+                }
+                Program.$number.withValue(0) { keychain.withScope { _ = ground.migrate() } }
+                keychain.intercept(nil)
+                #expect(lost.withLock { $0 }.isEmpty, "\(name)")
+                #expect(try keychain.withScope { try ground.lost() }.isEmpty, "\(name)")
+            }
+        }
+    }
+
+    /// What another migration has added is not what this one takes back, and not a failure.
+    @Test func whatTheOtherAddedIsThere() throws {
+        let ground = Ground("same")
+        try keychain.withScope { () throws in
+            try ground.fill()
+            let adds = Mutex(0)
+            keychain.intercept { call in
+                guard call.function == .add, Program.number == nil else { return .answer }
+                guard adds.withLock({ adds in
+                    adds += 1
+                    return adds == 1
+                }) else { return .answer }
+                Program.$number.withValue(1) { _ = ground.migrate(.keep) }
+                return .answer
+            }
+            let report = try ground.migrate().get()
+            keychain.intercept(nil)
+            #expect(report.keys == Self.keys && report.alreadyThere == Self.keys && report.notRemoved.isEmpty)
+            #expect(try SecretStore().items(.passwords(service: ground.service)).isEmpty)
+        }
+    }
+
+    // MARK: Originals that change
+
+    @Test(arguments: [true, false]) func anOriginalThatChangesMeanwhileStays(_ secretChanges: Bool) throws {
+        let ground = Ground("changing")
+        try keychain.withScope { () throws in
+            try ground.fill()
+            let address = ItemAddress.password(service: ground.service, account: "a")
+            let once = Mutex(false)
+            keychain.intercept { call in
+                guard call.function == .delete, once.withLock({ done in
+                    defer { done = true }
+                    return !done
+                }) else { return .answer }
+                #expect(throws: Never.self) {
+                    if secretChanges {
+                        try SecretStore().set(Secret("NEW"), for: address)
+                    } else {
+                        try SecretStore().change(address, to: ItemAttributes(label: "new"))
+                    }
+                }
+                return .answer
+            }
+            let report = try ground.migrate().get()
+            keychain.intercept(nil)
+            #expect(report.notRemoved == ["a"] && report.keys == Self.keys)
+            let left = try SecretStore().openedItems(.passwords(service: ground.service))
+            #expect(left.map(\.secret.insecureText) == [secretChanges ? "NEW" : "a"])
+            #expect(try ground.vault.text(forKey: "a") == "a")
+        }
+    }
+
+    /// The last of a secret is not taken back.
+    @Test func whatHasNoOriginalAnyMoreStaysInTheVault() throws {
+        let ground = Ground("removed")
+        try keychain.withScope { () throws in
+            try ground.fill()
+            let adds = Mutex(0)
+            keychain.intercept { call in
+                guard call.function == .add else { return .answer }
+                guard adds.withLock({ adds in
+                    adds += 1
+                    return adds == 2
+                }) else { return .answer }
+                #expect(throws: Never.self) {
+                    try SecretStore().remove(.password(service: ground.service, account: "a"))
+                }
+                return .fail(errSecIO)
+            }
+            guard case .failure(.keychain(_, leftInVault: ["a"])) = ground.migrate() else {
+                Issue.record("not told")
+                return
+            }
+            keychain.intercept(nil)
+            #expect(try ground.vault.text(forKey: "a") == "a")
+        }
+    }
+
+    // MARK: What is left where it is
+
+    private func addGuarded(_ service: String, _ account: String, _ flags: SecAccessControlCreateFlags) {
+        let control = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil)
+        let given: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
+            kSecValueData: Data("guarded".utf8), kSecAttrAccessControl: control as Any,
+        ]
+        #expect(SecItemAdd(given as CFDictionary, nil) == errSecSuccess)
+    }
+
+    @Test func guardedItemsKeepTheirGuard() throws {
+        let ground = Ground("guarded")
+        try keychain.setPasscode()
+        try keychain.withScope { () throws in
+            try ground.fill()
+            addGuarded(ground.service, "c", .userPresence)
+            #expect(ground.migrate() == .failure(.guardedItems))
+            #expect(try ground.vault.keys().isEmpty)
+            let report = try ground.vault.migrate(
+                .passwords(service: ground.service), originals: .remove, unusable: .leaveAlone)
+            #expect(report.keys == Self.keys && report.leftGuarded && report.leftAlone == 0)
+            #expect(keychain.prompts.isEmpty)
+            let left = try SecretStore().items(.passwords(service: ground.service))
+            #expect(left.map(\.address.account) == ["c"] && left.allSatisfy(\.isGuarded))
+            #expect(keychain.prompts.count == 1)
+        }
+    }
+
+    @Test func aGuardedItemInTheVaultIsLeftAlone() throws {
+        let ground = Ground("g")
+        try keychain.setPasscode()
+        try keychain.withScope { () throws in
+            try ground.fill()
+            addGuarded("latchkey.vault/ak/g", "b", .userPresence)
+            #expect(ground.migrate() == .failure(.keysInTheVault(["b"])))
+            #expect(keychain.prompts.isEmpty)
+            #expect(try SecretStore().items(.passwords(service: ground.service)).count == 2)
+            #expect(try ground.vault.secret(forKey: "a") == nil)
+        }
+    }
+
+    @Test func whatVaultsHoldIsLeftOutUnlessItIsNamed() throws {
+        try keychain.withScope { () throws in
+            let (one, other) = (Ground("one").vault, SecretVault("other", accessible: .afterFirstUnlock))
+            try one.set("1", forKey: "key")
+            #expect(throws: MigrationRefusal.nothingToMigrate) {
+                _ = try other.migrate(.passwords(), originals: .remove)
+            }
+            try SecretStore().set(Secret("2"), for: .password(service: "plain", account: "other key"))
+            #expect(try other.migrate(.passwords(), originals: .remove).keys == ["other key"])
+            #expect(try one.keys() == ["key"])
+            #expect(try other.migrate(.passwords(service: "latchkey.vault/ak/one"), originals: .remove).keys == ["key"])
+            #expect(try one.keys().isEmpty)
+        }
+    }
+
+    @Test func itemsOfOtherGroupsStay() async throws {
+        let keychain = try TestKeychain(entitlements: TestEntitlements(keychainAccessGroups: ["own", "shared"]))
+        try await keychain.withScope {
+            let ground = Ground("groups")
+            let shared = SecretStore(.group(AccessGroup("shared")))
+            try await shared.set(Secret("theirs"), for: .password(service: ground.service, account: "theirs"))
+            await #expect(throws: MigrationRefusal.nothingToMigrate) {
+                _ = try await ground.vault.migrate(.passwords(service: ground.service), originals: .remove)
+            }
+            let report = try await ground.vault.migrate(
+                .passwords(service: ground.service), from: shared, originals: .remove)
+            #expect(report.keys == ["theirs"])
+        }
+    }
+
+    /// To the keychain text and bytes are one.
+    @Test func aKeyThatIsThereAsBytesIsThere() throws {
+        try keychain.withScope { () throws in
+            let ground = Ground("bytes")
+            let account = ItemText(bytes: Array("a".utf8))
+            #expect(account == "a" && account.hashValue == ItemText("a").hashValue && account != "b")
+            #expect(account.form != ItemText("a").form)
+            let service = ItemText("latchkey.vault/ak/bytes")
+            try SecretStore().add(Secret("other"), at: ItemAddress(.generic(.init(service: service, account: account))))
+            #expect(try ground.vault.keys() == ["a"] && ground.vault.contains("a"))
+            try ground.fill()
+            #expect(ground.migrate() == .failure(.keysInTheVault(["a"])))
+        }
+    }
+}
