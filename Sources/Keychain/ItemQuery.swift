@@ -10,14 +10,26 @@ internal import KeychainProtocol
 /// ```
 public struct ItemQuery: Sendable, Hashable {
     private var kind: String
+    /// By rising order of their keys, in whatever order they were set.
     private var conditions: [Condition] = []
 
     private struct Condition: Sendable, Hashable {
         let key: String
         let value: RawValue
+
+        static func == (a: Condition, b: Condition) -> Bool { a.key == b.key && a.compared == b.compared }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(key)
+            hasher.combine(compared)
+        }
+
+        /// Text and bytes are one to the keychain.
+        private var compared: RawValue { ItemText(value).map { .data($0.bytes) } ?? value }
     }
 
-    /// Passwords of applications, all or of one service.
+    /// Passwords of applications, of every service: what vaults hold
+    /// (``SecretVault``) is among them.
     public static func passwords() -> ItemQuery { ItemQuery(kind: "genp") }
 
     /// Passwords of applications, of one service (`kSecAttrService`).
@@ -39,7 +51,7 @@ public struct ItemQuery: Sendable, Hashable {
 
     private init(kind: String) { self.kind = kind }
 
-    /// Only of this account (`kSecAttrAccount`).
+    /// Only of this account (`kSecAttrAccount`): a literal, or `ItemText(name)`.
     public var account: ItemText? {
         get { self["acct"].flatMap { ItemText($0) } }
         set { self["acct"] = newValue?.raw }
@@ -85,7 +97,9 @@ public struct ItemQuery: Sendable, Hashable {
         get { conditions.first { $0.key == key }?.value }
         set {
             conditions.removeAll { $0.key == key }
-            if let newValue { conditions.append(Condition(key: key, value: newValue)) }
+            guard let newValue else { return }
+            let place = conditions.firstIndex { $0.key > key } ?? conditions.endIndex
+            conditions.insert(Condition(key: key, value: newValue), at: place)
         }
     }
 

@@ -32,8 +32,10 @@ public struct Secret: Sendable {
     /// Bytes from the kernel's random source (getrandom(2)).
     ///
     /// - Parameter byteCount: 32 for a key.
+    /// - Precondition: not negative.
     public static func random(byteCount: Int) -> Secret {
-        Secret(SharedSecret(SecretBytes.random(count: byteCount)))
+        precondition(byteCount >= 0, "a secret cannot have \(byteCount) bytes")
+        return Secret(SharedSecret(SecretBytes.random(count: byteCount)))
     }
 
     /// How many bytes it has.

@@ -81,11 +81,13 @@ public struct SecretMemory: Sendable {
         case canceled
     }
 
-    /// Runs the workflow.
+    /// Runs the workflow, and blocks the thread meanwhile; it cannot be called where one
+    /// can `await`.
     ///
     /// - Parameters:
     ///   - ask: gives what a person typed; nil where they gave up.
     ///   - attempt: tries a secret where it is needed.
+    @available(*, noasync, message: "await it; a closure that awaits nothing begins with `_ async in`")
     public func use(asking ask: (Question) -> Secret?, trying attempt: (Secret) -> Verdict) -> Outcome {
         var steps = Steps(mostQuestions)
         let stored: Secret?
@@ -107,9 +109,23 @@ public struct SecretMemory: Sendable {
         return .rejected
     }
 
-    /// Runs the workflow without blocking a thread.
+    /// Runs the workflow without blocking a thread. The closures run where the caller
+    /// does, and may use what belongs to its actor.
+    ///
+    /// A closure that awaits nothing has to say that it might, or the compiler takes it for
+    /// one of the function that blocks:
+    ///
+    /// ```swift
+    /// await memory.use(asking: { _ async in field.secret }, trying: { await server.logIn($0) })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - isolation: the caller's actor.
+    ///   - ask: gives what a person typed; nil where they gave up.
+    ///   - attempt: tries a secret where it is needed.
     public func use(
-        asking ask: (Question) async -> Secret?, trying attempt: (Secret) async -> Verdict
+        isolation: isolated (any Actor)? = #isolation, asking ask: (Question) async -> Secret?,
+        trying attempt: (Secret) async -> Verdict
     ) async -> Outcome {
         var steps = Steps(mostQuestions)
         let stored: Secret?

@@ -70,9 +70,28 @@ extension SecretStore {
     func isThere(_ item: Item) throws(KeychainError) -> Bool {
         // By its reference alone, so that a guarded or a locked one counts as well.
         let query = Self.exactly(Array(item.reference)) + [("r_PersistentRef", .bool(true))] + Self.askingNobody
-        do throws(KeychainError) { return try !rows(query + [("u_LatchkeyClosed", .bool(true))], in: []).isEmpty } catch {
+        do throws(KeychainError) {
+            return try !rows(query + [("u_LatchkeyClosed", .bool(true))], in: []).isEmpty
+        } catch {
             if error.reason == .interactionForbidden { return true }
             throw error
+        }
+    }
+
+    /// Finds out whether this program may search where it stores, whatever is there.
+    func probe(service: String) throws(KeychainError) {
+        let query: [(String, RawValue)] = [
+            ("class", .string("genp")), ("svce", .string(service)), ("r_PersistentRef", .bool(true)),
+            ("u_LatchkeyClosed", .bool(true)),
+        ]
+        _ = try rows(query + Self.skippingGuarded, in: written())
+    }
+
+    /// Whether that is the group into which it stores.
+    func storesIn(_ group: AccessGroup) throws(KeychainError) -> Bool {
+        switch reach {
+        case .group(let named): named == group
+        case .ownGroups, .firstGroup: try transport().session().groups.first.map { AccessGroup($0) } == group
         }
     }
 

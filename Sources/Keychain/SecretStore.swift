@@ -11,8 +11,15 @@ internal import KeychainProtocol
 /// ```
 ///
 /// A store is a value: it holds no connection and no lock, and may be made anew
-/// wherever it is needed. Every function exists twice, to wait for and to `await`;
-/// neither waits longer than five seconds for a keychain that does not answer.
+/// wherever it is needed. What reads, stores and removes exists twice, to wait for and
+/// to `await`; neither waits longer than five seconds for a keychain that does not
+/// answer. An awaited call that has begun runs to its end when its task is cancelled, and
+/// says what it did. ``changePosition()`` and the call of ``changes(after:)``, but not the
+/// iteration, are there to wait for alone, as are ``SecretVault/access()`` and
+/// ``DeviceLock/current()``.
+///
+/// Items that another interface has given an access control (``Item/isGuarded``) have a
+/// person asked, also where no more than their attributes are read.
 ///
 /// Who may read what is stored here: the programs of the item's access group. What
 /// else of this user can do is said in THREAT_MODEL.md.
@@ -87,13 +94,22 @@ public struct SecretStore: Sendable {
     /// What is known of the item at an address, or nil where there is none.
     ///
     /// Opens no secret. Attributes are sealed as well, so that it throws
-    /// `errSecInteractionNotAllowed` all the same while the item's class is locked.
+    /// `errSecInteractionNotAllowed` all the same while the item's class is locked, and a
+    /// person is asked for a guarded item (``Item/isGuarded``).
     public func item(at address: ItemAddress) throws(KeychainError) -> Item? {
         guard let row = try firstOf(address, Self.wantsItems).first else { return nil }
         return try Item(row)
     }
 
-    /// The items that match, without their secrets; an empty list where none does.
+    /// The items that match, without their secrets, in no order that is promised; an empty
+    /// list where none does.
+    ///
+    /// Where guarded items (``Item/isGuarded``) are among them a person is asked, once for
+    /// all.
+    ///
+    /// - Throws: `errSecInteractionNotAllowed` where one of them is locked or nobody can be
+    ///   asked, `errSecUserCanceled` and `errSecAuthFailed` where a person did not agree;
+    ///   the others are not given then.
     public func items(_ query: ItemQuery) throws(KeychainError) -> [Item] {
         try rows(query.query + Self.wantsItems + [("m_Limit", .string("m_LimitAll"))], in: searched()).map {
             row throws(KeychainError) in
@@ -101,10 +117,9 @@ public struct SecretStore: Sendable {
         }
     }
 
-    /// The items that match, each with its secret.
+    /// The items that match, each with its secret, in no order that is promised.
     ///
-    /// - Throws: `errSecInteractionNotAllowed` where one of them is locked; the
-    ///   others are not given then.
+    /// - Throws: as `items(_:)`.
     public func openedItems(_ query: ItemQuery) throws(KeychainError) -> [OpenedItem] {
         try openedItems(query, [])
     }
@@ -288,6 +303,8 @@ public struct SecretStore: Sendable {
     /// Removes every item that matches, in every group of the reach, those of locked
     /// classes as well.
     ///
+    /// - Warning: A query without a service matches what this program's vaults hold
+    ///   (``SecretVault``) as well, and in shared groups what other programs stored.
     /// - Returns: false where none did.
     @discardableResult
     public func removeAll(_ query: ItemQuery) throws(KeychainError) -> Bool { try delete(query.query + searched()) }

@@ -19,7 +19,11 @@ public struct SecretVault: Sendable, Hashable {
     public let accessible: ProtectionClass
     private let reach: SecretStore.Reach
 
-    /// Whether both are one vault; identifiers are compared byte by byte.
+    /// Whether both were made alike; identifiers are compared byte by byte.
+    ///
+    /// One that is shared in a group and one that is not are unequal, also where that
+    /// group is the program's first, so that both hold the same: which is the first only
+    /// the keychain knows.
     public static func == (a: SecretVault, b: SecretVault) -> Bool {
         a.identifier.hasSameBytes(as: b.identifier) && a.accessible == b.accessible && a.reach == b.reach
     }
@@ -91,7 +95,11 @@ public struct SecretVault: Sendable, Hashable {
     @discardableResult
     public func removeSecret(forKey key: String) throws(KeychainError) -> Bool { try store.remove(address(key)) }
 
-    /// Needs no secret, so nobody is asked for anything.
+    /// Whether there is a secret under a key.
+    ///
+    /// A vault stores nothing that a person is asked for. Where another program has put a
+    /// guarded item (``Item/isGuarded``) into its place, one is asked for this as well.
+    /// Throws `errSecInteractionNotAllowed` while the vault's class is locked.
     public func contains(_ key: String) throws(KeychainError) -> Bool { try store.item(at: address(key)) != nil }
 
     /// By rising order of their UTF-8 bytes.
@@ -109,7 +117,7 @@ public struct SecretVault: Sendable, Hashable {
             .sorted { $0.comesBefore($1) }
     }
 
-    /// Removes every secret of the vault.
+    /// Removes every secret of the vault, also while its class is locked.
     public func removeAll() throws(KeychainError) { try store.removeAll(contents) }
 
     // MARK: Access
@@ -123,28 +131,28 @@ public struct SecretVault: Sendable, Hashable {
         /// The vault is of ``ProtectionClass/whenPasscodeSetThisDeviceOnly``, and no
         /// passcode is set: unlocking does not help, `latchkey passcode set` does.
         case passcodeMissing
-        /// This program is not in the vault's group.
+        /// This program is not in the vault's group, or in none at all, or may only read
+        /// there (the group of tokens).
         case groupDenied
-        /// No keychain answers.
+        /// No keychain answers, or it refuses this program whatever it asks for
+        /// (``Reason/keychainDenied``).
         case unreachable(KeychainError)
     }
 
     /// Asks the keychain how it is, and writes nothing: neither a canary item that
-    /// somebody else may meet, nor anything else.
+    /// somebody else may meet, nor anything else. Waits five seconds at the most for a
+    /// keychain that does not answer.
     public func access() -> Access {
         do throws(KeychainError) {
-            let transport = try store.transport()
-            if case .group(let group) = reach {
-                let session = try transport.session()
-                let groups = session.groups + session.nameableGroups
-                guard groups.contains(where: { AccessGroup($0) == group || $0 == "*" }) else { return .groupDenied }
-            }
-            let status = try transport.perform(KeychainRequest(.status)).status
+            // The keychain decides about rights; whatever is there is not looked at.
+            try store.probe(service: service)
+            if try store.storesIn(.token) { return .groupDenied }
+            let status = try store.transport().perform(KeychainRequest(.status)).status
             if status?.openClasses.contains(accessible) == true { return .open }
             let needsPasscode = accessible == .whenPasscodeSetThisDeviceOnly && status?.hasPasscode == false
             return needsPasscode ? .passcodeMissing : .locked
         } catch {
-            return .unreachable(error)
+            return error.status == .missingEntitlement ? .groupDenied : .unreachable(error)
         }
     }
 }
@@ -184,8 +192,7 @@ extension SecretVault {
         try await store.remove(address(key))
     }
 
-    /// Whether there is a secret under a key. Needs no secret, so nobody is
-    /// asked for anything.
+    /// Whether there is a secret under a key.
     public func contains(_ key: String) async throws(KeychainError) -> Bool {
         try await store.item(at: address(key)) != nil
     }

@@ -46,11 +46,15 @@ extension Secret {
     ///   - cost: what one derivation costs, and so each guess; the service takes
     ///     the same.
     /// - Returns: 32 bytes.
-    /// - Throws: `errSecAllocate` where the memory is not to be had.
+    /// - Throws: `errSecParam` for a salt that has not 16 bytes, `errSecAllocate` where
+    ///   the memory is not to be had.
     public func derived(
         for purpose: String, salt: [UInt8], cost: DerivationCost = .usual
     ) throws(KeychainError) -> Secret {
-        precondition(salt.count == PassphraseKey.saltByteCount, "a salt has 16 bytes")
+        guard salt.count == PassphraseKey.saltByteCount else {
+            throw KeychainError(
+                .param, reason: .malformed(key: "the salt"), underlying: "\(salt.count) bytes in place of 16")
+        }
         do throws(SystemCallError) {
             let key = try PassphraseKey.derive(from: shared.bytes, salt: salt, cost: cost.cost)
             let derived = KeyDerivation.derive(from: key, purpose: "latchkey derived secret 1: " + purpose)

@@ -35,4 +35,12 @@ import Testing
         #expect(
             DerivationCost(passes: 1, kibibytes: 7) == nil && DerivationCost(passes: 1, kibibytes: 2_000_000) == nil)
     }
+
+    /// A salt comes from a server.
+    @Test(arguments: [0, 15, 17]) func aSaltOfAnotherLengthIsRefused(_ count: Int) async throws {
+        let salt = [UInt8](repeating: 1, count: count)
+        await #expect(throws: KeychainError(.param, reason: .malformed(key: "the salt"))) {
+            _ = try await Secret("password").derived(for: "x", salt: salt)
+        }
+    }
 }

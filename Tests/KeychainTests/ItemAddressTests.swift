@@ -110,4 +110,19 @@ import Testing
         queries[1].label = one
         #expect(queries[0] == queries[1])
     }
+
+    @Test func theOrderOfConditionsIsNothing() {
+        var (a, b) = (ItemQuery.passwords(service: "s"), ItemQuery.passwords())
+        a.account = "x"
+        a.label = "l"
+        b.label = "l"
+        b.account = ItemText(bytes: Array("x".utf8))
+        #expect(a != b)
+        b = .passwords(service: "s")
+        b.label = "l"
+        b.account = ItemText(bytes: Array("x".utf8))
+        #expect(a == b && a.hashValue == b.hashValue)
+        b.label = "L"
+        #expect(a != b)
+    }
 }

@@ -117,4 +117,31 @@ import Testing
             #expect(unknown == .unknown)
         }
     }
+
+    /// What a window has: a person's answers and an account, on the main actor.
+    @MainActor private final class Window {
+        var questions = 0
+        let memory: SecretMemory
+
+        init(_ memory: SecretMemory) { self.memory = memory }
+
+        func logIn() async -> SecretMemory.Outcome {
+            await memory.use(
+                asking: { _ async in
+                    questions += 1
+                    return Secret("typed")
+                },
+                trying: { _ async in
+                    MainActor.assertIsolated()
+                    return .accepted
+                })
+        }
+    }
+
+    @MainActor @Test func anActorsClosuresUseItsState() async throws {
+        let keychain = try TestKeychain()
+        let window = Window(SecretMemory(of: address))
+        let outcome = await keychain.withScope { await window.logIn() }
+        #expect(outcome == .learned && window.questions == 1)
+    }
 }

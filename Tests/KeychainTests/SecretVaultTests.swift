@@ -133,6 +133,19 @@ import KeychainProtocol
         }
     }
 
+    @Test func whoMayNotStoreHasNoAccess() throws {
+        func access(_ entitlements: TestEntitlements, _ vault: SecretVault) -> SecretVault.Access {
+            keychain.withScope(as: entitlements) { vault.access() }
+        }
+        #expect(access(TestEntitlements(), vault) == .groupDenied)
+        let tokens = SecretVault("v", accessible: .whenUnlocked, sharedIn: AccessGroup("com.apple.token"))
+        #expect(access(TestEntitlements(keychainAccessGroups: ["own", "com.apple.token"]), tokens) == .groupDenied)
+        let denied = TestEntitlements(keychainAccessGroups: ["own"], booleans: ["keychain-deny"])
+        #expect(access(denied, vault) == .unreachable(KeychainError(.notAvailable, reason: .keychainDenied)))
+        #expect(access(TestEntitlements(keychainAccessGroups: ["*"]), vault) == .open)
+        #expect(access(TestEntitlements(keychainAccessGroups: ["own"]), vault) == .open)
+    }
+
     // MARK: Migration
 
     @Test func passwordsMoveIn() throws {
