@@ -31,8 +31,13 @@ final class CallLog: Sendable {
         _ request: KeychainRequest, _ call: () throws(KeychainError) -> KeychainAnswer
     ) throws(KeychainError) -> KeychainAnswer {
         do throws(KeychainError) {
-            try refuse(request)
+            let isAnswerLost = try refuse(request)
             let answer = try call()
+            guard !isAnswerLost else {
+                throw KeychainError(
+                    .notAvailable, reason: .noAnswer(mayHaveHappened: request.isWrite),
+                    underlying: "as the rule of this test says")
+            }
             note(request, errSecSuccess)
             return answer
         } catch {
@@ -41,11 +46,16 @@ final class CallLog: Sendable {
         }
     }
 
-    private func refuse(_ request: KeychainRequest) throws(KeychainError) {
+    /// Whether the call is to be made and its answer lost.
+    private func refuse(_ request: KeychainRequest) throws(KeychainError) -> Bool {
         // The rule is the test's code: it may look at the calls itself.
-        guard let rule = state.withLock({ $0.rule }), let call = RecordedCall(request, errSecSuccess) else { return }
+        guard let rule = state.withLock({ $0.rule }), let call = RecordedCall(request, errSecSuccess) else {
+            return false
+        }
         switch rule(call) {
-        case .answer: return
+        case .answer: return false
+        case .answerLost: return true
+        case .failure(let error): throw error
         case .fail(let status):
             precondition(status != errSecSuccess, "a call cannot fail with errSecSuccess: answer .answer")
             throw KeychainError(Status(rawValue: status), reason: .notImplemented(what: "what this test refuses"))

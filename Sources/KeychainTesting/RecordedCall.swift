@@ -1,5 +1,5 @@
 public import Foundation
-internal import KeychainModel
+public import KeychainModel
 internal import KeychainProtocol
 public import KeychainServices
 
@@ -101,6 +101,12 @@ public enum CallRule: Sendable, Hashable {
     /// Nothing but this status: for what is hard to bring about otherwise (a locked
     /// keychain, a full disk). errSecSuccess is no failure, and a trap.
     case fail(OSStatus)
+    /// Nothing but this error, for code that looks at the reason:
+    /// `.failure(KeychainError(.interactionNotAllowed, reason: .locked(class: "ak")))`.
+    case failure(KeychainError)
+    /// The call is made, and its answer is lost: `errSecNotAvailable`, of a call that
+    /// changes something with the reason `noAnswer(mayHaveHappened: true)`.
+    case answerLost
     /// As a keychain that cannot be reached, and noted in
     /// ``TestKeychain/unexpectedCalls``.
     case unexpected

@@ -31,12 +31,36 @@ extension TestKeychain {
     /// errSecInteractionNotAllowed from now on.
     ///
     /// Whoever follows the lock (`DeviceLock.changes()`, `ProtectedDataNotifier`) hears
-    /// of it before, and is waited for, ten seconds at the most.
+    /// of it before, and is waited for, ten seconds at the most; the daemon waits two. The
+    /// thread is blocked meanwhile: where the one who follows needs it, as on the main
+    /// actor, that takes the ten seconds, and ``lockAndWait()`` is the one to call.
     ///
     /// - Throws: ``TestKeychainError``, errSecAuthFailed where there is no passcode: a
     ///   device without one is always open.
     public func lock() throws(TestKeychainError) {
         try TestKeychainError.translating { () throws(KeychainError) in try machine.lock() }
+    }
+
+    /// As ``lock()``, and blocks no thread of Swift's: whoever follows the lock may be on the
+    /// caller's actor.
+    ///
+    /// - Throws: ``TestKeychainError``, errSecAuthFailed where there is no passcode,
+    ///   errSecNotAvailable where no thread can be started.
+    public func lockAndWait() async throws(TestKeychainError) {
+        let result: Result<Void, KeychainError> = await withCheckedContinuation { continuation in
+            do throws(SystemCallError) {
+                try BackgroundThread.start { [machine] in
+                    continuation.resume(returning: Result { () throws(KeychainError) in try machine.lock() })
+                }
+            } catch {
+                continuation.resume(
+                    returning: .failure(
+                        KeychainError(
+                            .notAvailable, reason: .internalFault(what: "locking on another thread"),
+                            underlying: "\(error)")))
+            }
+        }
+        try TestKeychainError.translating { () throws(KeychainError) in try result.get() }
     }
 
     /// Unlocks the device with its passcode.

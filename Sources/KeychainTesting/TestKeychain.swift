@@ -29,6 +29,10 @@ internal import KeychainProtocol
 /// Everything is as with the daemon, statuses included, except that keys live in
 /// this process and nobody is asked for a passcode. What was stored is removed
 /// when the keychain and its scopes are gone.
+///
+/// Each has about a dozen files open until it is gone or closed (``close()``). The first
+/// one raises the number of files that the process may have open (the soft RLIMIT_NOFILE,
+/// often 1 024) to the hard limit, 65 536 at the most.
 public final class TestKeychain: Sendable {
     /// The program that calls where no other is named.
     public let entitlements: TestEntitlements
@@ -48,7 +52,10 @@ public final class TestKeychain: Sendable {
         precondition(lk_testing_anchor() == 1, "KeychainTesting is not linked whole")
         self.entitlements = entitlements
         self.clock = clock
-        machine = try TestKeychainError.translating { () throws(KeychainError) in try TestMachine(clock: clock) }
+        DescriptorLimit.raised
+        do throws(KeychainError) { machine = try TestMachine(clock: clock) } catch {
+            throw DescriptorLimit.explained(error)
+        }
     }
 
     /// Where its files are.

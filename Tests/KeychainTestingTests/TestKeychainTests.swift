@@ -84,4 +84,30 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: abandoned))
         #expect(keychain.withScope { Passwords.add("a") } == errSecSuccess)
     }
+
+    @Test func theLimitOfOpenFilesIsRaised() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit()
+            unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = 64
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var keychains: [TestKeychain] = []
+            for _ in 0..<20 { keychains.append(try TestKeychain()) }
+            #expect(keychains.count == 20)
+        }
+    }
+
+    @Test func wantOfFilesIsSaid() async {
+        await #expect(processExitsWith: .success) {
+            var limit = rlimit(rlim_cur: 96, rlim_max: 96)
+            unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var keychains: [TestKeychain] = []
+            do {
+                for _ in 0..<20 { keychains.append(try TestKeychain()) }
+                Issue.record("there is no limit")
+            } catch {
+                #expect("\(error)".contains("ulimit -Hn"))
+            }
+        }
+    }
 }

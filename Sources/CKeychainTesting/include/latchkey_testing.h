@@ -7,4 +7,11 @@
 // of an archive picks this one.
 int lk_testing_anchor(void);
 
+// 2. Raises the number of files that this process may have open to what it may raise it
+// to, 65536 at the most.
+void lk_testing_raise_descriptors(void);
+
+// Whether so many more may be opened now.
+int lk_testing_has_descriptors(int count);
+
 #endif
