@@ -39,6 +39,13 @@ public struct ItemQuery: Sendable, Hashable {
         return query
     }
 
+    /// Passwords of applications, of one service and account: the one of each group.
+    public static func passwords(service: String, account: String) -> ItemQuery {
+        var query = passwords(service: service)
+        query.account = ItemText(account)
+        return query
+    }
+
     /// Passwords for servers, all or of one.
     public static func internetPasswords() -> ItemQuery { ItemQuery(kind: "inet") }
 
@@ -46,6 +53,14 @@ public struct ItemQuery: Sendable, Hashable {
     public static func internetPasswords(server: String) -> ItemQuery {
         var query = internetPasswords()
         query["srvr"] = .string(server)
+        return query
+    }
+
+    /// Passwords for servers, of one server and account, whatever their ports, protocols and
+    /// paths.
+    public static func internetPasswords(server: String, account: String) -> ItemQuery {
+        var query = internetPasswords(server: server)
+        query.account = ItemText(account)
         return query
     }
 

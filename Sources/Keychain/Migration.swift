@@ -124,7 +124,7 @@ struct Migration {
     private func missing() throws(Failure) -> [Entry] {
         let contents = VaultContents(
             try asking { () throws(KeychainError) in
-                try store.openedItems(.passwords(service: vault.service), SecretStore.skippingGuarded)
+                try store.openedItems(.passwords(service: vault.service), asking: .nobodySkippingGuarded)
             })
         var missing: [Entry] = []
         for entry in plan.entries {

@@ -18,7 +18,7 @@ struct MigrationPlan {
     ) throws(MigrationRefusal) {
         let found = try find(query, source, unusable)
         let inVault = try Self.reading { () throws(KeychainError) in
-            try vault.openedItems(.passwords(service: service), SecretStore.skippingGuarded)
+            try vault.openedItems(.passwords(service: service), asking: .nobodySkippingGuarded)
         }
         // What lies in the vault is not to be migrated into it.
         let own = Set(inVault.map(\.item.reference))
@@ -45,7 +45,7 @@ struct MigrationPlan {
         _ query: ItemQuery, _ source: SecretStore, _ unusable: SecretVault.UnusableItems
     ) throws(MigrationRefusal) -> [OpenedItem] {
         var found: [OpenedItem] = []
-        do throws(KeychainError) { found = try source.openedItems(query, SecretStore.askingNobody) } catch {
+        do throws(KeychainError) { found = try source.openedItems(query, asking: .nobody) } catch {
             guard error.reason == .interactionForbidden else { throw .keychain(error, leftInVault: []) }
             leftGuarded = true
         }
@@ -54,7 +54,7 @@ struct MigrationPlan {
         guard leftGuarded else { return found }
         guard unusable == .leaveAlone else { throw .guardedItems }
         found = try Self.reading { () throws(KeychainError) in
-            try source.openedItems(query, SecretStore.skippingGuarded)
+            try source.openedItems(query, asking: .nobodySkippingGuarded)
         }
         return found.filter { !$0.item.isGuarded }
     }

@@ -7,23 +7,27 @@ internal import Dispatch
 
 extension SecretStore {
     /// The secret at an address, or nil where there is none.
-    public func secret(for address: ItemAddress) async throws(KeychainError) -> Secret? {
-        try await elsewhere { store throws(KeychainError) in try store.secret(for: address) }
+    public func secret(
+        for address: ItemAddress, asking: Asking = .person()
+    ) async throws(KeychainError) -> Secret? {
+        try await elsewhere { store throws(KeychainError) in try store.secret(for: address, asking: asking) }
     }
 
     /// What is known of the item at an address, or nil where there is none.
-    public func item(at address: ItemAddress) async throws(KeychainError) -> Item? {
-        try await elsewhere { store throws(KeychainError) in try store.item(at: address) }
+    public func item(at address: ItemAddress, asking: Asking = .person()) async throws(KeychainError) -> Item? {
+        try await elsewhere { store throws(KeychainError) in try store.item(at: address, asking: asking) }
     }
 
     /// The items that match, without their secrets.
-    public func items(_ query: ItemQuery) async throws(KeychainError) -> [Item] {
-        try await elsewhere { store throws(KeychainError) in try store.items(query) }
+    public func items(_ query: ItemQuery, asking: Asking = .person()) async throws(KeychainError) -> [Item] {
+        try await elsewhere { store throws(KeychainError) in try store.items(query, asking: asking) }
     }
 
     /// The items that match, each with its secret.
-    public func openedItems(_ query: ItemQuery) async throws(KeychainError) -> [OpenedItem] {
-        try await elsewhere { store throws(KeychainError) in try store.openedItems(query) }
+    public func openedItems(
+        _ query: ItemQuery, asking: Asking = .person()
+    ) async throws(KeychainError) -> [OpenedItem] {
+        try await elsewhere { store throws(KeychainError) in try store.openedItems(query, asking: asking) }
     }
 
     /// Stores a secret, whether its address is free or taken.

@@ -36,7 +36,7 @@ extension SecretStore {
     ) throws(KeychainError) -> ItemVersion? {
         let given = attributes.query + [("v_Data", .secret), ("pdmn", .string(accessible.rawValue))]
         let query = QueryDictionary(
-            try address.query + written() + given + Self.wantsItems + Self.askingNobody)
+            try address.query + written() + given + Self.wantsItems + Asking.nobody.query)
         do throws(KeychainError) {
             let answer = try transport().perform(KeychainRequest(.add, query: query, value: secret.shared))
             guard let row = answer.rows.first else {
@@ -61,7 +61,7 @@ extension SecretStore {
     /// The item at an address of the first group, with its secret; a guarded one does not
     /// show.
     func openedItem(at address: ItemAddress) throws(KeychainError) -> OpenedItem? {
-        let wanted = Self.wantsItems + [("r_Data", .bool(true))] + Self.skippingGuarded
+        let wanted = Self.wantsItems + [("r_Data", .bool(true))] + Asking.nobodySkippingGuarded.query
         guard let row = try rows(address.query + wanted, in: written()).first else { return nil }
         return OpenedItem(item: try Item(row), secret: Secret(row.value ?? SharedSecret(SecretBytes(count: 0))))
     }
@@ -69,7 +69,7 @@ extension SecretStore {
     /// Whether the item is there, changed or not.
     func isThere(_ item: Item) throws(KeychainError) -> Bool {
         // By its reference alone, so that a guarded or a locked one counts as well.
-        let query = Self.exactly(Array(item.reference)) + [("r_PersistentRef", .bool(true))] + Self.askingNobody
+        let query = Self.exactly(Array(item.reference)) + [("r_PersistentRef", .bool(true))] + Asking.nobody.query
         do throws(KeychainError) {
             return try !rows(query + [("u_LatchkeyClosed", .bool(true))], in: []).isEmpty
         } catch {
@@ -84,7 +84,7 @@ extension SecretStore {
             ("class", .string("genp")), ("svce", .string(service)), ("r_PersistentRef", .bool(true)),
             ("u_LatchkeyClosed", .bool(true)),
         ]
-        _ = try rows(query + Self.skippingGuarded, in: written())
+        _ = try rows(query + Asking.nobodySkippingGuarded.query, in: written())
     }
 
     /// Whether that is the group into which it stores.
@@ -94,10 +94,4 @@ extension SecretStore {
         case .ownGroups, .firstGroup: try transport().session().groups.first.map { AccessGroup($0) } == group
         }
     }
-
-    /// A search that meets a guarded item fails (`errSecInteractionNotAllowed`, reason
-    /// ``Reason/interactionForbidden``).
-    static let askingNobody: [(String, RawValue)] = [("u_AuthUI", .string("u_AuthUIF"))]
-    /// A search leaves guarded items out.
-    static let skippingGuarded: [(String, RawValue)] = [("u_AuthUI", .string("u_AuthUIS"))]
 }

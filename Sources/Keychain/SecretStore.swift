@@ -83,11 +83,15 @@ public struct SecretStore: Sendable {
 
     /// The secret at an address, or nil where there is none.
     ///
+    /// - Parameters:
+    ///   - address: where it is stored.
+    ///   - asking: whether a person is asked for a guarded item.
     /// - Throws: `errSecInteractionNotAllowed` while the item's class is locked,
     ///   `errSecMissingEntitlement` for a group of others, `errSecNotAvailable`
-    ///   where no keychain answers.
-    public func secret(for address: ItemAddress) throws(KeychainError) -> Secret? {
-        let rows = try firstOf(address, [("r_Data", .bool(true))])
+    ///   where no keychain answers; `errSecUserCanceled` and `errSecAuthFailed` where a
+    ///   person did not agree.
+    public func secret(for address: ItemAddress, asking: Asking = .person()) throws(KeychainError) -> Secret? {
+        let rows = try firstOf(address, [("r_Data", .bool(true))] + asking.query)
         return rows.first.map { Secret($0.value ?? SharedSecret(SecretBytes(count: 0))) }
     }
 
@@ -96,8 +100,8 @@ public struct SecretStore: Sendable {
     /// Opens no secret. Attributes are sealed as well, so that it throws
     /// `errSecInteractionNotAllowed` all the same while the item's class is locked, and a
     /// person is asked for a guarded item (``Item/isGuarded``).
-    public func item(at address: ItemAddress) throws(KeychainError) -> Item? {
-        guard let row = try firstOf(address, Self.wantsItems).first else { return nil }
+    public func item(at address: ItemAddress, asking: Asking = .person()) throws(KeychainError) -> Item? {
+        guard let row = try firstOf(address, Self.wantsItems + asking.query).first else { return nil }
         return try Item(row)
     }
 
@@ -105,27 +109,21 @@ public struct SecretStore: Sendable {
     /// list where none does.
     ///
     /// Where guarded items (``Item/isGuarded``) are among them a person is asked, once for
-    /// all.
+    /// all, unless `asking` says otherwise.
     ///
     /// - Throws: `errSecInteractionNotAllowed` where one of them is locked or nobody can be
     ///   asked, `errSecUserCanceled` and `errSecAuthFailed` where a person did not agree;
     ///   the others are not given then.
-    public func items(_ query: ItemQuery) throws(KeychainError) -> [Item] {
-        try rows(query.query + Self.wantsItems + [("m_Limit", .string("m_LimitAll"))], in: searched()).map {
-            row throws(KeychainError) in
-            try Item(row)
-        }
+    public func items(_ query: ItemQuery, asking: Asking = .person()) throws(KeychainError) -> [Item] {
+        let wanted = Self.wantsItems + [("m_Limit", .string("m_LimitAll"))] + asking.query
+        return try rows(query.query + wanted, in: searched()).map { row throws(KeychainError) in try Item(row) }
     }
 
     /// The items that match, each with its secret, in no order that is promised.
     ///
-    /// - Throws: as `items(_:)`.
-    public func openedItems(_ query: ItemQuery) throws(KeychainError) -> [OpenedItem] {
-        try openedItems(query, [])
-    }
-
-    func openedItems(_ query: ItemQuery, _ use: [(String, RawValue)]) throws(KeychainError) -> [OpenedItem] {
-        let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))] + use
+    /// - Throws: as `items(_:asking:)`.
+    public func openedItems(_ query: ItemQuery, asking: Asking = .person()) throws(KeychainError) -> [OpenedItem] {
+        let wanted = Self.wantsItems + [("r_Data", .bool(true)), ("m_Limit", .string("m_LimitAll"))] + asking.query
         return try rows(query.query + wanted, in: searched()).map { row throws(KeychainError) in
             OpenedItem(item: try Item(row), secret: Secret(row.value ?? SharedSecret(SecretBytes(count: 0))))
         }

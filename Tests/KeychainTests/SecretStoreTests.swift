@@ -234,4 +234,34 @@ import Testing
         #expect(!Secret.random(byteCount: 32).isEqual(to: Secret.random(byteCount: 32)))
         #expect(secret.withBytes { $0.byteCount } == 7)
     }
+
+    @Test func guardedItemsAreAskedForAsTheReadSays() async throws {
+        let keychain = try TestKeychain()
+        try keychain.setPasscode()
+        try await keychain.withScope {
+            let control = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)
+            let given: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: "s", kSecAttrAccount: "guarded",
+                kSecValueData: Data("g".utf8), kSecAttrAccessControl: control as Any,
+            ]
+            #expect(SecItemAdd(given as CFDictionary, nil) == errSecSuccess)
+            let (store, guarded) = (SecretStore(), ItemAddress.password(service: "s", account: "guarded"))
+            try await store.set(Secret("p"), for: .password(service: "s", account: "plain"))
+            let forbidden = KeychainError(.interactionNotAllowed, reason: .interactionForbidden)
+
+            let shown = try await store.items(.passwords(service: "s"), asking: .nobodySkippingGuarded)
+            #expect(shown.map(\.address.account) == ["plain"] && shown.allSatisfy { !$0.isGuarded })
+            let opened = try await store.openedItems(.passwords(service: "s"), asking: .nobodySkippingGuarded)
+            #expect(opened.map(\.secret.insecureText) == ["p"])
+            #expect(try await store.item(at: guarded, asking: .nobodySkippingGuarded) == nil)
+            await #expect(throws: forbidden) { _ = try await store.secret(for: guarded, asking: .nobody) }
+            await #expect(throws: forbidden) { _ = try await store.items(.passwords(service: "s"), asking: .nobody) }
+            #expect(keychain.prompts.isEmpty)
+
+            let secret = try await store.secret(for: guarded, asking: .person(reason: "to log in"))
+            #expect(secret?.insecureText == "g" && keychain.prompts == ["to log in"])
+            #expect(try await store.items(.passwords(service: "s", account: "guarded")).count == 1)
+            #expect(keychain.prompts == ["to log in", ""])
+        }
+    }
 }
