@@ -10,14 +10,14 @@ internal import KeychainProtocol
 ///
 /// ``DeviceLock/locking`` comes before anything is closed, and asking for the next
 /// element says that it was heard: the lock waits for the loop's body, but not longer
-/// than two seconds, for all programs together. A loop that ended does not keep it. Where
+/// than two seconds, for all programs together (ten for a TestKeychain). A loop that ended does not keep it. Where
 /// the keychain ends in another way (its enclave was killed), the lock is told when it
 /// has happened.
 ///
 /// Each iteration keeps one connection to the daemon, of the 64 that a process may have.
 /// It goes on with the next daemon where one ends, and throws where none can be reached,
-/// or none knows the state, for about a minute. It ends with the task that iterates (within seconds, where a daemon
-/// is just being started).
+/// or none knows the state, for about a minute. It ends with the task that iterates
+/// (within seconds, where a daemon is just being started).
 public struct DeviceLockChanges: AsyncSequence, Sendable {
     /// A state that differs from the one before.
     public typealias Element = DeviceLock

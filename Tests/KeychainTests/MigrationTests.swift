@@ -50,6 +50,8 @@ import Testing
         case none
         /// The call fails.
         case failure
+        /// The call is made, and no answer comes.
+        case lostAnswer
         /// It and every later one fail: to the keychain the same as a program that is killed.
         case death
     }
@@ -93,8 +95,13 @@ import Testing
         for first in 0...7 {
             for fatal in 0...7 {
                 for fate in Fate.allCases where (fate == .none) == (fatal == 0) {
-                    try runTwo(first, round, fate, at: fatal, .remove)
-                    if fate == .failure { try runTwo(first, round, fate, at: fatal, .keep) }
+                    try runTwo(first, round, fate, at: fatal, .remove, otherFailsAt: 0)
+                    if fate == .failure {
+                        try runTwo(first, round, fate, at: fatal, .keep, otherFailsAt: 0)
+                        for number in 4...5 {
+                            try runTwo(first, round, fate, at: fatal, .remove, otherFailsAt: number)
+                        }
+                    }
                 }
             }
         }
@@ -102,9 +109,10 @@ import Testing
 
     /// - Parameter originals: what the first does with them; the other removes them.
     private func runTwo(
-        _ first: Int, _ other: Int, _ fate: Fate, at fatal: Int, _ originals: SecretVault.Originals
+        _ first: Int, _ other: Int, _ fate: Fate, at fatal: Int, _ originals: SecretVault.Originals,
+        otherFailsAt otherFatal: Int
     ) throws {
-        let name = "\(first) \(other) \(fate) at \(fatal) \(originals)"
+        let name = "\(first) \(other) \(fate) at \(fatal) \(originals) \(otherFatal)"
         let ground = Ground(name)
         try keychain.withScope { try ground.fill() }
         let turns = Turns(first: first, other: other)
@@ -117,9 +125,8 @@ import Testing
             }
             if number > 1 { turns.done(who) }
             turns.await(who)
-            guard who == 0 else { return .answer }
-            let fails = fate == .failure && number == fatal || fate == .death && number >= fatal
-            return fails ? .fail(errSecIO) : .answer
+            guard who == 0 else { return number == otherFatal ? .fail(errSecIO) : .answer }
+            return Self.rule(fate, at: fatal, for: number)
         }
         let ended = DispatchSemaphore(value: 0)
         for who in 0...1 {
@@ -140,6 +147,15 @@ import Testing
             #expect(try ground.vault.keys() == Self.keys, "\(name)")
             #expect(try SecretStore().items(.passwords(service: ground.service)).isEmpty, "\(name)")
             try ground.vault.removeAll()
+        }
+    }
+
+    private static func rule(_ fate: Fate, at fatal: Int, for number: Int) -> CallRule {
+        switch fate {
+        case .none: .answer
+        case .failure: number == fatal ? .fail(errSecIO) : .answer
+        case .lostAnswer: number == fatal ? .answerLost : .answer
+        case .death: number >= fatal ? .fail(errSecIO) : .answer
         }
     }
 
