@@ -102,7 +102,7 @@ extension SecretStore {
     /// or not, after a position.
     ///
     /// - Parameter position: of a change that was told before, or of
-    ///   ``changePosition()``; nil: from this call on.
+    ///   `changePosition()`; nil: from this call on.
     /// - Throws: `errSecMissingEntitlement` for a group that is not this program's.
     public func changes(after position: ChangePosition? = nil) throws(KeychainError) -> KeychainChanges {
         let start = if let position { position } else { try changePosition() }

@@ -79,6 +79,11 @@ extension SecretStore {
         try await elsewhere { store throws(KeychainError) in try store.removeAll(query) }
     }
 
+    /// Where the keychain's history stands now.
+    public func changePosition() async throws(KeychainError) -> ChangePosition {
+        try await elsewhere { store throws(KeychainError) in try store.changePosition() }
+    }
+
     private static let queue = DispatchQueue(label: "latchkey.keychain", attributes: .concurrent)
 
     private func elsewhere<R: Sendable>(

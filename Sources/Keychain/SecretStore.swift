@@ -14,9 +14,8 @@ internal import KeychainProtocol
 /// wherever it is needed. What reads, stores and removes exists twice, to wait for and
 /// to `await`; neither waits longer than five seconds for a keychain that does not
 /// answer. An awaited call that has begun runs to its end when its task is cancelled, and
-/// says what it did. ``changePosition()`` and the call of ``changes(after:)``, but not the
-/// iteration, are there to wait for alone, as are ``SecretVault/access()`` and
-/// ``DeviceLock/current()``.
+/// says what it did. The call of ``changes(after:)``, but not the iteration, and
+/// ``DeviceLock/current()`` are there to wait for alone.
 ///
 /// Items that another interface has given an access control (``Item/isGuarded``) have a
 /// person asked, also where no more than their attributes are read.

@@ -68,7 +68,8 @@ extension SecretVault {
     /// removed, a secret that another migration has put into the vault is marked, by a
     /// later date of change, and nobody takes back what was marked. An original that is
     /// changed while the migration goes on stays where it is
-    /// (``MigrationReport/notRemoved``).
+    /// (``MigrationReport/notRemoved``). Where originals are kept nothing is marked: what
+    /// another migration has added, and takes back, is not in the vault for long.
     ///
     /// Nobody is asked for anything: guarded items (``Item/isGuarded``) are refused or
     /// left alone.

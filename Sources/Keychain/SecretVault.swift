@@ -142,7 +142,9 @@ public struct SecretVault: Sendable, Hashable {
     /// Asks the keychain how it is, and writes nothing: neither a canary item that
     /// somebody else may meet, nor anything else. Waits five seconds at the most for a
     /// keychain that does not answer.
-    public func access() -> Access {
+    public func access() -> Access { access(store) }
+
+    private func access(_ store: SecretStore) -> Access {
         do throws(KeychainError) {
             // The keychain decides about rights; whatever is there is not looked at.
             try store.probe(service: service)
@@ -195,6 +197,13 @@ extension SecretVault {
     /// Whether there is a secret under a key.
     public func contains(_ key: String) async throws(KeychainError) -> Bool {
         try await store.item(at: address(key)) != nil
+    }
+
+    /// Whether the vault can be used now, and why not; writes nothing.
+    public func access() async -> Access {
+        let store: SecretStore
+        do throws(KeychainError) { store = try self.store.carryingKeychain() } catch { return .unreachable(error) }
+        return await SecretStore.onAnotherThread { access(store) }
     }
 
     /// The keys, by rising order of their UTF-8 bytes.

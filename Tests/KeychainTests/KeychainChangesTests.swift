@@ -35,7 +35,7 @@ import Testing
         try await keychain.withScope {
             let store = SecretStore()
             try await store.add(Secret("1"), at: mail)
-            let kept = try "\(store.changePosition())"
+            let kept = try await "\(store.changePosition())"
             try await store.remove(mail)
             let position = try #require(ChangePosition(kept))
             var iterator = try store.changes(after: position).makeAsyncIterator()
@@ -44,7 +44,7 @@ import Testing
                 Issue.record("\(String(describing: change))")
                 return
             }
-            #expect(change?.position == (try store.changePosition()))
+            #expect(change?.position == (try await store.changePosition()))
         }
     }
 

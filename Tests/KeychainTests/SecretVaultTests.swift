@@ -133,6 +133,20 @@ import KeychainProtocol
         }
     }
 
+    @Test func accessIsAwaited() async throws {
+        try keychain.setPasscode()
+        try await keychain.withScope {
+            #expect(await vault.access() == .open)
+            try keychain.lock()
+            #expect(await vault.access() == .locked)
+            keychain.close()
+            guard case .unreachable = await vault.access() else {
+                Issue.record("a closed keychain is there")
+                return
+            }
+        }
+    }
+
     @Test func whoMayNotStoreHasNoAccess() throws {
         func access(_ entitlements: TestEntitlements, _ vault: SecretVault) -> SecretVault.Access {
             keychain.withScope(as: entitlements) { vault.access() }
