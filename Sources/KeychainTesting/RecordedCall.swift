@@ -84,8 +84,8 @@ extension RecordedCall {
         case .update: function = .update
         case .delete: function = .delete
         case .deleteGroups: function = .deleteAllWithAccessGroups
-        case .addItems, .copyEach, .searchEach, .changePosition, .changes, .status, .device, .awaitDevice, .means, .evaluate,
-            .setApplicationPassword, .doctor, .census, .audit:
+        case .addItems, .copyEach, .searchEach, .changePosition, .changes, .status, .device, .awaitDevice, .means,
+            .evaluate, .setApplicationPassword, .doctor, .census, .audit:
             return nil
         }
         self.status = status
