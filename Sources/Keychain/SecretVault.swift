@@ -97,10 +97,20 @@ public struct SecretVault: Sendable, Hashable {
 
     /// Whether there is a secret under a key.
     ///
-    /// A vault stores nothing that a person is asked for. Where another program has put a
-    /// guarded item (``Item/isGuarded``) into its place, one is asked for this as well.
-    /// Throws `errSecInteractionNotAllowed` while the vault's class is locked.
-    public func contains(_ key: String) throws(KeychainError) -> Bool { try store.item(at: address(key)) != nil }
+    /// Nobody is asked for anything, also where another program has put a guarded item
+    /// (``Item/isGuarded``) into its place, which counts. Throws
+    /// `errSecInteractionNotAllowed` while the vault's class is locked.
+    public func contains(_ key: String) throws(KeychainError) -> Bool {
+        do throws(KeychainError) { return try store.item(at: address(key), asking: .nobody) != nil } catch {
+            return try Self.isThere(error)
+        }
+    }
+
+    /// A search that would have to ask has found something.
+    private static func isThere(_ error: KeychainError) throws(KeychainError) -> Bool {
+        guard error.reason == .interactionForbidden else { throw error }
+        return true
+    }
 
     /// By rising order of their UTF-8 bytes.
     ///
@@ -194,9 +204,11 @@ extension SecretVault {
         try await store.remove(address(key))
     }
 
-    /// Whether there is a secret under a key.
+    /// Whether there is a secret under a key. Nobody is asked for anything.
     public func contains(_ key: String) async throws(KeychainError) -> Bool {
-        try await store.item(at: address(key)) != nil
+        do throws(KeychainError) { return try await store.item(at: address(key), asking: .nobody) != nil } catch {
+            return try Self.isThere(error)
+        }
     }
 
     /// Whether the vault can be used now, and why not; writes nothing.

@@ -306,6 +306,7 @@ import Testing
             try ground.fill()
             addGuarded("latchkey.vault/ak/g", "b", .userPresence)
             #expect(ground.migrate() == .failure(.keysInTheVault(["b"])))
+            #expect(try ground.vault.contains("b") && !ground.vault.contains("c"))
             #expect(keychain.prompts.isEmpty)
             #expect(try SecretStore().items(.passwords(service: ground.service)).count == 2)
             #expect(try ground.vault.secret(forKey: "a") == nil)
