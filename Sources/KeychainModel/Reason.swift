@@ -180,7 +180,9 @@ extension Reason {
         case .entitlementMissing(let name): "this needs the entitlement \(name)"
         case .keychainDenied: "this program carries the keychain-deny entitlement"
         case .appClipRestriction: "an app clip may use only its own application identifier and no synchronizable items"
-        case .locked(let name): "the protection class \(name) is locked; unlock the keychain and try again"
+        case .locked(let tag):
+            "items of the protection class \(ProtectionClass(rawValue: tag).map { "\($0)" } ?? tag) are locked; "
+                + "unlock the keychain and try again"
         case .passcodeNotSet: "items of this protection class need a passcode; there is none"
         case .constraintNotEnforceable:
             "nothing here can enforce this access control yet, so the item was not stored"

@@ -185,7 +185,9 @@ enum ItemLimit {
         try check("the value", draft.value?.bytes.count ?? 0, value)
         var total = 0
         for (code, attribute) in draft.attributes.entries + draft.extras.entries {
-            try check("the attribute \(code)", attribute.byteCount, ItemLimit.attribute)
+            try check(
+                Schema.anywhere(code).map { "kSecAttr\($0.name)" } ?? "\(code)", attribute.byteCount,
+                ItemLimit.attribute)
             total += attribute.byteCount
         }
         try check("all attributes together", total, attributes)
