@@ -80,17 +80,14 @@ static int exec_outcome(int fd) {
     return got == (ssize_t)sizeof failure && failure ? -failure : 0;
 }
 
-// Handlers first: between fork and exec none of the parent's may run.
-void lk_reset_signals(void) {
-    struct sigaction standard = {.sa_handler = SIG_DFL};
-    for (int s = 1; s < NSIG; s++) sigaction(s, &standard, NULL);
+static void reset_signals(void) {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
 }
 
-// Everything between vfork and exec is async-signal-safe and writes to nothing that the
-// parent reads: it runs in the parent's memory (lk_spawn_daemon says why). `arrange` puts the
+// Everything between fork and exec is async-signal-safe. `arrange` puts the
 // descriptors in their places, and `report` into the last of them.
 typedef int (*arrangement)(int report, const int *descriptors);
 
@@ -104,13 +101,10 @@ static int spawn(const char *path, char *const argv[], char *const envp[], arran
     if (sigaction(SIGCHLD, NULL, &action) == 0 &&
         (action.sa_handler == SIG_IGN || (action.sa_handler == SIG_DFL && action.sa_flags & SA_NOCLDWAIT)))
         signal(SIGCHLD, SIG_DFL);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = vfork();
+    pid_t child = fork();
     if (child == 0) {
         if (apart) setsid();
-        lk_reset_signals();
+        reset_signals();
         umask(077);
         int failure = arrange(report[1], descriptors);
         int reached = failure ? report[1] : channel;
@@ -123,7 +117,6 @@ static int spawn(const char *path, char *const argv[], char *const envp[], arran
         _exit(127);
     }
     int failed = child < 0 ? err() : 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     int outcome = exec_outcome(report[0]);
     if (failed) return failed;

@@ -621,32 +621,33 @@ int lk_eventfd_drain(int32_t fd) {
     return eventfd_read(fd, &value) < 0 && errno != EAGAIN ? err() : 0;
 }
 
-// Child and grandchild run in this process's memory until they have become another program
-// (vfork(2)): a copy of its page tables would cost a program of some gigabytes tens of
-// milliseconds, in which no thread of it could touch new memory. So they change nothing but
-// `report`'s other end, their own descriptors and signals, and what the parent never reads.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep) {
     int report[2];
     if (pipe2(report, O_CLOEXEC) < 0) return err();
-    // A handler of this program must not run there.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t child = vfork();
+    pid_t child = fork();
+    if (child < 0) {
+        int r = err();
+        close(report[0]);
+        close(report[1]);
+        return r;
+    }
     if (child == 0) {
         // Only async-signal-safe calls from here: the caller may have threads.
+        int failure = 0;
         setsid();
-        pid_t grandchild = vfork();
+        pid_t grandchild = fork();
         if (grandchild != 0) _exit(grandchild < 0 ? 1 : 0);
-        int failed = 0;
-        lk_reset_signals();
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
         umask(077);
         int null = open("/dev/null", O_RDWR);
         // The report pipe moves to 4 (close-on-exec) and the kept descriptor to 3.
         int channel = fcntl(report[1], F_DUPFD_CLOEXEC, 10);
         int kept = keep >= 0 ? fcntl(keep, F_DUPFD, 10) : -1;
-        if (null < 0 || channel < 0 || (keep >= 0 && kept < 0) || chdir("/") < 0) failed = errno;
-        if (!failed) {
+        if (null < 0 || channel < 0 || (keep >= 0 && kept < 0) || chdir("/") < 0) failure = errno;
+        if (!failure) {
             dup2(null, 0);
             dup2(null, 1);
             dup2(null, 2);
@@ -656,21 +657,15 @@ int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], in
                 for (int fd = 5; fd < 4096; fd++) close(fd);
             }
             execve(path, argv, envp);
-            failed = errno;
-            (void)!write(4, &failed, sizeof failed);
+            failure = errno;
+            (void)!write(4, &failure, sizeof failure);
             _exit(127);
         }
-        (void)!write(report[1], &failed, sizeof failed);
+        (void)!write(report[1], &failure, sizeof failure);
         _exit(127);
     }
-    int r = child < 0 ? err() : 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
-    if (child < 0) {
-        close(report[0]);
-        return r;
-    }
-    int status, failure = 0;
+    int status, failure = 0, r;
     RETRY(r, waitpid(child, &status, 0));
     ssize_t got;
     RETRY(got, read(report[0], &failure, sizeof failure));

@@ -152,8 +152,15 @@ extension ItemAddress.Internet {
 extension ItemAttributes {
     init(_ map: AttributeMap) {
         self.init(
-            label: map["labl"]?.string, kind: map["desc"]?.string, comment: map["icmt"]?.string,
+            label: map["labl"]?.readableText, kind: map["desc"]?.readableText, comment: map["icmt"]?.readableText,
             generic: map["gena"].flatMap { if case .data(let bytes) = $0 { Data(bytes) } else { nil } })
+    }
+}
+
+extension AttributeValue {
+    /// Text, or bytes that are some: the keychain compares both alike.
+    fileprivate var readableText: String? {
+        if case .data(let bytes) = self { String(validating: bytes, as: UTF8.self) } else { string }
     }
 }
 

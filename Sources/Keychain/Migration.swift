@@ -4,7 +4,8 @@
 /// That no secret is lost rests on three things:
 ///
 /// - An original is removed only while it is as it was read, and after the vault was
-///   read again, by whoever added the secret there or marked it.
+///   read again and had the very item that this migration added there or marked, not
+///   another of the same secret that somebody put in its place.
 /// - Marking gives the vault's item a later date, in one step with the look whether it
 ///   is there.
 /// - What was added is taken back only while it has the date that it was added with, and
@@ -27,6 +28,8 @@ struct Migration {
     /// What was added, and how it was then; nil: no answer came, and it may have been.
     private var added: [(entry: Entry, version: ItemVersion?)] = []
     private var alreadyThere: Set<[UInt8]> = []
+    /// The reference of the item that was added or marked, by key.
+    private var reliedOn: [[UInt8]: [UInt8]] = [:]
 
     /// How often what others remove or add meanwhile is met anew.
     private static let mostRounds = 8
@@ -80,6 +83,7 @@ struct Migration {
             if let item = held {
                 if try rely(on: item) {
                     alreadyThere.insert(Array(entry.key.utf8))
+                    reliedOn[Array(entry.key.utf8)] = Array(item.reference)
                     return
                 }
             } else if try add(entry) {
@@ -105,6 +109,7 @@ struct Migration {
                 accessible: vault.accessible)
             guard let version else { return false }
             added.append((entry, version))
+            reliedOn[Array(entry.key.utf8)] = version.reference
             return true
         } catch {
             if error.reason == .noAnswer(mayHaveHappened: true) { added.append((entry, nil)) }
@@ -133,6 +138,10 @@ struct Migration {
                 continue
             }
             guard held.secret.isEqual(to: entry.opened.secret) else { throw .conflict(entry.key) }
+            // Another's, which may take it back: it is to be marked first.
+            if reliedOn[Array(entry.key.utf8)] != Array(held.item.reference) {
+                missing.append(Entry(key: entry.key, opened: entry.opened, held: held.item))
+            }
         }
         return missing
     }
@@ -149,13 +158,19 @@ struct Migration {
         for entry in plan.entries {
             let item = entry.opened.item
             do throws(KeychainError) {
-                // Where it is gone another migration was quicker.
-                if try !source.remove(ItemVersion(item)), try source.isThere(item) { left.append(entry.key) }
+                if try source.remove(ItemVersion(item)) { continue }
             } catch {
-                left.append(entry.key)
+                // Whether it was removed shows the look.
             }
+            // Where it is gone another migration was quicker.
+            if isStillThere(item) { left.append(entry.key) }
         }
         return left
+    }
+
+    /// True also where that cannot be told.
+    private func isStillThere(_ item: Item) -> Bool {
+        do throws(KeychainError) { return try source.isThere(item) } catch { return true }
     }
 
     /// Takes back what this migration added; the keys where that failed.
@@ -163,10 +178,9 @@ struct Migration {
         var left: [String] = []
         for (entry, version) in added {
             do throws(KeychainError) {
-                if let version, try source.isThere(entry.opened.item) {
-                    // Where it was changed it is somebody else's by now.
-                    _ = try store.remove(version)
-                } else if try store.openedItem(at: vault.address(entry.key)) != nil {
+                // Where it was changed it is somebody else's by now.
+                if let version, try source.isThere(entry.opened.item), try store.remove(version) { continue }
+                if try store.openedItem(at: vault.address(entry.key)) != nil {
                     left.append(entry.key)
                 }
             } catch {

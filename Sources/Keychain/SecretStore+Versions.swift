@@ -5,25 +5,28 @@ internal import KeychainProtocol
 /// An item as it was at one moment: which it is, and when it was changed last. Every
 /// change, of the secret or of another attribute, gives it a later date.
 struct ItemVersion {
-    fileprivate let reference: [UInt8]
+    let reference: [UInt8]
+    fileprivate let group: String?
     fileprivate let modified: RawValue
 
     init(_ item: Item) {
         reference = Array(item.reference)
+        group = item.group.name
         modified = .date(item.modified.timeIntervalSinceReferenceDate)
     }
 
     /// - Parameter row: of an add, which tells less than a search.
-    fileprivate init(_ row: AnswerRow) throws(KeychainError) {
-        guard case .date(let seconds) = row.attributes["mdat"] else {
-            throw KeychainError(.internalComponent, reason: .internalFault(what: "an item without a date"))
-        }
+    fileprivate init?(_ row: AnswerRow) {
+        guard case .date(let seconds) = row.attributes["mdat"] else { return nil }
         reference = row.persistentReference
+        group = row.attributes[.accessGroup]?.string
         modified = .date(seconds)
     }
 
-    /// Finds it for as long as nobody has changed it.
-    fileprivate var query: [(String, RawValue)] { SecretStore.exactly(reference) + [("mdat", modified)] }
+    /// Finds it for as long as nobody has changed it, and asks nobody.
+    fileprivate var query: [(String, RawValue)] {
+        SecretStore.exactly(reference, group) + [("mdat", modified)] + SecretStore.Asking.nobody.query
+    }
 }
 
 /// What the keychain compares and does in one step, so that no other program comes
@@ -39,10 +42,11 @@ extension SecretStore {
             try address.query + written() + given + Self.wantsItems + Asking.nobody.query)
         do throws(KeychainError) {
             let answer = try transport().perform(KeychainRequest(.add, query: query, value: secret.shared))
-            guard let row = answer.rows.first else {
-                throw KeychainError(.internalComponent, reason: .internalFault(what: "no item came"))
+            guard let version = answer.rows.first.flatMap({ ItemVersion($0) }) else {
+                throw KeychainError(
+                    .notAvailable, reason: .noAnswer(mayHaveHappened: true), underlying: "no item came")
             }
-            return try ItemVersion(row)
+            return version
         } catch {
             if error.status == .duplicateItem || error.reason == .interactionForbidden { return nil }
             throw error
@@ -69,9 +73,12 @@ extension SecretStore {
     /// Whether the item is there, changed or not.
     func isThere(_ item: Item) throws(KeychainError) -> Bool {
         // By its reference alone, so that a guarded or a locked one counts as well.
-        let query = Self.exactly(Array(item.reference)) + [("r_PersistentRef", .bool(true))] + Asking.nobody.query
+        let query: [(String, RawValue)] = [
+            ("v_PersistentRef", .data(Array(item.reference))), ("u_LatchkeyGroup", .string(item.group.name)),
+            ("r_PersistentRef", .bool(true)), ("u_LatchkeyClosed", .bool(true)),
+        ]
         do throws(KeychainError) {
-            return try !rows(query + [("u_LatchkeyClosed", .bool(true))], in: []).isEmpty
+            return try !rows(query + Asking.nobody.query, in: []).isEmpty
         } catch {
             if error.reason == .interactionForbidden { return true }
             throw error

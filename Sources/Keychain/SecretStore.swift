@@ -259,7 +259,8 @@ public struct SecretStore: Sendable {
             ("r_PersistentRef", .bool(true)), ("u_LatchkeyClosed", .bool(true)), ("u_AuthUI", .string("u_AuthUIF")),
         ]
         do throws(KeychainError) {
-            return try rows(address.query + wanted, in: searched()).map { Self.exactly($0.persistentReference) }
+            // These are this program's own groups, which need no naming.
+            return try rows(address.query + wanted, in: searched()).map { Self.exactly($0.persistentReference, nil) }
         } catch {
             guard error.status == .interactionNotAllowed else { throw error }
             // An item that needs a person, who is asked by the change alone.
@@ -290,11 +291,13 @@ public struct SecretStore: Sendable {
     /// address, also while its class is locked.
     @discardableResult
     public func remove(_ item: Item) throws(KeychainError) -> Bool {
-        try delete(Self.exactly(Array(item.reference)))
+        try delete(Self.exactly(Array(item.reference), item.group.name))
     }
 
-    static func exactly(_ reference: [UInt8]) -> [(String, RawValue)] {
-        [("v_PersistentRef", .data(reference))]
+    /// For a change. A group that a program may name and does not search unnamed (`latchkey`)
+    /// has to be named beside the reference too.
+    static func exactly(_ reference: [UInt8], _ group: String?) -> [(String, RawValue)] {
+        [("v_PersistentRef", .data(reference))] + (group.map { [("agrp", .string($0))] } ?? [])
     }
 
     /// Removes every item that matches, in every group of the reach, those of locked

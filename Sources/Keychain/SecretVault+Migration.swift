@@ -52,6 +52,10 @@ extension SecretVault {
     /// What becomes of the originals.
     public enum Originals: Sendable, Hashable {
         /// They stay where they are: each secret is there twice.
+        ///
+        /// - Warning: What another migration has just put into the vault counts as there,
+        ///   and that one may still take it back. Do not remove the originals by hand on
+        ///   the word of this report; migrate once more with `remove`.
         case keep
         /// Each is removed after all secrets are in the vault and were read back.
         case remove
@@ -61,12 +65,12 @@ extension SecretVault {
     ///
     /// Everything is looked at before anything is written. What was written is read
     /// back before anything is removed. Where it fails in between, what this call
-    /// added is taken back; it never touches a secret that was in the vault before.
+    /// added is taken back; it never changes a secret that was in the vault before.
     /// At every moment, also if the program is killed, each secret is where it was,
     /// or in the vault, or in both; doing it again completes it. That holds as well
     /// where several programs migrate the same items at once: where originals are to be
-    /// removed, a secret that another migration has put into the vault is marked, by a
-    /// later date of change, and nobody takes back what was marked. An original that is
+    /// removed, a secret that the vault has already is marked, by a later date of change,
+    /// and nobody takes back what was marked. An original that is
     /// changed while the migration goes on stays where it is
     /// (``MigrationReport/notRemoved``). Where originals are kept nothing is marked: what
     /// another migration has added, and takes back, is not in the vault for long.
@@ -74,8 +78,10 @@ extension SecretVault {
     /// Nobody is asked for anything: guarded items (``Item/isGuarded``) are refused or
     /// left alone.
     ///
-    /// What vaults hold is left out of a query that names no service. Label, kind,
-    /// comment and tag are taken along. Of an internet password the key is the account
+    /// What vaults hold is left out of a query that names no service, but for guarded items:
+    /// those are guarded items of the query like any others. Label, kind, comment and tag
+    /// are taken along, where they are text. The vault's protection class takes the place of
+    /// the item's own, be it stricter or not. Of an internet password the key is the account
     /// alone; server, port, protocol and the rest of its address are lost where the
     /// original is removed.
     ///

@@ -115,9 +115,12 @@ public struct SecretVault: Sendable, Hashable {
     /// By rising order of their UTF-8 bytes.
     ///
     /// A list, because a set of `String` would join "é" with "e" and an accent, which
-    /// are two keys here. Throws `errSecInteractionNotAllowed` while the vault's class
-    /// is locked.
-    public func keys() throws(KeychainError) -> [String] { Self.keys(of: try store.items(contents)) }
+    /// are two keys here. Nobody is asked for anything: a guarded item, which another
+    /// program must have put there, is left out. Throws `errSecInteractionNotAllowed` while
+    /// the vault's class is locked.
+    public func keys() throws(KeychainError) -> [String] {
+        Self.keys(of: try store.items(contents, asking: .nobodySkippingGuarded))
+    }
 
     private var contents: ItemQuery { .passwords(service: service) }
 
@@ -219,7 +222,9 @@ extension SecretVault {
     }
 
     /// The keys, by rising order of their UTF-8 bytes.
-    public func keys() async throws(KeychainError) -> [String] { Self.keys(of: try await store.items(contents)) }
+    public func keys() async throws(KeychainError) -> [String] {
+        Self.keys(of: try await store.items(contents, asking: .nobodySkippingGuarded))
+    }
 
     /// Removes every secret of the vault.
     public func removeAll() async throws(KeychainError) { try await store.removeAll(contents) }

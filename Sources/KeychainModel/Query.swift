@@ -65,8 +65,8 @@ package enum SyncScope: Sendable, Hashable {
     case unspecified
     case only(Bool)
     case any
-    /// A number but 0 and 1, or text that is none: no item has it (spec section 2, "any
-    /// other String is kept as a String").
+    /// A number but 0 and 1, or text that is none: kept as it is (spec section 2, "any other
+    /// String is kept as a String"), and no item here has it.
     case noSuch
 }
 

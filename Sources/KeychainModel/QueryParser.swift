@@ -154,9 +154,9 @@ package struct QueryParser {
                 reason: known.map { .attributeNotOfClass(key: "kSecAttr\($0.name)") } ?? .unknownAttribute(key: key))
         }
         if attribute.kind == .ignored { return }
-        // Looking for what nobody else could have stored gives nothing away (Apple's server
-        // asks for these of add and of what an update changes, too).
-        if role == .add, let entitlement = attribute.entitlement, !entitlements.grants(entitlement) {
+        // Looking for what nobody else could have stored gives nothing away (Apple's server asks
+        // for these, too, of add and of what an update changes), but for shared groups.
+        if role == .add || code == "ggrp", let entitlement = attribute.entitlement, !entitlements.grants(entitlement) {
             throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))
         }
         if attribute.traits.contains(.forbidden) {
@@ -170,14 +170,14 @@ package struct QueryParser {
         guard let coerced = Coercion.coerce(value, to: attribute.kind), code != .issuer || Self.isData(value) else {
             throw .parameter(.malformed(key: "kSecAttr\(attribute.name)"))
         }
-        store(attribute, coerced)
+        try store(attribute, coerced)
     }
 
     private static func isData(_ value: RawValue) -> Bool { if case .data = value { true } else { false } }
 
-    private mutating func store(_ attribute: SchemaAttribute, _ value: AttributeValue) {
+    private mutating func store(_ attribute: SchemaAttribute, _ value: AttributeValue) throws(KeychainError) {
         switch attribute.code {
-        case .synchronizable: query.synchronizable = synchronizable(value)
+        case .synchronizable: query.synchronizable = try synchronizable(value)
         case .accessGroup: query.explicitGroup = AccessGroup(value.string ?? "")
         case .accessible:
             bareAccess = value.string.flatMap(ProtectionClass.init)
@@ -187,11 +187,14 @@ package struct QueryParser {
         }
     }
 
-    private func synchronizable(_ value: AttributeValue) -> SyncScope {
-        switch value.integer {
-        case 0?: .only(false)
-        case 1?: .only(true)
-        case let other: role == .add ? .only((other ?? 0) != 0) : .noSuch
+    private func synchronizable(_ value: AttributeValue) throws(KeychainError) -> SyncScope {
+        switch value {
+        case .integer(0): return .only(false)
+        case .integer(1): return .only(true)
+        default:
+            // What nothing could find again is not stored.
+            guard role != .add else { throw .parameter(.malformed(key: "kSecAttrSynchronizable")) }
+            return .noSuch
         }
     }
 

@@ -88,10 +88,7 @@ package struct EncodedMessage: ~Copyable, Sendable {
     }
 
     package static func failure(_ error: KeychainError, number: UInt64) -> EncodedMessage {
-        var message = Latchkey_WireReply()
-        message.number = number
-        message.failure = Latchkey_Failure(error)
-        return EncodedMessage(header: message.wireBytes, tail: SecretBytes(count: 0))
+        EncodedMessage(header: FailureFields(error, number: number).encoded, tail: SecretBytes(count: 0))
     }
 
     /// Says that a request is still at work: nothing, and more to come.
@@ -174,13 +171,18 @@ package struct AnswerDecoder {
                 try absorb(reply, tail)
                 return !reply.more
             }
-            let message = try Self.decoded(header)
-            guard message.number == number else { throw .malformed }
-            if !message.hasFailure {
-                try absorb(message, tail)
-                return !message.more
+            if let refused = FailureFields(plain: header) {
+                guard refused.number == number else { throw .malformed }
+                failure = refused.error
+            } else {
+                let message = try Self.decoded(header)
+                guard message.number == number else { throw .malformed }
+                if !message.hasFailure {
+                    try absorb(message, tail)
+                    return !message.more
+                }
+                failure = message.failure.keychainError
             }
-            failure = message.failure.keychainError
         } catch {
             switch error {
             case .malformed:

@@ -30,6 +30,7 @@ extension KeychainEngine {
         dictionary.entries.removeAll { $0.key == .text("agrp") }
         try authorization.checkUnparsed(KeychainRequest(.copy, query: dictionary))
         let query = try QueryParser.parse(dictionary, for: .copy, entitlements: authorization.entitlements)
+        try query.checkKeys(for: .copy)
         var counts: [AccessGroup: Int] = [:]
         for item in try all(query) {
             guard case .string(let group) = item.attributes[.accessGroup] else { continue }

@@ -44,6 +44,7 @@ extension KeychainEngine {
         try deputy.checkUnparsed(request)
         let query = try QueryParser.parse(
             request.query, for: request.operation.role, entitlements: deputy.entitlements)
+        try query.checkKeys(for: request.operation.role)
         // To leave out items that ask for a person is no word against being asked for all.
         return query.interaction != .failed
     }

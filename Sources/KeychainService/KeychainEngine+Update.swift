@@ -234,7 +234,8 @@ struct Revision: Sendable {
     /// Now, and in any case later than before (spec section 2).
     private func laterThan(_ old: AttributeValue?) -> Double {
         guard case .date(let before) = old, moment <= before else { return moment }
-        return before + 0.001
+        // Of a date so far away that a thousandth is nothing, the next that there is.
+        return max(before + 0.001, before.nextUp)
     }
 
     /// The secret's seal is bound to these; a change of any is a new key and seal.

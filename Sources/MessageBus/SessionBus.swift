@@ -97,7 +97,7 @@ package protocol BusObjects: AnyObject {
         do throws(BusError) {
             guard let objects, let call = try unsafe BusCall(message, over: self) else { return 0 }
             if let direct, direct.take(call) {
-                if call.member == "Hello", !isGreeted { greeted(direct) }
+                if call.member == "Hello", call.arguments.isEmpty, !isGreeted { greeted(direct) }
                 return 1
             }
             objects.answer(call)

@@ -397,6 +397,50 @@ import Testing
         #expect(accepted > 1000)
     }
 
+    private static let failures: [KeychainError] = [
+        KeychainError(.itemNotFound, reason: .nothingMatches), KeychainError(.duplicateItem, reason: .duplicate),
+        KeychainError(.interactionNotAllowed, reason: .locked(class: "ak"), underlying: ""),
+        KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: "")),
+        KeychainError(.param, reason: .malformed(key: "kSecAttrLabel"), underlying: "ä\u{0}日本"),
+        KeychainError(
+            .dataTooLarge, reason: .tooLarge(what: "the value", limit: 64 << 20, size: 64 << 20 + 1),
+            underlying: String(repeating: "long ", count: 100)),
+        KeychainError(Status(rawValue: .max), reason: .duplicate), KeychainError(Status(rawValue: .min), reason: .busy),
+    ]
+
+    private static func message(_ error: KeychainError, number: UInt64) -> [UInt8] {
+        var message = Latchkey_WireReply()
+        message.number = number
+        message.failure = Latchkey_Failure(error)
+        return message.wireBytes
+    }
+
+    @Test func aFailureIsWrittenAsTheGeneralEncoderWritesIt() {
+        for error in Self.failures {
+            for number in [0, 1, 300, .max] as [UInt64] {
+                #expect(EncodedMessage.failure(error, number: number).header == Self.message(error, number: number))
+                #expect(FailureFields(plain: Self.message(error, number: number))?.error == error)
+            }
+        }
+    }
+
+    @Test func whateverFailureIsReadWithoutTheGeneralDecoderItReadsAlike() throws {
+        var random = Random()
+        var accepted = 0
+        for error in Self.failures {
+            let whole = Self.message(error, number: 9)
+            for _ in 0..<1_000 {
+                let bytes = Self.mutated(whole, &random)
+                guard let plain = FailureFields(plain: bytes) else { continue }
+                accepted += 1
+                let general: Latchkey_WireReply = try decodeMessage(bytes)
+                #expect(general.hasFailure && plain.number == general.number)
+                #expect(plain.error == general.failure.keychainError, "\(bytes)")
+            }
+        }
+        #expect(accepted > 500)
+    }
+
     /// The rows in the general encoder's words; nil where a row is impossible.
     private static func words(_ fields: ReplyFields, _ tail: [UInt8]) -> [UInt8]? {
         do throws(AnswerFault) {

@@ -219,6 +219,64 @@ import Testing
         }
     }
 
+    /// The copy that this one relies on is removed, and a third migration adds the same
+    /// secret, which it will take back.
+    @Test func aCopyThatAnotherPutInItsPlaceIsMarkedAsWell() throws {
+        let ground = Ground("replaced")
+        try keychain.withScope { () throws in
+            try ground.fill()
+            try ground.vault.set("a", forKey: "a")
+            let copies = Counter()
+            let swapped = Mutex<Item?>(nil)
+            keychain.intercept { call in
+                guard call.function == .copyMatching, Program.number == nil else { return .answer }
+                // Source and vault are read for the plan, the vault again before the end.
+                guard copies.next() == 3 else { return .answer }
+                Program.$number.withValue(1) {
+                    #expect(throws: Never.self) {
+                        try ground.vault.removeSecret(forKey: "a")
+                        try ground.vault.set("a", forKey: "a")
+                        let items = try SecretStore().items(.passwords(service: "latchkey.vault/ak/replaced"))
+                        swapped.withLock { $0 = items.first { $0.address.account == "a" } }
+                    }
+                }
+                return .answer
+            }
+            let report = try ground.migrate().get()
+            keychain.intercept(nil)
+            #expect(report.keys == Self.keys && report.notRemoved.isEmpty)
+            // The third takes back what it added, as it added it.
+            let item = try #require(swapped.withLock { $0 })
+            let exactly: [CFString: Any] = [
+                kSecValuePersistentRef: item.reference, kSecAttrModificationDate: item.modified,
+            ]
+            #expect(SecItemDelete(exactly as CFDictionary) == errSecItemNotFound)
+            #expect(try ground.lost().isEmpty)
+        }
+    }
+
+    @Test func whatAnotherMarkedIsToldWhereBothFail() throws {
+        let ground = Ground("both")
+        try keychain.withScope { () throws in
+            try ground.fill()
+            let (adds, deaths) = (Counter(), Counter())
+            keychain.intercept { call in
+                guard Program.number == nil else { return deaths.next() > 3 ? .fail(errSecIO) : .answer }
+                guard call.function == .add, adds.next() == 2 else { return .answer }
+                // Plans, marks what this one has added, and fails.
+                Program.$number.withValue(1) { _ = ground.migrate() }
+                return .fail(errSecIO)
+            }
+            guard case .failure(.keychain(_, let left)) = ground.migrate() else {
+                Issue.record("not told")
+                return
+            }
+            keychain.intercept(nil)
+            #expect(try left == ground.vault.keys() && left == ["a"])
+            #expect(try ground.lost().isEmpty)
+        }
+    }
+
     // MARK: Originals that change
 
     @Test(arguments: [true, false]) func anOriginalThatChangesMeanwhileStays(_ secretChanges: Bool) throws {

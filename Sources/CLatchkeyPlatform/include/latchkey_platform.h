@@ -190,9 +190,6 @@ int lk_eventfd_drain(int32_t fd);
 // given environment and arguments. 0, or -errno of what failed.
 int lk_spawn_daemon(const char *path, char *const argv[], char *const envp[], int32_t keep);
 
-// In a child before its exec: every signal as a new program finds it, none blocked.
-void lk_reset_signals(void);
-
 // SIGALRM ends this process after so many seconds; 0: no longer.
 void lk_end_after(uint32_t seconds);
 

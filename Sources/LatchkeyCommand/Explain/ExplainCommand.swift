@@ -148,7 +148,10 @@ struct ExplainCommand: Verb {
     ) -> (KeychainError?, rows: Int) {
         do throws(KeychainError) {
             switch call {
-            case .copy, .delete: return (nil, try found(query, keychain))
+            case .copy: return (nil, try found(query, keychain))
+            case .delete:
+                try checkDelete(query, session)
+                return (nil, try found(query, keychain))
             case .add:
                 try checkAdd(query, session, keychain)
                 return (nil, 0)
@@ -168,16 +171,27 @@ struct ExplainCommand: Verb {
         return try keychain.perform(KeychainRequest(.copy, query: search)).rows.count
     }
 
-    /// As the keychain checks it, without storing anything.
-    private func checkAdd(
-        _ query: QueryDictionary, _ session: SessionInformation, _ keychain: any KeychainTransport
-    ) throws(KeychainError) {
-        let parsed = try QueryParser.parse(query, for: .add, entitlements: Entitlements())
+    /// As the keychain checks it: some keys of a search are none of a delete.
+    private func checkDelete(_ query: QueryDictionary, _ session: SessionInformation) throws(KeychainError) {
+        let parsed = try QueryParser.parse(query, for: .delete, entitlements: Entitlements())
+        try checkGroup(of: query, session)
+        try parsed.checkKeys(for: .delete)
+    }
+
+    private func checkGroup(of query: QueryDictionary, _ session: SessionInformation) throws(KeychainError) {
         if case .string(let group) = query["agrp"],
             !AccessGroup(group).isNamed(by: session.groups + session.nameableGroups)
         {
             throw KeychainError(.missingEntitlement, reason: .groupNotEntitled(group: group))
         }
+    }
+
+    /// As the keychain checks it, without storing anything.
+    private func checkAdd(
+        _ query: QueryDictionary, _ session: SessionInformation, _ keychain: any KeychainTransport
+    ) throws(KeychainError) {
+        let parsed = try QueryParser.parse(query, for: .add, entitlements: Entitlements())
+        try checkGroup(of: query, session)
         try parsed.checkKeys(for: .add)
         var taken = QueryDictionary([("class", .string(parsed.itemClass.rawValue)), ("r_Attributes", .bool(true))])
         taken.entries += NearestMiss.address(of: query, parsed.itemClass)
