@@ -5,7 +5,11 @@ extension Query {
         switch role {
         case .add: try checkKeysOfAdd()
         case .copy:
-            if let refusal { throw refusal }
+            switch refusal {
+            case .match(let key): throw KeychainError(.unimplemented, reason: .matchUnsupported(key: key))
+            case .reference: throw Self.refusal("kSecValuePersistentRef")
+            case nil: break
+            }
             if hasItemList { throw Self.refusal("kSecUseItemList") }
         case .updateQuery: try checkKeysOfUpdate()
         case .delete: try checkKeysOfDelete()

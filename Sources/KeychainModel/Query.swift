@@ -14,7 +14,7 @@ package struct Query: Sendable {
     package internal(set) var matches = MatchFilters()
     package internal(set) var otherMatchKey: String?
     /// Why a copy is refused once its groups are permitted (spec section 1, "Order of checks").
-    package internal(set) var refusal: KeychainError?
+    package internal(set) var refusal: Refusal?
     package internal(set) var tombstones: Bool?
     package internal(set) var interaction: Interaction = .allowed
     /// kSecUseOperationPrompt: the program's words for a prompt.
@@ -27,6 +27,13 @@ package struct Query: Sendable {
     package internal(set) var excludesLookups = false
     /// Of the Secret Service: which of the attributes that the class returns are.
     package internal(set) var shown = ShownAttributes.all
+
+    package enum Refusal: Sendable, Hashable {
+        /// A kSecMatch… key that the class does not have.
+        case match(key: String)
+        /// Attributes beside a persistent reference.
+        case reference
+    }
 
     package enum ShownAttributes: Sendable, Hashable {
         case all

@@ -231,7 +231,7 @@ package struct QueryParser {
         let isCertificate = query.itemClass == .certificate || query.itemClass == .identity
         switch key {
         case "m_HostOrSubdomainOfHost":
-            guard query.itemClass == .internetPassword else { return refuse(Self.unsupportedMatch(key)) }
+            guard query.itemClass == .internetPassword else { return refuse(.match(key: key)) }
             guard case .string(let host) = value else { throw .parameter(.malformed(key: key)) }
             query.matches.hostOrSubdomain = host
         case "m_Issuers":
@@ -239,10 +239,10 @@ package struct QueryParser {
             // A list without a name is no filter (spec section 3), and so nothing that a class
             // could lack. A Name is a SEQUENCE (RFC 5280, section 4.1.2.4).
             let narrows = names.contains { if case .data(let bytes) = $0 { bytes.first == 0x30 } else { false } }
-            guard isCertificate || !narrows else { return refuse(Self.unsupportedMatch(key)) }
+            guard isCertificate || !narrows else { return refuse(.match(key: key)) }
             query.matches.issuers = narrows
         case "m_Policy":
-            guard isCertificate else { return refuse(Self.unsupportedMatch(key)) }
+            guard isCertificate else { return refuse(.match(key: key)) }
             throw .parameter(.malformed(key: key))
         case "m_EmailAddressIfPresent":
             guard case .string = value else { throw .parameter(.malformed(key: key)) }
@@ -259,11 +259,7 @@ package struct QueryParser {
         }
     }
 
-    private mutating func refuse(_ error: KeychainError) { if query.refusal == nil { query.refusal = error } }
-
-    private static func unsupportedMatch(_ key: String) -> KeychainError {
-        KeychainError(.unimplemented, reason: .matchUnsupported(key: key))
-    }
+    private mutating func refuse(_ why: Query.Refusal) { if query.refusal == nil { query.refusal = why } }
 
     private mutating func takeReturn(_ key: String, _ value: RawValue) throws(KeychainError) {
         guard let type = Self.returnType(key), case .bool(let wanted) = value else {
@@ -353,7 +349,7 @@ package struct QueryParser {
             throw .parameter(.notAllowedHere(key: "kSecUseCredentialReference"))
         }
         if role == .copy, query.reference != nil, hasAnyAttribute {
-            refuse(.parameter(.notAllowedHere(key: "kSecValuePersistentRef")))
+            refuse(.reference)
         }
         if query.tellsClosed, query.returns.contains(.data) {
             throw .parameter(.notAllowedHere(key: "u_LatchkeyClosed"))

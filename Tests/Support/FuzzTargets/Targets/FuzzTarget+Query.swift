@@ -69,7 +69,11 @@ private struct ParsedQuery {
         turned.entries.reverse()
         let other = ParsedQuery(turned, role, entitlements)
         switch (outcome, other.outcome) {
-        case (.success(let query), .success(let mirrored)): try Self.checkSame(query, mirrored, "turned round")
+        case (.success(let query), .success(let mirrored)):
+            try Self.checkSame(query, mirrored, "turned round")
+            try claim(
+                (query.refusal == nil) == (mirrored.refusal == nil),
+                "the order of the keys decides whether \(role) is refused once its groups are permitted")
         case (.failure, .failure): return
         default: throw Finding("the order of the keys decides whether \(role) is refused")
         }
