@@ -160,7 +160,10 @@ enum CSVSource {
 extension String {
     /// Without blanks at its ends.
     var trimmed: String {
+        // Nearly all have none, and are handed on as they are.
+        guard let first, let last, first.isWhitespace || last.isWhitespace else { return self }
         let rest = drop { $0.isWhitespace }
-        return String(rest.reversed().drop { $0.isWhitespace }.reversed())
+        guard let end = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(rest[...end])
     }
 }
