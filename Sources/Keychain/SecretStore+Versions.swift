@@ -6,7 +6,7 @@ internal import KeychainProtocol
 /// change, of the secret or of another attribute, gives it a later date.
 struct ItemVersion {
     let reference: [UInt8]
-    fileprivate let group: String?
+    fileprivate let group: String
     fileprivate let modified: RawValue
 
     init(_ item: Item) {
@@ -17,15 +17,16 @@ struct ItemVersion {
 
     /// - Parameter row: of an add, which tells less than a search.
     fileprivate init?(_ row: AnswerRow) {
-        guard case .date(let seconds) = row.attributes["mdat"] else { return nil }
+        guard case .date(let seconds) = row.attributes["mdat"], let group = row.attributes[.accessGroup]?.string
+        else { return nil }
         reference = row.persistentReference
-        group = row.attributes[.accessGroup]?.string
+        self.group = group
         modified = .date(seconds)
     }
 
     /// Finds it for as long as nobody has changed it, and asks nobody.
     fileprivate var query: [(String, RawValue)] {
-        SecretStore.exactly(reference, group) + [("mdat", modified)] + SecretStore.Asking.nobody.query
+        SecretStore.exactly(reference, in: group) + [("mdat", modified)] + SecretStore.Asking.nobody.query
     }
 }
 

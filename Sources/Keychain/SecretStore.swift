@@ -260,7 +260,7 @@ public struct SecretStore: Sendable {
         ]
         do throws(KeychainError) {
             // These are this program's own groups, which need no naming.
-            return try rows(address.query + wanted, in: searched()).map { Self.exactly($0.persistentReference, nil) }
+            return try rows(address.query + wanted, in: searched()).map { Self.exactly($0.persistentReference) }
         } catch {
             guard error.status == .interactionNotAllowed else { throw error }
             // An item that needs a person, who is asked by the change alone.
@@ -291,13 +291,18 @@ public struct SecretStore: Sendable {
     /// address, also while its class is locked.
     @discardableResult
     public func remove(_ item: Item) throws(KeychainError) -> Bool {
-        try delete(Self.exactly(Array(item.reference), item.group.name))
+        try delete(Self.exactly(Array(item.reference), in: item.group.name))
+    }
+
+    /// An item of this program's own groups.
+    private static func exactly(_ reference: [UInt8]) -> [(String, RawValue)] {
+        [("v_PersistentRef", .data(reference))]
     }
 
     /// For a change. A group that a program may name and does not search unnamed (`latchkey`)
     /// has to be named beside the reference too.
-    static func exactly(_ reference: [UInt8], _ group: String?) -> [(String, RawValue)] {
-        [("v_PersistentRef", .data(reference))] + (group.map { [("agrp", .string($0))] } ?? [])
+    static func exactly(_ reference: [UInt8], in group: String) -> [(String, RawValue)] {
+        exactly(reference) + [("agrp", .string(group))]
     }
 
     /// Removes every item that matches, in every group of the reach, those of locked

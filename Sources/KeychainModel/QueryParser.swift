@@ -156,7 +156,7 @@ package struct QueryParser {
         if attribute.kind == .ignored { return }
         // Looking for what nobody else could have stored gives nothing away (Apple's server asks
         // for these, too, of add and of what an update changes), but for shared groups.
-        if role == .add || code == "ggrp", let entitlement = attribute.entitlement, !entitlements.grants(entitlement) {
+        if role == .add || code == .sharingGroup, let entitlement = attribute.entitlement, !entitlements.grants(entitlement) {
             throw KeychainError(.missingEntitlement, reason: .entitlementMissing(name: entitlement))
         }
         if attribute.traits.contains(.forbidden) {

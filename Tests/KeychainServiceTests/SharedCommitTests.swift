@@ -1,4 +1,5 @@
 import KeychainModel
+import KeychainPlatform
 import KeychainProtocol
 import KeychainService
 import KeychainTestSupport
@@ -60,5 +61,18 @@ import Testing
             #expect(now > last)
             last = now
         }
+    }
+
+    /// An import may bring a date so late that a thousandth of a second is nothing to it.
+    @Test func aDateFarAwayGrowsToo() throws {
+        let keychain = try EngineUnderTest()
+        let far = 1.7e15
+        let item = NewItem(
+            QueryDictionary(keychain.item("a") + [("v_Data", .secret)]),
+            value: SharedSecret(SecretBytes(copying: [1])), modified: far)
+        #expect(try keychain.engine.addItems([item], for: Authorization(keychain.entitlements)) == [nil])
+        _ = try keychain.call(.update, keychain.item("a"), changes: [("labl", .string("later"))])
+        let row = try keychain.call(.copy, keychain.item("a") + [("r_Attributes", .bool(true))]).rows[0]
+        #expect(row.attributes[.modificationDate] == .date(far.nextUp))
     }
 }

@@ -277,6 +277,32 @@ import Testing
         }
     }
 
+    @Test func anOriginalWhoseRemovalHadNoAnswerIsNotSaidToBeThere() throws {
+        let ground = Ground("unanswered")
+        try keychain.withScope { () throws in
+            try ground.fill()
+            keychain.intercept { $0.function == .delete ? .answerLost : .answer }
+            let report = try ground.migrate().get()
+            keychain.intercept(nil)
+            #expect(report.notRemoved.isEmpty)
+            #expect(try SecretStore().items(.passwords(service: ground.service)).isEmpty)
+        }
+    }
+
+    @Test func aLabelOfBytesIsTakenAlong() throws {
+        let ground = Ground("label")
+        try keychain.withScope { () throws in
+            let given: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: ground.service, kSecAttrAccount: "a",
+                kSecAttrLabel: Data("ä label".utf8), kSecValueData: Data("a".utf8),
+            ]
+            #expect(SecItemAdd(given as CFDictionary, nil) == errSecSuccess)
+            #expect(try ground.migrate().get().keys == ["a"])
+            let moved = try SecretStore().items(.passwords(service: "latchkey.vault/ak/label"))
+            #expect(moved.map(\.attributes.label) == ["ä label"])
+        }
+    }
+
     // MARK: Originals that change
 
     @Test(arguments: [true, false]) func anOriginalThatChangesMeanwhileStays(_ secretChanges: Bool) throws {

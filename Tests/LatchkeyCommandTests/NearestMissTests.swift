@@ -254,6 +254,7 @@ import Testing
             """
         #expect(try explain(item + "kSecReturnData: true\n").contains("errSecSuccess: 1 found"))
         #expect(try explain(item, "--call", "delete").contains("errSecSuccess"))
+        #expect(try explain(item + "kSecMatchLimit: 1\n", "--call", "delete").contains("errSecParam"))
         #expect(try explain(item + "kSecValueData: x\n", "--call", "add").contains("errSecDuplicateItem"))
         #expect(try explain(item + "kSecAttrServer: a\n").contains("kSecClassInternetPassword"))
         #expect(try explain("kSecAttrServce: a\n").contains("no key is called that: kSecAttrServce"))
