@@ -11,8 +11,8 @@ public struct Item: Sendable, Hashable, Identifiable {
     /// When its secret can be read.
     public let accessible: ProtectionClass
     /// Whether an access control stands before it (`kSecAttrAccessControl`): a person, or
-    /// an application password, is asked for before it is read, changed or removed, as its
-    /// flags say. The typed interface stores none; `SecItemAdd` does.
+    /// an application password, is asked for before it is read or changed, as
+    /// ``Protection`` or the flags of `SecItemAdd` said.
     public let isGuarded: Bool
     /// Whether it may leave the machine through synchronization
     /// (`kSecAttrSynchronizable`). Nothing synchronizes yet.
@@ -85,6 +85,14 @@ public struct OpenedItem: Sendable {
     public let item: Item
     /// Its secret; empty where it was stored without one.
     public let secret: Secret
+}
+
+/// What could be read of a search's items.
+public struct UnlockedItems: Sendable, Hashable {
+    /// Those that are not locked, in no order that is promised.
+    public internal(set) var items: [Item]
+    /// The classes of those that are, each once; empty where ``items`` is all.
+    public internal(set) var locked: [ProtectionClass]
 }
 
 extension Item {

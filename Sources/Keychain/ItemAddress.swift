@@ -74,6 +74,13 @@ public struct ItemAddress: Hashable, Sendable {
                     authenticationType: ItemText(authenticationType))))
     }
 
+    func isOfClass(of other: ItemAddress) -> Bool {
+        switch (form, other.form) {
+        case (.generic, .generic), (.internet, .internet): true
+        case (.generic, .internet), (.internet, .generic): false
+        }
+    }
+
     /// The service, or the server.
     public var place: ItemText {
         switch form {

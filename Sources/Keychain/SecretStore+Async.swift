@@ -23,6 +23,13 @@ extension SecretStore {
         try await elsewhere { store throws(KeychainError) in try store.items(query, asking: asking) }
     }
 
+    /// The items that match and can be read now, and the classes that are locked.
+    public func unlockedItems(
+        _ query: ItemQuery, asking: Asking = .person()
+    ) async throws(KeychainError) -> UnlockedItems {
+        try await elsewhere { store throws(KeychainError) in try store.unlockedItems(query, asking: asking) }
+    }
+
     /// The items that match, each with its secret.
     public func openedItems(
         _ query: ItemQuery, asking: Asking = .person()
@@ -41,6 +48,17 @@ extension SecretStore {
         }
     }
 
+    /// Stores a secret, whether its address is free or taken, with this protection.
+    @discardableResult
+    public func set(
+        _ secret: Secret, for address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
+        protection: Protection
+    ) async throws(KeychainError) -> SetOutcome {
+        try await elsewhere { store throws(KeychainError) in
+            try store.set(secret, for: address, attributes: attributes, protection: protection)
+        }
+    }
+
     /// Stores a secret where none is.
     public func add(
         _ secret: Secret, at address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
@@ -48,6 +66,16 @@ extension SecretStore {
     ) async throws(KeychainError) {
         try await elsewhere { store throws(KeychainError) in
             try store.add(secret, at: address, attributes: attributes, accessible: accessible)
+        }
+    }
+
+    /// Stores a secret where none is, with this protection.
+    public func add(
+        _ secret: Secret, at address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
+        protection: Protection
+    ) async throws(KeychainError) {
+        try await elsewhere { store throws(KeychainError) in
+            try store.add(secret, at: address, attributes: attributes, protection: protection)
         }
     }
 
@@ -59,6 +87,22 @@ extension SecretStore {
         try await elsewhere { store throws(KeychainError) in
             try store.change(address, to: attributes, accessible: accessible)
         }
+    }
+
+    /// Gives an item this protection and other attributes, and leaves its secret alone.
+    @discardableResult
+    public func change(
+        _ address: ItemAddress, to attributes: ItemAttributes = ItemAttributes(), protection: Protection
+    ) async throws(KeychainError) -> Bool {
+        try await elsewhere { store throws(KeychainError) in
+            try store.change(address, to: attributes, protection: protection)
+        }
+    }
+
+    /// Gives an item another address, and leaves its secret and attributes alone.
+    @discardableResult
+    public func move(_ address: ItemAddress, to new: ItemAddress) async throws(KeychainError) -> Bool {
+        try await elsewhere { store throws(KeychainError) in try store.move(address, to: new) }
     }
 
     /// Removes an item, also while its class is locked; nobody is asked.

@@ -17,8 +17,8 @@ internal import KeychainProtocol
 /// says what it did. The call of ``changes(after:)``, but not the iteration, and
 /// ``DeviceLock/current()`` are there to wait for alone.
 ///
-/// Items that another interface has given an access control (``Item/isGuarded``) have a
-/// person asked, also where no more than their attributes are read.
+/// Guarded items (``Protection/guarded(by:accessible:)``, ``Item/isGuarded``) have a person
+/// asked, also where no more than their attributes are read.
 ///
 /// Who may read what is stored here: the programs of the item's access group. What
 /// else of this user can do is said in THREAT_MODEL.md.
@@ -128,6 +128,36 @@ public struct SecretStore: Sendable {
         }
     }
 
+    /// The items that match and can be read now, and the classes whose items cannot, because
+    /// they are locked: what `items(_:asking:)` makes an error of.
+    ///
+    /// While something is locked the classes are asked for one after another, and a person once
+    /// for each that has guarded items: of an item that another program moves into another
+    /// class meanwhile, the answer may know nothing.
+    ///
+    /// - Throws: as `items(_:asking:)`, but for locked items.
+    public func unlockedItems(_ query: ItemQuery, asking: Asking = .person()) throws(KeychainError) -> UnlockedItems {
+        do throws(KeychainError) {
+            return UnlockedItems(items: try items(query, asking: asking), locked: [])
+        } catch {
+            guard case .locked = error.reason else { throw error }
+        }
+        var found = UnlockedItems(items: [], locked: [])
+        for accessible in query.accessible.map({ [$0] }) ?? ProtectionClass.allCases {
+            var part = query
+            part.accessible = accessible
+            do throws(KeychainError) {
+                // One that was moved in between is there once.
+                let known = Set(found.items.map(\.reference))
+                found.items += try items(part, asking: asking).filter { !known.contains($0.reference) }
+            } catch {
+                guard case .locked = error.reason else { throw error }
+                found.locked.append(accessible)
+            }
+        }
+        return found
+    }
+
     static let wantsItems: [(String, RawValue)] = [
         ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
     ]
@@ -153,11 +183,11 @@ public struct SecretStore: Sendable {
         }
     }
 
-    private func searched() throws(KeychainError) -> [(String, RawValue)] {
+    func searched() throws(KeychainError) -> [(String, RawValue)] {
         reach == .ownGroups ? synchronizable : try written()
     }
 
-    private var synchronizable: [(String, RawValue)] { [("sync", .bool(synchronization == .synchronizableOnly))] }
+    var synchronizable: [(String, RawValue)] { [("sync", .bool(synchronization == .synchronizableOnly))] }
 
     /// The one group that receives: a change must not reach the same address in
     /// another group.
@@ -167,190 +197,6 @@ public struct SecretStore: Sendable {
         case .ownGroups, .firstGroup:
             guard let first = try transport().session().groups.first else { return synchronizable }
             return synchronizable + [("agrp", .string(first))]
-        }
-    }
-
-    // MARK: Changing
-
-    /// What storing at an address did.
-    public enum SetOutcome: Sendable, Hashable {
-        /// Nothing was there.
-        case added
-        /// The item that was there has the new secret, and its other attributes
-        /// but for those that were given.
-        case replaced
-    }
-
-    private static let mostRounds = 64
-
-    /// Stores a secret, whether its address is free or taken.
-    ///
-    /// At no moment is neither the old nor the new secret there, and whoever else
-    /// adds or removes the same item at the same time makes no error of it.
-    ///
-    /// - Parameters:
-    ///   - secret: at most 64 MiB.
-    ///   - address: where it is stored, in the first group of the reach.
-    ///   - attributes: those that are nil stay as they are.
-    ///   - accessible: when the secret can be read; nil: ``ProtectionClass/whenUnlocked``
-    ///     for a new item, and as it is for one that is there.
-    /// - Returns: what it did, once it is durable on disk.
-    /// - Throws: `errSecInteractionNotAllowed` while the class is locked,
-    ///   `errSecDataTooLarge` above a limit, `errSecMissingEntitlement` for a group
-    ///   of others, `errSecNotAvailable` where no keychain answers (reason
-    ///   ``Reason/noAnswer(mayHaveHappened:)``: it may be stored).
-    @discardableResult
-    public func set(
-        _ secret: Secret, for address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
-        accessible: ProtectionClass? = nil
-    ) throws(KeychainError) -> SetOutcome {
-        let place = try address.query + written()
-        var changes = attributes.query + [("v_Data", .secret)]
-        if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
-        // The change first: an add that meets an item which needs a person has that
-        // person asked, and so would the change after it. Another round only where
-        // another program added and removed in between; where that goes on, the address
-        // is taken by what this program cannot change.
-        for _ in 0..<Self.mostRounds {
-            if try update(place, changes, secret) { return .replaced }
-            if try add(place + changes, secret) { return .added }
-        }
-        throw KeychainError(.duplicateItem, reason: .duplicate)
-    }
-
-    /// Stores a secret where none is.
-    ///
-    /// - Throws: `errSecDuplicateItem` where the address is taken.
-    public func add(
-        _ secret: Secret, at address: ItemAddress, attributes: ItemAttributes = ItemAttributes(),
-        accessible: ProtectionClass = .whenUnlocked
-    ) throws(KeychainError) {
-        let given = attributes.query + [("v_Data", .secret), ("pdmn", .string(accessible.rawValue))]
-        guard try add(address.query + written() + given, secret) else {
-            throw KeychainError(.duplicateItem, reason: .duplicate)
-        }
-    }
-
-    /// Gives the item that `item(at:)` finds other attributes, and leaves its
-    /// secret alone.
-    ///
-    /// Where the item needs a person's agreement, one is asked once.
-    ///
-    /// - Returns: false where there is no such item.
-    /// - Throws: `errSecInteractionNotAllowed` while the item's class is locked,
-    ///   `errSecUserCanceled` and `errSecAuthFailed` where a person did not agree.
-    @discardableResult
-    public func change(
-        _ address: ItemAddress, to attributes: ItemAttributes, accessible: ProtectionClass? = nil
-    ) throws(KeychainError) -> Bool {
-        var changes = attributes.query
-        if let accessible { changes.append(("pdmn", .string(accessible.rawValue))) }
-        guard !changes.isEmpty else { return try item(at: address) != nil }
-        if try update(address.query + written(), changes, nil) { return true }
-        guard reach == .ownGroups else { return false }
-        for place in try places(ofOthersAt: address) where try update(place, changes, nil) { return true }
-        return false
-    }
-
-    /// What names, for a change of it, the item of another group of the reach that
-    /// `item(at:)` finds; nobody is asked for it.
-    private func places(ofOthersAt address: ItemAddress) throws(KeychainError) -> [[(String, RawValue)]] {
-        let wanted: [(String, RawValue)] = [
-            ("r_PersistentRef", .bool(true)), ("u_LatchkeyClosed", .bool(true)), ("u_AuthUI", .string("u_AuthUIF")),
-        ]
-        do throws(KeychainError) {
-            // These are this program's own groups, which need no naming.
-            return try rows(address.query + wanted, in: searched()).map { Self.exactly($0.persistentReference) }
-        } catch {
-            guard error.status == .interactionNotAllowed else { throw error }
-            // An item that needs a person, who is asked by the change alone.
-            // What a token holds nobody changes.
-            return try transport().session().groups.dropFirst().filter { $0 != AccessGroup.token.name }.map { group in
-                address.query + synchronizable + [("agrp", .string(group))]
-            }
-        }
-    }
-
-    /// Removes the item that `item(at:)` finds, and no other.
-    ///
-    /// Opens nothing, as SecItemDelete: it works while the item's class is locked, and
-    /// nobody is asked for an item that needs a person's agreement to be read.
-    ///
-    /// - Returns: false where there was none.
-    /// - Throws: `errSecMissingEntitlement` for a group of others, `errSecNotAvailable`
-    ///   where no keychain answers.
-    @discardableResult
-    public func remove(_ address: ItemAddress) throws(KeychainError) -> Bool {
-        if try delete(address.query + written()) { return true }
-        guard reach == .ownGroups else { return false }
-        // The first of another group, as a search finds it.
-        return try delete(address.query + searched() + [("m_Limit", .string("m_LimitOne"))])
-    }
-
-    /// Removes the item that a search found, and no other; as `remove(_:)` of an
-    /// address, also while its class is locked.
-    @discardableResult
-    public func remove(_ item: Item) throws(KeychainError) -> Bool {
-        try delete(Self.exactly(Array(item.reference), in: item.group.name))
-    }
-
-    /// An item of this program's own groups.
-    private static func exactly(_ reference: [UInt8]) -> [(String, RawValue)] {
-        [("v_PersistentRef", .data(reference))]
-    }
-
-    /// For a change. A group that a program may name and does not search unnamed (`latchkey`)
-    /// has to be named beside the reference too.
-    static func exactly(_ reference: [UInt8], in group: String) -> [(String, RawValue)] {
-        exactly(reference) + [("agrp", .string(group))]
-    }
-
-    /// Removes every item that matches, in every group of the reach, those of locked
-    /// classes as well.
-    ///
-    /// - Warning: A query without a service matches what this program's vaults hold
-    ///   (``SecretVault``) as well, and in shared groups what other programs stored.
-    /// - Returns: false where none did.
-    @discardableResult
-    public func removeAll(_ query: ItemQuery) throws(KeychainError) -> Bool { try delete(query.query + searched()) }
-
-    // MARK: Steps
-
-    /// False where the address is taken.
-    private func add(_ query: [(String, RawValue)], _ secret: Secret) throws(KeychainError) -> Bool {
-        do throws(KeychainError) {
-            _ = try transport().perform(KeychainRequest(.add, query: QueryDictionary(query), value: secret.shared))
-            return true
-        } catch {
-            if error.status == .duplicateItem { return false }
-            throw error
-        }
-    }
-
-    /// False where there is nothing to change.
-    func update(
-        _ query: [(String, RawValue)], _ changes: [(String, RawValue)], _ secret: Secret?
-    ) throws(KeychainError) -> Bool {
-        try finding { () throws(KeychainError) in
-            _ = try transport().perform(
-                KeychainRequest(
-                    .update, query: QueryDictionary(query), changes: QueryDictionary(changes), value: secret?.shared))
-        }
-    }
-
-    func delete(_ query: [(String, RawValue)]) throws(KeychainError) -> Bool {
-        try finding { () throws(KeychainError) in
-            _ = try transport().perform(KeychainRequest(.delete, query: QueryDictionary(query)))
-        }
-    }
-
-    private func finding(_ call: () throws(KeychainError) -> Void) throws(KeychainError) -> Bool {
-        do throws(KeychainError) {
-            try call()
-            return true
-        } catch {
-            if error.status == .itemNotFound { return false }
-            throw error
         }
     }
 }

@@ -20,6 +20,13 @@ package struct AccessControl: Hashable, Sendable {
         self.init(protection: protection.rawValue, constraints: [:], requiresApplicationPassword: false)
     }
 
+    /// What has to be met before the value is read; whoever may call may store and delete.
+    package init(protection: String, reading constraint: AccessConstraint, requiresApplicationPassword: Bool = false) {
+        self.init(
+            protection: protection, constraints: ["od": constraint, "oe": .allowed, "odel": .allowed],
+            requiresApplicationPassword: requiresApplicationPassword)
+    }
+
     /// What has to be met before an operation, by its code. What an object does not
     /// name is what it says of any other operation; of decryption what it says of
     /// signing (an object for keys names no decryption).
@@ -140,19 +147,22 @@ extension AccessControl {
                 || flags.isSubset(of: [.userPresence, .applicationPassword, .privateKeyUsage])
         else { return nil }
         let constraint = Self.constraint(of: flags)
+        let requiresPassword = flags.contains(.applicationPassword)
+        if let constraint, !flags.contains(.privateKeyUsage) {
+            self.init(
+                protection: protection, reading: constraint, requiresApplicationPassword: requiresPassword)
+            return
+        }
         var constraints: [String: AccessConstraint] = [:]
         if flags.contains(.privateKeyUsage) {
             // Sign, compute-key, KEM decapsulation as constrained; attest, delete always.
             for operation in ["osgn", "ock", "okd"] { constraints[operation] = constraint ?? .allowed }
             for operation in ["oa", "odel"] { constraints[operation] = .allowed }
-        } else if let constraint {
-            constraints = ["od": constraint, "oe": .allowed, "odel": .allowed]
         } else {
             constraints = ["odef": .allowed]
         }
         self.init(
-            protection: protection, constraints: constraints,
-            requiresApplicationPassword: flags.contains(.applicationPassword))
+            protection: protection, constraints: constraints, requiresApplicationPassword: requiresPassword)
     }
 
     private static func constraint(of flags: AccessControlFlags) -> AccessConstraint? {
