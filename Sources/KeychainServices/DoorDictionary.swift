@@ -63,9 +63,10 @@ struct DoorDictionary {
     private static let deepestList = 3
 
     private static func plain(_ value: Any, depth: Int = 0) -> RawValue {
+        // Text first, which most values are: a cast that fails costs more than one that does not.
         switch value {
-        case let flag as Bool where isBoolean(value): .bool(flag)
         case let text as String: .string(text)
+        case let flag as Bool where isBoolean(value): .bool(flag)
         case is Data, is NSData: .data(Array(data(value) ?? Data()))
         case let number as NSNumber: plain(number: number)
         case let date as Date: .date(date.timeIntervalSinceReferenceDate)
