@@ -16,6 +16,19 @@ extension Query {
         }
     }
 
+    /// Success without the object that was asked for would end the programs that take it for
+    /// one. Passwords have none, as on Apple's systems.
+    ///
+    /// - Throws: errSecUnimplemented where kSecReturnRef is to bring a certificate or a key.
+    package func requireNoObject() throws(KeychainError) {
+        guard returns.contains(.reference) else { return }
+        switch itemClass {
+        case .genericPassword, .internetPassword: return
+        case .certificate, .key, .identity:
+            throw KeychainError(.unimplemented, reason: .notImplemented(what: "kSecReturnRef of certificates and keys"))
+        }
+    }
+
     /// We never report a store that did not happen (decisions.md).
     private func checkKeysOfAdd() throws(KeychainError) {
         if hasMatchLimit { throw Self.refusal("kSecMatchLimit") }

@@ -11,7 +11,8 @@ package struct Query: Sendable {
     package internal(set) var returns: ReturnTypes = []
     package internal(set) var limit: MatchLimit = .one
     package internal(set) var hasMatchLimit = false
-    package internal(set) var matches = MatchFilters()
+    /// kSecMatchHostOrSubdomainOfHost: a filter that looks at opened items (spec section 3).
+    package internal(set) var hostOrSubdomain: String?
     package internal(set) var otherMatchKey: String?
     /// Why a copy is refused once its groups are permitted (spec section 1, "Order of checks").
     package internal(set) var refusal: Refusal?
@@ -115,18 +116,6 @@ package struct ReturnTypes: OptionSet, Sendable, Hashable {
     package var showsAttributes: Bool {
         contains(.attributes) || isSuperset(of: [.data, .persistentReference])
     }
-}
-
-/// Filters that look at opened items (spec section 3).
-package struct MatchFilters: Sendable, Hashable {
-    package var hostOrSubdomain: String?
-    package var issuers = false
-    package var policy = false
-    package var emailAddress = false
-    package var validOnDate = false
-    package var trustedOnly = false
-
-    package init() {}
 }
 
 /// kSecUseAuthenticationUI.

@@ -222,39 +222,42 @@ package struct QueryParser {
         case .string("m_LimitAll"): return .all
         // A delete takes the two constants and no number (`Query.checkKeys`).
         case .integer(1) where role != .delete: return .one
+        // kSecMatchUnlimited of the sources.
+        case .integer(-1) where role != .delete: return .all
         case .integer(let number) where number >= 0: return .count(Int(clamping: number))
         default: throw .parameter(.malformed(key: "kSecMatchLimit"))
         }
     }
 
+    /// What would leave out certificates, and cannot yet, is refused: whoever asks for those that
+    /// are trusted gets no others.
     private mutating func takeFilter(_ key: String, _ value: RawValue) throws(KeychainError) {
         let isCertificate = query.itemClass == .certificate || query.itemClass == .identity
         switch key {
         case "m_HostOrSubdomainOfHost":
             guard query.itemClass == .internetPassword else { return refuse(.match(key: key)) }
             guard case .string(let host) = value else { throw .parameter(.malformed(key: key)) }
-            query.matches.hostOrSubdomain = host
+            query.hostOrSubdomain = host
         case "m_Issuers":
             guard case .array(let names) = value else { throw .parameter(.malformed(key: key)) }
             // A list without a name is no filter (spec section 3), and so nothing that a class
             // could lack. A Name is a SEQUENCE (RFC 5280, section 4.1.2.4).
             let narrows = names.contains { if case .data(let bytes) = $0 { bytes.first == 0x30 } else { false } }
-            guard isCertificate || !narrows else { return refuse(.match(key: key)) }
-            query.matches.issuers = narrows
+            if narrows { refuse(.match(key: key)) }
         case "m_Policy":
             guard isCertificate else { return refuse(.match(key: key)) }
             throw .parameter(.malformed(key: key))
         case "m_EmailAddressIfPresent":
             guard case .string = value else { throw .parameter(.malformed(key: key)) }
-            query.matches.emailAddress = isCertificate
+            if isCertificate { refuse(.match(key: key)) }
         case "m_ValidOnDate":
             switch value {
-            case .date, .null: query.matches.validOnDate = isCertificate
+            case .date, .null: if isCertificate { refuse(.match(key: key)) }
             default: throw .parameter(.malformed(key: key))
             }
         case "m_TrustedOnly":
             guard case .bool(let wanted) = value else { throw .parameter(.malformed(key: key)) }
-            query.matches.trustedOnly = wanted && isCertificate
+            if wanted, isCertificate { refuse(.match(key: key)) }
         default: return
         }
     }

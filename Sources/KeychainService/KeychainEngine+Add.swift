@@ -30,6 +30,7 @@ extension KeychainEngine {
         let group = try authorization.groupForAdd(query, raw: request)
         try query.checkKeys(for: .add)
         guard query.itemClass != .identity else { throw .parameter(.notAllowedHere(key: "kSecClassIdentity")) }
+        try query.requireNoObject()
         return (query, try draft(query, group, request))
     }
 

@@ -283,7 +283,7 @@ struct Search {
 
     /// Filters that look at opened items; the limit was counted before them.
     private func passesFilters(_ metadata: ItemMetadata) -> Bool {
-        guard let host = authorized.query.matches.hostOrSubdomain else { return true }
+        guard let host = authorized.query.hostOrSubdomain else { return true }
         guard let server = metadata.attributes[.server]?.string else { return false }
         let (have, wanted) = (Array(server.utf8), Array(host.utf8))
         return have == wanted
@@ -374,6 +374,7 @@ struct Search {
     ) throws(KeychainError) {
         found += 1
         guard !authorized.query.returns.isEmpty else { return }
+        try authorized.query.requireNoObject()
         if value != nil || !extras.isEmpty, let party {
             party.sink.released(
                 ReleasedItem(

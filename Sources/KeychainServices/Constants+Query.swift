@@ -91,7 +91,8 @@ public import Foundation
 @safe nonisolated(unsafe) public let kSecReturnAttributes: CFString = "r_Attributes"
 
 /// Whether to return an object (certificate, key, identity): a Boolean
-/// (`r_Ref`). Passwords have none, and no other object is made yet.
+/// (`r_Ref`). Passwords have none; a certificate or a key, of which no object is made yet,
+/// is errSecUnimplemented.
 @safe nonisolated(unsafe) public let kSecReturnRef: CFString = "r_Ref"
 
 /// Whether to return a persistent reference: a Boolean (`r_PersistentRef`). It
