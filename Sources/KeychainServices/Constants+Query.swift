@@ -32,12 +32,13 @@ public import Foundation
 @safe nonisolated(unsafe) public let kSecMatchSearchList: CFString = "m_SearchList"
 
 /// Certificates and identities issued by one of these names: an array of data
-/// (`m_Issuers`). Filters nothing yet; with another class
-/// `errSecUnimplemented`.
+/// (`m_Issuers`). `errSecUnimplemented` with any class yet, but for an empty array,
+/// which filters nothing.
 @safe nonisolated(unsafe) public let kSecMatchIssuers: CFString = "m_Issuers"
 
 /// Certificates and identities for this e-mail address: a string
-/// (`m_EmailAddressIfPresent`). Filters nothing yet.
+/// (`m_EmailAddressIfPresent`). `errSecUnimplemented` for certificates yet; other
+/// classes ignore it.
 @safe nonisolated(unsafe) public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
 
 /// Certificates whose subject contains this string (macOS)
@@ -73,11 +74,12 @@ public import Foundation
 @safe nonisolated(unsafe) public let kSecMatchWidthInsensitive: CFString = "m_WidthInsensitive"
 
 /// Only certificates that lead to a trusted root: a Boolean (`m_TrustedOnly`).
-/// Filters nothing yet.
+/// True is `errSecUnimplemented` for certificates yet; other classes ignore it.
 @safe nonisolated(unsafe) public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
 
 /// Only certificates that are valid on this date; null means now
-/// (`m_ValidOnDate`). Filters nothing yet.
+/// (`m_ValidOnDate`). `errSecUnimplemented` for certificates yet; other classes ignore
+/// it.
 @safe nonisolated(unsafe) public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 
 // MARK: Return

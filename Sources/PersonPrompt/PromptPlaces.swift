@@ -20,4 +20,10 @@ package struct PromptPlaces: Sendable {
     package var passwordQuestions = "/run/systemd/ask-password"
 
     package init() {}
+
+    /// Those that can be read on its terminal, in order.
+    func terminalPrograms(for variables: SessionVariables) -> [String] {
+        // By its name: what /usr/bin/pinentry is nobody says before it draws.
+        variables.movesCursor ? terminalPrograms : terminalPrograms.filter { $0.hasSuffix("/pinentry-tty") }
+    }
 }

@@ -16,7 +16,7 @@ package struct PromptWays {
             }
         }
         if let terminal = place.terminal {
-            for path in places.terminalPrograms where TrustedPath.isExecutableOfOurs(path) {
+            for path in places.terminalPrograms(for: place.variables) where TrustedPath.isExecutableOfOurs(path) {
                 let program = Pinentry.Program.onTerminal(path, on: terminal, place.variables)
                 screens.append(Pinentry(program, on: terminal.device, calledOffBy: calledOffBy))
             }
@@ -28,6 +28,10 @@ package struct PromptWays {
 
     private static func refusal(_ place: CallerPlace) -> NobodyToAsk {
         if place.display == nil, let why = place.noTerminal { return why }
+        if place.terminal != nil, !place.variables.movesCursor {
+            return NobodyToAsk(
+                "this terminal moves no cursor (TERM=dumb): pinentry-tty can ask here, and is not installed")
+        }
         return NobodyToAsk(
             "no program that asks is installed: pinentry-gnome3 or pinentry-qt for a display, pinentry-curses for a terminal"
         )

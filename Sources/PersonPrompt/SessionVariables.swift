@@ -37,6 +37,10 @@ package struct SessionVariables: Hashable, Sendable {
             .flatMap { Self.isName($0) ? $0 : nil }
     }
 
+    /// Whether its terminal moves a cursor about: not Emacs's shell and tasks of editors, which
+    /// show lines (terminfo(5), the entry "dumb"; pinentry-curses draws there all the same).
+    package var movesCursor: Bool { terminalType != "dumb" }
+
     /// Whether its terminal shows UTF-8 (the codeset of a locale's name, locale(7)).
     package var isUTF8: Bool {
         guard let codeset = language?.split(separator: ".", maxSplits: 1).dropFirst().first else { return false }

@@ -109,7 +109,7 @@ import Testing
         ("store", #"{"ServerURL":"a","Secret":"CANARY""#, "line 1 of the input is no JSON"),
         ("store", "CANARY", "line 1 of the input is no JSON"),
         ("get", "none", "credentials not found in native keychain"),
-        ("frobnicate", "", "usage: docker-credential-latchkey (store|get|erase|list|version)"),
+        ("frobnicate", "", "Unknown credential action `frobnicate`"),
     ])
     func whatIsMissingIsSaidInDockersWords(action: String, input: String, said: String) throws {
         let outcome = try docker(action, input)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func theVersionIsSaid() throws {
-        #expect(try docker("version").text.hasPrefix("docker-credential-latchkey "))
+        #expect(try docker("version").text.hasPrefix("docker-credential-latchkey (latchkey) "))
         #expect(try programs.run("\(BuiltPrograms.folder)/docker-credential-latchkey", []).status == 1)
     }
 

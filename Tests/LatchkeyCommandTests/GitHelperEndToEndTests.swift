@@ -235,10 +235,16 @@ import Testing
         #expect(try programs.latchkey("list").text.split(separator: "\n").count == 2)
         try helper("erase", capitals, "username=bob", "password=newer")
         #expect(try get(Self.place, "username=bob") == "")
-        // As it was stored comes first.
+        // Stored in capitals it is found in any, and replaced in any.
         try helper("store", capitals, "username=carol", "password=capital")
-        #expect(try get(capitals) == "username=carol\npassword=capital\n")
-        #expect(try get(Self.place) == "username=alice\npassword=by hand\n")
+        for spelled in [capitals, Self.place, "protocol=https\nhost=git.EXAMPLE"] {
+            #expect(try get(spelled) == "username=carol\npassword=capital\n", "\(spelled)")
+        }
+        try helper("store", Self.place, "username=carol", "password=small")
+        #expect(try get(capitals, "username=carol") == "username=carol\npassword=small\n")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 2)
+        try helper("erase", capitals, "username=carol", "password=small")
+        #expect(try get(Self.place, "username=carol") == "")
     }
 
     /// What a person stores anew comes before what git stored earlier.

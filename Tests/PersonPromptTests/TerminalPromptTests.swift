@@ -63,6 +63,32 @@ import Testing
         #expect(terminal.echoes)
     }
 
+    /// Emacs's shell and tasks of editors: what is drawn cannot be read there.
+    @Test func whereNoCursorIsMovedItAsksInLines() throws {
+        let (door, caller) = (FakeDoor(question), try Caller(on: terminal, ["LANG": "C.UTF-8", "TERM": "dumb"]))
+        let terminal = terminal
+        Waiting.meanwhile {
+            guard let shown = terminal.waits(for: "Passcode:") else { return }
+            #expect(shown.contains("mail") && !shown.contains("<Cancel>") && !shown.contains("\u{1B}"))
+            #expect(!terminal.echoes)
+            terminal.type("right\n")
+        }
+        var places = places("curses")
+        places.terminalPrograms += ["/usr/bin/pinentry", "/usr/bin/pinentry-tty"]
+        let end = try EventSignal()
+        let process = PromptProcess(door: door, caller: caller.processID, places: places, clock: SystemClock())
+        let outcome = try process.run(endedBy: end.descriptor)
+        #expect(outcome == .agreed)
+        #expect(terminal.echoes && !terminal.shown().contains("right"))
+    }
+
+    @Test func whereNoCursorIsMovedNothingIsDrawn() throws {
+        let (door, caller) = (FakeDoor(question), try Caller(on: terminal, ["TERM": "dumb"]))
+        let outcome = try run(door, for: caller, "curses")
+        #expect(nobody(outcome).contains("pinentry-tty"))
+        #expect(terminal.shown().isEmpty)
+    }
+
     @Test func endOfInputIsACancel() throws {
         let (door, caller) = (FakeDoor(question), try Caller(on: terminal))
         let terminal = terminal

@@ -33,8 +33,13 @@ package struct DockerCredentialProgram {
             let credentials = try credentials()
             try program.asking { () throws(KeychainError) in try credentials.erase(server) }
         case "list": try list()
-        case "version", "--version", "-v": try write("docker-credential-latchkey \(LatchkeyVersion.text)\n")
+        case "version", "--version", "-v":
+            // "NAME (PACKAGE) VERSION" (credentials/credentials.go, PrintVersion).
+            try write("docker-credential-latchkey (latchkey) \(LatchkeyVersion.text)\n")
         case "--help", "-h": try write(Self.help)
+        case let word where word.utf8.allSatisfy { (0x21...0x7E).contains($0) }:
+            // As docker-credential-helpers (credentials/credentials.go, HandleCommand).
+            throw HelperFailure(HelperFailure.noMatch, "Unknown credential action `\(word)`")
         default: throw Self.wrongUsage
         }
     }

@@ -40,6 +40,7 @@ package struct GitCredentials {
     package mutating func store(_ request: GitCredentialRequest) throws(KeychainError) {
         // An empty one is one: where a ticket proves who asks, git stores neither name nor password.
         guard let secret = request.secret, !request.isEphemeral else { return }
+        let request = request.inLowerCase ?? request
         let account: String
         switch (request.username, secret.kind) {
         case (let name?, _): account = name
@@ -151,12 +152,11 @@ package struct GitCredentials {
 
     // MARK: Looking
 
-    /// git asks for a host as somebody typed it; `latchkey set` and others store it in lower case,
-    /// which is the same (RFC 3986, section 3.2.2).
+    /// git says a host as somebody typed it; it is stored in lower case, which is the same (RFC
+    /// 3986, section 3.2.2). git-credential-libsecret stores it as typed.
     private func matches(_ request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
-        let found = try matches(asSpelled: request)
-        guard found.isEmpty, let lower = request.inLowerCase else { return found }
-        return try matches(asSpelled: lower)
+        guard let lower = request.inLowerCase else { return try matches(asSpelled: request) }
+        return try matches(asSpelled: lower) + matches(asSpelled: request)
     }
 
     private func matches(asSpelled request: GitCredentialRequest) throws(KeychainError) -> [GitMatch] {
