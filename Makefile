@@ -68,6 +68,8 @@ bench-secret-service: ## a lookup and a store over the session bus, beside a flo
 .PHONY: bench-record
 bench-record: ## everything of bench and bench-counts, kept under docs/benchmarks; wants a quiet machine
 	@scripts/bootstrap peers
+	@scripts/bootstrap differential
+	@scripts/bootstrap build
 	@scripts/bench-record
 
 .PHONY: build

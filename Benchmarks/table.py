@@ -1,4 +1,4 @@
-"""Writes a result as Markdown: table.py RESULT.json COUNTS.json > results.md"""
+"""Writes results as Markdown: table.py RESULT.json COUNTS.json SECRET-SERVICE.json > results.md"""
 import json
 import sys
 
@@ -47,6 +47,16 @@ def main():
         with open(sys.argv[2], encoding="utf-8") as file:
             for row in json.load(file):
                 print(f"| {row['name']} | {row['value']:.0f} |")
+    if len(sys.argv) > 3:
+        print("\nOver the session bus (`make bench-secret-service`): SearchItems and GetSecrets, beside a service "
+              "that answers the same calls with no store behind it (budget 1.5 ×), and a store. Memory is of all "
+              "processes: their own pages, and of these what they have written.\n")
+        print("| service | items | lookup | floor | | store | memory | written |\n|---|---|---|---|---|---|---|---|")
+        with open(sys.argv[3], encoding="utf-8") as file:
+            for row in json.load(file):
+                print(f"| {row['service']} | {row['items']:,} | ".replace(",", " ")
+                      + f"{number(row['lookup_us'])} µs | {number(row['floor_us'])} | {number(row['ratio'])} × "
+                      f"| {number(row['store_us'])} µs | {row['memory_mib']} MiB | {row['written_mib']} MiB |")
 
 
 main()

@@ -72,12 +72,4 @@ struct BenchRow {
         self.unit = unit
         self.judgement = judgement
     }
-
-    /// A row of the contract whose parts do not exist yet, or that cannot be
-    /// measured here.
-    static func absent(_ name: String, because remark: String) -> BenchRow {
-        var row = BenchRow(name, measured: nil, unit: "", .figure)
-        row.remark = remark
-        return row
-    }
 }

@@ -1,4 +1,4 @@
-/// Rows that follow from others, and those whose parts do not exist yet.
+/// Rows that follow from others.
 enum ContractRows {
     /// The same call at the largest size against the smallest, on one core.
     static func growth(_ rows: [BenchRow]) -> [BenchRow] {
@@ -14,8 +14,4 @@ enum ContractRows {
             return row
         }
     }
-
-    static let absent = [
-        BenchRow.absent("Secret Service, two-call lookup", because: "not built yet")
-    ]
 }

@@ -88,7 +88,7 @@ struct LatchkeyBench {
         }
         if let most = options.sizes.last { rows += try LockRows(items: most, groups: groups).rows() }
         if options.withPeers { rows += try PeerRows(groups, oneHop, twoHops).rows() }
-        return rows + ContractRows.growth(rows) + ContractRows.absent
+        return rows + ContractRows.growth(rows)
     }
 
     private static func judged(_ rows: [BenchRow]) throws -> [BenchRow] {
