@@ -108,4 +108,4 @@ format: ## swift-format over our sources
 
 .PHONY: clean
 clean: ## removes what was built
-	rm -rf .build .build-fuzz .build-asan .build-tsan AppleModules/.build bench-results
+	rm -rf .build .layer.* .build-fuzz .build-asan .build-tsan AppleModules/.build bench-results
