@@ -48,8 +48,8 @@ struct SecretItem: Sendable {
     /// What it is called in lists. A person's own item, which has no label unless somebody gave
     /// it one, is called by its service or server: a list of nameless items helps nobody.
     var label: String {
-        let own = row.attributes[.label]?.string ?? ""
-        guard own.isEmpty, !row.attributes.hasLookup else { return own }
+        // What a program of the Secret Service stored has one, if of no letters.
+        if let own = row.attributes[.label]?.string, !own.isEmpty || row.attributes.hasLookup { return own }
         return row.attributes[row.itemClass == .internetPassword ? .server : .service]?.string ?? ""
     }
 
@@ -270,8 +270,7 @@ struct SecretItems {
         var content = content
         content.label = content.label ?? ""
         var refusal: KeychainError?
-        let serial = { Random.bytes(8).map { String($0, radix: 16) }.joined() }
-        for place in ItemPlace.candidates(for: attributes, label: content.label ?? "", serial: serial) {
+        for place in ItemPlace.candidates(for: attributes, label: content.label ?? "", serial: Self.serial) {
             let wanted =
                 place.attributes + content.changes + [
                     ("r_Attributes", .bool(true)), ("r_PersistentRef", .bool(true)),
@@ -291,6 +290,8 @@ struct SecretItems {
         }
         throw refusal ?? Self.unanswered
     }
+
+    private static func serial() -> String { Random.bytes(8).map { String($0, radix: 16) }.joined() }
 
     private static let unanswered = KeychainError(
         .internalComponent, reason: .internalFault(what: "an add without an answer"))
@@ -337,6 +338,66 @@ struct SecretItems {
             KeychainRequest(
                 .update, query: QueryDictionary(place), changes: QueryDictionary(content.changes), value: content.value)
         )
+    }
+
+    /// How often an item is read anew that somebody renames meanwhile.
+    private static let mostReadings = 4
+
+    /// The same; by its new lookup attributes and label it stands where a new one would, from
+    /// the same moment on (``ItemPlace/moves(of:_:from:to:serial:)``). Its reference, dates and
+    /// access control stay.
+    ///
+    /// - Parameter item: as it was just read.
+    /// - Throws: `errSecItemNotFound`.
+    func change(_ item: SecretItem, to content: Content) throws(KeychainError) {
+        var item = item
+        for _ in 1..<Self.mostReadings {
+            do throws(KeychainError) { return try changeAndMove(item, to: content) } catch {
+                // Also where it is there by another name by now.
+                guard error.status == .itemNotFound,
+                    let present = try self.item(item.reference, in: item.collection), !present.isClosed
+                else { throw error }
+                item = present
+            }
+        }
+        try changeAndMove(item, to: content)
+    }
+
+    private func changeAndMove(_ item: SecretItem, to content: Content) throws(KeychainError) {
+        guard item.collection != SecretCollection.session, content.attributes != nil || content.label != nil else {
+            return try change(item.reference, in: item.collection, to: content)
+        }
+        var refusal: KeychainError?
+        let places = places(of: item, after: content).map(\.whole)
+        for place in places.isEmpty ? [[]] : places {
+            do throws(KeychainError) { return try update(item, to: content, at: place) } catch {
+                guard error.status == .duplicateItem else { throw error }
+                refusal = error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func places(of item: SecretItem, after content: Content) -> [ItemPlace] {
+        let (lookup, label) = (item.row.attributes.lookup, item.row.attributes[.label]?.string ?? "")
+        return ItemPlace.moves(
+            of: item.row.attributes, item.row.itemClass, from: ItemNaming(lookup, label: label),
+            to: ItemNaming(content.attributes ?? lookup, label: content.label ?? label), serial: Self.serial)
+    }
+
+    /// Of the item as it was read: under other names it is another's to judge.
+    private func update(
+        _ item: SecretItem, to content: Content, at place: [(String, RawValue)]
+    ) throws(KeychainError) {
+        var known = named(item.reference, in: item.collection)
+        if let lookup = item.row.attributes.lookup { known.append(("look", .data(lookup.encoded))) }
+        for code in [AttributeCode.service, .server, .account] {
+            if let name = item.row.attributes[code]?.string { known.append((code.description, .string(name))) }
+        }
+        _ = try keychain.perform(
+            KeychainRequest(
+                .update, query: QueryDictionary(known), changes: QueryDictionary(place + content.changes),
+                value: content.value))
     }
 
     /// - Throws: `errSecItemNotFound`.

@@ -131,7 +131,8 @@ extension SecretServiceDoor {
             let item = try item(at: place, or: .noObject(place.path))
             guard !item.isClosed else { throw .isLocked }
             let isOther = item.row.attributes.hasLookup && item.contentType != secret.contentType
-            try change(place, to: SecretItems.Content(value: value, contentType: isOther ? secret.contentType : nil))
+            let content = SecretItems.Content(value: value, contentType: isOther ? secret.contentType : nil)
+            try change(item, at: place, to: content)
             return []
         case ("Delete", 0):
             if try isLocked(place.collection) { throw .isLocked }
@@ -150,8 +151,7 @@ extension SecretServiceDoor {
         let item = try item(at: place, or: .noObject(place.path))
         guard !item.isClosed else { throw .isLocked }
         let others = item.attributes.pairs.filter { $0.name != LookupSchema.attribute }
-        let attributes = try (LookupAttributes(others) ?? .none).under(type)
-        try change(place, to: attributes)
+        try change(place, to: try (LookupAttributes(others) ?? .none).under(type))
     }
 
     /// Type is one of them.
@@ -166,11 +166,17 @@ extension SecretServiceDoor {
             ])
     }
 
+    /// What names it may have it stand elsewhere.
     func change(_ place: ItemObject, to content: SecretItems.Content) throws(BusError) {
-        try refuseBeyondReach(place)
-        try translating { () throws(KeychainError) in
-            try items.change(place.reference, in: place.collection.name, to: content)
-        }
+        let item = try item(at: place, or: .noSuchObject(place.path))
+        guard !item.isClosed else { throw .isLocked }
+        try change(item, at: place, to: content)
+    }
+
+    private func change(
+        _ item: SecretItem, at place: ItemObject, to content: SecretItems.Content
+    ) throws(BusError) {
+        try translating { () throws(KeychainError) in try items.change(item, to: content) }
         tellItems(of: place.collection, "ItemChanged", place.path)
     }
 }
