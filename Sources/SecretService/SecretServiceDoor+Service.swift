@@ -146,8 +146,8 @@ extension SecretServiceDoor {
     func createCollection(
         _ properties: [(name: String, value: BusValue)], alias: String
     ) throws(BusError) -> ObjectPath {
+        let label = try label(in: properties)
         try refuseBeyondReach(alias: alias)
-        let label = properties.first { $0.name == "\(SecretServiceNames.collection).Label" }?.value.text ?? ""
         if !alias.isEmpty,
             let present = try translating({ () throws(KeychainError) in try book.collection(of: alias) }),
             try collections().contains(where: { $0.name == present })
@@ -163,6 +163,15 @@ extension SecretServiceDoor {
         emit("CollectionCreated", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(made.path)])
         try tellCollections()
         return made.path
+    }
+
+    /// None where none is said.
+    private func label(in properties: [(name: String, value: BusValue)]) throws(BusError) -> String {
+        guard let given = properties.first(where: { $0.name == "\(SecretServiceNames.collection).Label" }) else {
+            return ""
+        }
+        guard let label = given.value.text else { throw .arguments(of: "Label", "s") }
+        return label
     }
 
     func tellCollections() throws(BusError) {

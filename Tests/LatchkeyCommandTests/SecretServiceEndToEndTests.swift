@@ -593,6 +593,10 @@ struct SecretServiceEndToEndTests {
             # The login collection is the command line's; an alias leads nowhere by what somebody wrote.
             refused('org.freedesktop.DBus.Error.NotSupported', alias.Delete)
             refused(INVALID, service.SetAlias, 'default', dbus.ObjectPath(ROOT + '/collection/session'))
+            collections = at(ROOT, 'org.freedesktop.DBus.Properties').Get(S + 'Service', 'Collections')
+            for label in [dbus.UInt32(3, variant_level=1), dbus.Array(['x'], variant_level=1)]:
+                refused(INVALID, service.CreateCollection, {S + 'Collection.Label': label}, '')
+            assert at(ROOT, 'org.freedesktop.DBus.Properties').Get(S + 'Service', 'Collections') == collections
             # A label that D-Bus cannot say is said as well as it can be.
             bus.get_object(NAME, item, introspect=False).Set(
                 S + 'Item', 'Label', dbus.String('new', variant_level=1), dbus_interface='org.freedesktop.DBus.Properties')
