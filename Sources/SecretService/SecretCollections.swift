@@ -63,7 +63,15 @@ final class CollectionBook {
         return try all().first { $0.name == name }
     }
 
-    private func forget() { (known, knownAliases) = (nil, nil) }
+    /// Reads anew which there are; where the keychain does not answer they stay what they were.
+    func renew() {
+        let before = (known, knownAliases)
+        forget()
+        do throws(KeychainError) { _ = try all() } catch { (known, knownAliases) = before }
+    }
+
+    /// Has everything read anew.
+    func forget() { (known, knownAliases) = (nil, nil) }
 
     private func readAll() throws(KeychainError) -> [SecretCollection] {
         let rows = try rows(collectionService, nil)
@@ -94,19 +102,40 @@ final class CollectionBook {
             modified: row.attributes.seconds(.modificationDate))
     }
 
-    /// Under a name made from its label that no other has.
+    /// Under a name made from its label that no other has, also where another service of the
+    /// same keychain makes one at this moment.
     func make(labelled label: String) throws(KeychainError) -> SecretCollection {
-        let base = String(SecretCollection.element(label).prefix(Self.longestName))
-        let taken = try all().map(\.name)
-        var name = base.isEmpty ? "collection" : base
-        var number = 1
-        while taken.contains(name) {
+        forget()
+        let element = String(SecretCollection.element(label).prefix(Self.longestName))
+        let base = element.isEmpty ? "collection" : element
+        let taken = Set(try all().map(\.name))
+        var (name, number) = (base, 1)
+        var isOurs = false
+        while !isOurs {
+            if number > 1 { name = "\(base)_\(number)" }
             number += 1
-            name = "\(base)_\(number)"
+            guard !taken.contains(name) else { continue }
+            isOurs = try add(place(collectionService, name), [("labl", .string(label))])
         }
-        try write(label, of: name)
         return try all().first { $0.name == name }
             ?? SecretCollection(name: name, label: label, created: 0, modified: 0)
+    }
+
+    /// Has an alias stand for a collection that was just made; where another service had it stand
+    /// for one a moment before, that one is everybody's, and the new one is removed.
+    ///
+    /// - Returns: what it stands for, and whether that is the new one.
+    func claim(
+        _ alias: String, for made: SecretCollection
+    ) throws(KeychainError) -> (collection: SecretCollection, isNew: Bool) {
+        if try add(place(aliasService, alias), [("gena", .string(made.name))]) { return (made, true) }
+        if let name = try collection(of: alias), let present = try collection(named: name) {
+            try remove(made)
+            return (present, false)
+        }
+        // What it says leads nowhere.
+        try set(alias, to: made.name)
+        return (made, true)
     }
 
     /// Also of one that had none of its own yet.
@@ -115,19 +144,28 @@ final class CollectionBook {
     }
 
     private func write(_ place: [(String, RawValue)], _ values: [(String, RawValue)]) throws(KeychainError) {
+        if try add(place, values) { return }
+        defer { forget() }
+        _ = try keychain.perform(
+            KeychainRequest(.update, query: QueryDictionary(place), changes: QueryDictionary(values)))
+    }
+
+    /// False where there is one already.
+    private func add(_ place: [(String, RawValue)], _ values: [(String, RawValue)]) throws(KeychainError) -> Bool {
         defer { forget() }
         let kept = [("pdmn", RawValue.string(ProtectionClass.alwaysThisDeviceOnly.rawValue))]
         do throws(KeychainError) {
             _ = try keychain.perform(KeychainRequest(.add, query: QueryDictionary(place + values + kept)))
+            return true
         } catch {
             guard error.status == .duplicateItem else { throw error }
-            _ = try keychain.perform(
-                KeychainRequest(.update, query: QueryDictionary(place), changes: QueryDictionary(values)))
+            return false
         }
     }
 
     /// With all its items, and the aliases that name it.
     func remove(_ collection: SecretCollection) throws(KeychainError) {
+        forget()
         for itemClass in SecretItems.classes {
             let all: [(String, RawValue)] = [
                 ("class", .string(itemClass.rawValue)), ("agrp", .string(collection.group.name)),

@@ -45,6 +45,8 @@ extension SecretServiceDoor {
     private func all(of target: Target, _ interface: String) throws(BusError) -> [(String, BusValue)] {
         switch target {
         case .service where isMeant(interface, SecretServiceNames.service):
+            // Who asks which there are hears of those that others have just made.
+            book.renew()
             return [("Collections", .paths(try collections().map(\.path)))]
         case .collection(let collection) where isMeant(interface, SecretServiceNames.collection):
             return [

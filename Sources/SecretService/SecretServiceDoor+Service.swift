@@ -147,6 +147,8 @@ extension SecretServiceDoor {
         _ properties: [(name: String, value: BusValue)], alias: String
     ) throws(BusError) -> ObjectPath {
         let label = try label(in: properties)
+        // Another service of the same keychain may have made or deleted one.
+        book.forget()
         try refuseBeyondReach(alias: alias)
         if !alias.isEmpty,
             let present = try translating({ () throws(KeychainError) in try book.collection(of: alias) }),
@@ -155,11 +157,11 @@ extension SecretServiceDoor {
             return SecretCollection.path(of: present)
         }
         try refuseWhileLocked()
-        let made = try translating { () throws(KeychainError) in
+        let (made, isOurs) = try translating { () throws(KeychainError) in
             let made = try book.make(labelled: label)
-            if !alias.isEmpty { try book.set(alias, to: made.name) }
-            return made
+            return alias.isEmpty ? (made, true) : try book.claim(alias, for: made)
         }
+        guard isOurs else { return made.path }
         emit("CollectionCreated", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(made.path)])
         try tellCollections()
         return made.path

@@ -19,6 +19,13 @@ final class SecretServiceScene {
         try startService()
     }
 
+    /// Another service of the same keychain, on a bus of its own.
+    init(beside other: SecretServiceScene) throws {
+        (programs, arguments) = (other.programs, [])
+        session = try PrivateSession()
+        try startService()
+    }
+
     deinit { end() }
 
     func startService() throws {
