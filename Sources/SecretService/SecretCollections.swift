@@ -12,6 +12,10 @@ struct SecretCollection: Sendable, Hashable {
     let created: UInt64
     let modified: UInt64
 
+    func labelled(_ label: String) -> SecretCollection {
+        SecretCollection(name: name, label: label, created: created, modified: modified)
+    }
+
     static let login = CollectionName.login
     static let session = CollectionName.session
 
@@ -31,8 +35,8 @@ struct SecretCollection: Sendable, Hashable {
 /// protection class that is open while the keychain is locked, because programs look
 /// for their collection before they have it unlocked.
 ///
-/// Read once and kept: our service changes it alone, but for programs that write items of
-/// that group themselves, whose changes show once something is looked for in vain.
+/// Read once and kept, until the service hears that another has changed it, or something is
+/// looked for in vain.
 final class CollectionBook {
     private let keychain: any KeychainTransport
     private var known: [SecretCollection]?

@@ -53,6 +53,12 @@ struct SecretItem: Sendable {
         return row.attributes[row.itemClass == .internetPassword ? .server : .service]?.string ?? ""
     }
 
+    /// Seconds since 2001-01-01T00:00:00Z; later with each change.
+    var exactlyModified: Double {
+        guard case .date(let seconds) = row.attributes[.modificationDate] else { return 0 }
+        return seconds
+    }
+
     var created: UInt64 { row.attributes.seconds(.creationDate) }
     var modified: UInt64 { row.attributes.seconds(.modificationDate) }
 

@@ -22,10 +22,8 @@ extension SecretServiceDoor {
             }
             try refuseBeyondReach(collection)
             try translating { () throws(KeychainError) in try book.remove(collection) }
-            longLists.forget(collection)
-            emit(
-                "CollectionDeleted", of: SecretServiceNames.service, at: SecretServiceNames.root,
-                [.path(collection.path)])
+            toldCollections.removeAll { $0.name == collection.name }
+            tellDeletion(of: collection)
             try tellCollections()
             return [.path(.none)]
         default: throw BusError(.unknownMethod, "a collection has no method \(call.member) like that")
@@ -70,8 +68,21 @@ extension SecretServiceDoor {
 
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
+        noteTold(what, item, in: collection)
         if what != "ItemChanged" { tellList(of: collection) }
-        if what == "ItemDeleted" { told.forget(item) }
+    }
+
+    /// Nobody is told twice, by what is heard of the keychain as well.
+    private func noteTold(_ what: String, _ item: ObjectPath, in collection: SecretCollection) {
+        let element = item.elements(below: collection.path)?.first
+        guard let reference = element.flatMap({ SecretItem.reference(ofElement: $0) }) else { return }
+        switch what {
+        case "ItemCreated": followed.insert(reference, in: collection.name)
+        case "ItemDeleted":
+            followed.remove(reference, from: collection.name)
+            told.forget(item)
+        default: told.toldChange(of: item)
+        }
     }
 
     /// Items of a collection that are told again at once with each that comes or goes: the list
@@ -80,7 +91,7 @@ extension SecretServiceDoor {
     /// 0.20.5 read a list that is not there.
     private static let mostListed = 128
     /// Beyond so many nobody is told: a list would take a MiB of every client, and of us more.
-    private static let longestList = 8192
+    static let longestList = 8192
 
     /// Clients that keep the list of a collection (Seahorse) take it from this alone.
     private func tellList(of collection: SecretCollection) {
@@ -99,7 +110,7 @@ extension SecretServiceDoor {
         if all.count <= Self.longestList { tell(all, of: collection) }
     }
 
-    private func tell(_ all: [[UInt8]], of collection: SecretCollection) {
+    func tell(_ all: [[UInt8]], of collection: SecretCollection) {
         let paths = all.map { SecretItem.path(of: $0, in: collection.name) }
         tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths))])
     }

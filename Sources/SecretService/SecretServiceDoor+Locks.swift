@@ -143,6 +143,7 @@ extension SecretServiceDoor {
             // A policy keeps what items are called from somebody: a signal is everybody's.
             if isOpen, try isEverybodys() {
                 let found = try items.items(places.map { ($0.reference, $0.collection.name) }, .description)
+                for item in found { told.renew(item) }
                 content = Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
             }
             for place in places {
@@ -153,11 +154,11 @@ extension SecretServiceDoor {
             }
         } catch {
             // They are told with the next change, and whoever reads them anew hears it.
-            for path in paths { told.note(path, isClosed: isOpen) }
+            for path in paths { told.turnBack(path, toClosed: isOpen) }
         }
     }
 
-    private func isEverybodys() throws(KeychainError) -> Bool {
+    func isEverybodys() throws(KeychainError) -> Bool {
         do throws(BusError) { return try currentPolicy() == .everybody } catch { return false }
     }
 }

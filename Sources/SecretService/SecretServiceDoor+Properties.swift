@@ -8,11 +8,11 @@ extension SecretServiceDoor {
     func properties(_ call: BusCall, of target: Target) throws(BusError) -> [BusValue] {
         guard let interface = call.arguments.first?.text else { throw .arguments(of: call.member, "s") }
         switch (call.member, call.arguments.count) {
-        case ("GetAll", 1): return [.properties(try all(of: target, interface))]
+        case ("GetAll", 1): return [.properties(try all(of: target, interface, for: call.sender))]
         case ("Get", 2):
             guard let name = call.arguments[1].text else { throw .arguments(of: call.member, "ss") }
             if name == "Locked" { looked(call.sender) }
-            return [.variant(try property(name, of: target, interface))]
+            return [.variant(try property(name, of: target, interface, for: call.sender))]
         case ("Set", 3):
             guard let name = call.arguments[1].text, let value = call.arguments[2].content else {
                 throw .arguments(of: call.member, "ssv")
@@ -23,7 +23,9 @@ extension SecretServiceDoor {
         }
     }
 
-    private func property(_ name: String, of target: Target, _ interface: String) throws(BusError) -> BusValue {
+    private func property(
+        _ name: String, of target: Target, _ interface: String, for reader: String
+    ) throws(BusError) -> BusValue {
         // Not the others with it: one of them is as long as the collection.
         if case .collection(let collection) = target, isMeant(interface, SecretServiceNames.collection) {
             switch name {
@@ -34,7 +36,7 @@ extension SecretServiceDoor {
             default: break
             }
         }
-        guard let found = try all(of: target, interface).first(where: { $0.0 == name }) else {
+        guard let found = try all(of: target, interface, for: reader).first(where: { $0.0 == name }) else {
             throw BusError(.unknownProperty, "there is no property \(interface).\(name)")
         }
         return found.1
@@ -42,7 +44,9 @@ extension SecretServiceDoor {
 
     private func isMeant(_ interface: String, _ known: String) -> Bool { interface == known || interface.isEmpty }
 
-    private func all(of target: Target, _ interface: String) throws(BusError) -> [(String, BusValue)] {
+    private func all(
+        of target: Target, _ interface: String, for reader: String
+    ) throws(BusError) -> [(String, BusValue)] {
         switch target {
         case .service where isMeant(interface, SecretServiceNames.service):
             // Who asks which there are hears of those that others have just made.
@@ -50,11 +54,11 @@ extension SecretServiceDoor {
             return [("Collections", .paths(try collections().map(\.path)))]
         case .collection(let collection) where isMeant(interface, SecretServiceNames.collection):
             return [
-                ("Items", .paths(try paths(in: collection))), ("Label", .string(collection.label)),
+                ("Items", .paths(try list(of: collection, for: reader))), ("Label", .string(collection.label)),
                 ("Locked", .boolean(try isLocked(collection))), ("Created", .uint64(collection.created)),
                 ("Modified", .uint64(collection.modified)),
             ]
-        case .item(let place) where isMeant(interface, SecretServiceNames.item): return try all(of: place)
+        case .item(let place) where isMeant(interface, SecretServiceNames.item): return try all(of: place, for: reader)
         // The portal's own version of the interface (XDG Desktop Portal, "Secret").
         case .portal where isMeant(interface, SecretServiceNames.portal): return [("version", .uint32(1))]
         case .branch, .session, .service, .collection, .item, .prompt, .portal, .portalRequest:
@@ -63,9 +67,10 @@ extension SecretServiceDoor {
         }
     }
 
-    private func all(of place: ItemObject) throws(BusError) -> [(String, BusValue)] {
+    private func all(of place: ItemObject, for reader: String) throws(BusError) -> [(String, BusValue)] {
+        willRead(reader, of: place.collection)
         let item = try item(at: place, or: .noObject(place.path))
-        told.note(place.path, isClosed: item.isClosed)
+        told.note(item)
         return Self.properties(of: item)
     }
 
@@ -86,6 +91,7 @@ extension SecretServiceDoor {
             guard let label = value.text else { throw .arguments(of: "Label", "s") }
             try refuseWhileLocked()
             try translating { () throws(KeychainError) in try book.write(label, of: collection.name) }
+            toldCollections = toldCollections.map { $0.name == collection.name ? $0.labelled(label) : $0 }
             tellContent(of: SecretServiceNames.collection, at: collection.path, [("Label", .string(label))])
             emit(
                 "CollectionChanged", of: SecretServiceNames.service, at: SecretServiceNames.root,

@@ -162,6 +162,7 @@ extension SecretServiceDoor {
             return alias.isEmpty ? (made, true) : try book.claim(alias, for: made)
         }
         guard isOurs else { return made.path }
+        toldCollections.append(made)
         emit("CollectionCreated", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(made.path)])
         try tellCollections()
         return made.path

@@ -24,13 +24,14 @@ package final class SecretServiceDoor: BusObjects {
     let items: SecretItems
     private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in self?.tellOver($0) }
     private let starter: PromptStarter
-    private let followed: any KeychainTransport
+    private let lockAndItems: any KeychainTransport
     var sessions: [ObjectPath: TransferSession] = [:]
     /// Whether clients were last told that the keychain is open; nil: nothing yet.
     var toldOpen: Bool?
     private let loop: BusLoop
     private var buses: [SessionBus] = []
     private var follower: LockFollower?
+    private(set) var itemFollower: ItemFollower?
     private var directConnections = 0
     /// What nobody is accepted from until somebody has gone.
     private var pausedListener: StreamListener?
@@ -38,6 +39,12 @@ package final class SecretServiceDoor: BusObjects {
     private var sessionNumber: UInt64 = 0
     var told = ToldItems()
     private(set) lazy var longLists = LongLists(in: loop, clock) { [weak self] in self?.tellLongLists() }
+    var followed = FollowedCollections()
+    /// What others have changed and clients were not told yet.
+    var untold: [AccessGroup: ItemFollower.Change] = [:]
+    private(set) lazy var pace = Pace(in: loop, clock) { [weak self] in self?.tellWhatOthersChanged() }
+    /// Which there were when clients were told last.
+    var toldCollections: [SecretCollection] = []
     /// Calls of portals that are answered once a person has been asked, by the prompt's path.
     var portalCalls: [ObjectPath: PortalCall] = [:]
     private var callers = BusCallers()
@@ -48,7 +55,7 @@ package final class SecretServiceDoor: BusObjects {
     private(set) var reach = BusReach.whole
 
     /// - Parameters:
-    ///   - followed: the same keychain, by which its lock is followed; it starts no daemon.
+    ///   - followed: the same keychain, by which lock and items are followed; it starts no daemon.
     ///   - programDirectories: where latchkey-prompt is looked for, in this order.
     ///   - policy: who may reach what; nil: everybody everything.
     package init(
@@ -58,7 +65,7 @@ package final class SecretServiceDoor: BusObjects {
         self.policy = policy
         let served = ServedKeychain(keychain, clock: clock)
         (self.keychain, self.loop, self.clock) = (served, loop, clock)
-        self.followed = followed
+        lockAndItems = followed
         book = CollectionBook(served)
         items = SecretItems(served, clock: clock)
         starter = PromptStarter(keychain, programDirectories)
@@ -66,12 +73,15 @@ package final class SecretServiceDoor: BusObjects {
 
     /// Once it returns the keychain answers, and calls can be taken.
     package func open() throws {
-        _ = try book.all()
-        let follower = try LockFollower(followed, clock: clock)
+        toldCollections = try book.all()
+        let follower = try LockFollower(lockAndItems, clock: clock)
         loop.watch(follower.heard.descriptor) { [weak self] in
             if let isOpen = follower.latest() { self?.lockChanged(toOpen: isOpen) }
         }
         self.follower = follower
+        let itemFollower = try ItemFollower(lockAndItems, of: [Self.groupOfCollections], clock: clock)
+        loop.watch(itemFollower.heard) { [weak self] in self?.takeWhatOthersChanged() }
+        self.itemFollower = itemFollower
     }
 
     /// Takes calls that come over a session's bus.
@@ -171,6 +181,7 @@ package final class SecretServiceDoor: BusObjects {
         for session in sessions.values where session.owner == name { sessions[session.path] = nil }
         prompts.drop(of: name)
         lookers.remove(name)
+        readerEnded(name)
         portalCalls = portalCalls.filter { $0.value.call.sender != name }
         callers.forget(name)
         buses.removeAll { $0.client == name }
@@ -311,6 +322,14 @@ package final class SecretServiceDoor: BusObjects {
         }
         return try translating { () throws(KeychainError) in try items.references(in: collection.name) }
             .map { SecretItem.path(of: $0, in: collection.name) }
+    }
+
+    /// The same for somebody who is told of what comes and goes from now on.
+    func list(of collection: SecretCollection, for reader: String) throws(BusError) -> [ObjectPath] {
+        willRead(reader, of: collection)
+        let all = try translating { () throws(KeychainError) in try items.references(in: collection.name) }
+        toldList(all, of: collection)
+        return reach.isOfSchemas ? try paths(in: collection) : all.map { SecretItem.path(of: $0, in: collection.name) }
     }
 
     /// What the caller may reach of it.

@@ -113,11 +113,12 @@ final class SignalMonitor {
 
     func end() { process.killNow() }
 
-    func hears(_ words: String, times: Int = 1) -> Bool {
-        BuiltPrograms.eventually {
-            let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
-            return text.ranges(of: words).count >= times
-        }
+    func hears(_ words: String, times: Int = 1) -> Bool { BuiltPrograms.eventually { heard(words) >= times } }
+
+    /// How often it has heard them by now.
+    func heard(_ words: String) -> Int {
+        let text = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return text.ranges(of: words).count
     }
 }
 
