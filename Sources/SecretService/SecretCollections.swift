@@ -12,6 +12,10 @@ struct SecretCollection: Sendable, Hashable {
     let created: UInt64
     let modified: UInt64
 
+    func modified(at seconds: UInt64) -> SecretCollection {
+        SecretCollection(name: name, label: label, created: created, modified: max(modified, seconds))
+    }
+
     func labelled(_ label: String) -> SecretCollection {
         SecretCollection(name: name, label: label, created: created, modified: modified)
     }
@@ -40,6 +44,9 @@ struct SecretCollection: Sendable, Hashable {
 final class CollectionBook {
     private let keychain: any KeychainTransport
     private var known: [SecretCollection]?
+    /// When items of a collection came, went or became others last, since this service runs: to
+    /// write that down would cost each store another.
+    private var changes: [String: UInt64] = [:]
     private var knownAliases: [String: String]?
     private let collectionService = CollectionName.service
     private let aliasService = "org.freedesktop.Secret.Alias"
@@ -67,6 +74,17 @@ final class CollectionBook {
         return try all().first { $0.name == name }
     }
 
+    /// - Parameter seconds: since 1970-01-01T00:00:00Z.
+    func itemsChanged(in name: String, at seconds: UInt64) {
+        changes[name] = seconds
+        known = known?.map { $0.name == name ? $0.modified(at: seconds) : $0 }
+    }
+
+    /// As far as it is known without looking.
+    func modified(of name: String) -> UInt64 {
+        known?.first { $0.name == name }?.modified ?? changes[name] ?? 0
+    }
+
     /// Reads anew which there are; where the keychain does not answer they stay what they were.
     func renew() {
         let before = (known, knownAliases)
@@ -84,7 +102,9 @@ final class CollectionBook {
             known.first { $0.name == name }
                 ?? SecretCollection(name: name, label: label, created: 0, modified: 0)
         }
-        return fixed + known.filter { one in !fixed.contains { $0.name == one.name } }
+        let all = fixed + known.filter { one in !fixed.contains { $0.name == one.name } }
+        changes = changes.filter { name, _ in all.contains { $0.name == name } }
+        return all.map { $0.modified(at: changes[$0.name] ?? 0) }
     }
 
     private func rows(_ service: String, _ name: String?) throws(KeychainError) -> [AnswerRow] {
@@ -226,6 +246,11 @@ extension AttributeMap {
     func seconds(_ code: AttributeCode) -> UInt64 {
         // 2001-01-01T00:00:00Z is 978 307 200 s after 1970-01-01T00:00:00Z.
         guard case .date(let seconds) = self[code] else { return 0 }
-        return UInt64(exactly: (seconds + 978_307_200).rounded(.down)) ?? 0
+        return Self.unixSeconds(of: seconds)
+    }
+
+    /// - Parameter moment: seconds since 2001-01-01T00:00:00Z.
+    static func unixSeconds(of moment: Double) -> UInt64 {
+        UInt64(exactly: (moment + 978_307_200).rounded(.down)) ?? 0
     }
 }

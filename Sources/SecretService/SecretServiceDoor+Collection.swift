@@ -69,7 +69,19 @@ extension SecretServiceDoor {
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
         emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
         noteTold(what, item, in: collection)
-        if what != "ItemChanged" { tellList(of: collection) }
+        let modified = noteChange(in: collection)
+        if what == "ItemChanged" {
+            tellContent(of: SecretServiceNames.collection, at: collection.path, [modified])
+        } else {
+            tellList(of: collection)
+        }
+    }
+
+    /// - Returns: the collection's property that says so.
+    func noteChange(in collection: SecretCollection) -> (String, BusValue) {
+        let now = AttributeMap.unixSeconds(of: clock.wallClock)
+        book.itemsChanged(in: collection.name, at: now)
+        return ("Modified", .uint64(max(collection.modified, now)))
     }
 
     /// Nobody is told twice, by what is heard of the keychain as well.
@@ -112,7 +124,7 @@ extension SecretServiceDoor {
 
     func tell(_ all: [[UInt8]], of collection: SecretCollection) {
         let paths = all.map { SecretItem.path(of: $0, in: collection.name) }
-        tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths))])
+        tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths)), ("Modified", .uint64(book.modified(of: collection.name)))])
     }
 
     /// The lists that have waited long enough.

@@ -107,12 +107,12 @@ extension SecretServiceDoor {
     private func tellItems(
         of collection: SecretCollection, after change: ItemFollower.Change
     ) throws(KeychainError) {
-        var list: [[UInt8]]?
+        var (list, isOther): ([[UInt8]]?, Bool) = (nil, false)
         if change.contains(.members), let before = followed.list(of: collection.name) {
             let all = try items.references(in: collection.name, atMost: Self.longestList + 1)
             guard all.count <= Self.longestList else {
                 followed.dropList(of: collection.name)
-                return try tellReadItems(of: collection)
+                return try tellItems(of: collection, after: change)
             }
             let now = KnownItems(all)
             followed.keep(now, of: collection.name)
@@ -121,8 +121,14 @@ extension SecretServiceDoor {
             tell("ItemDeleted", gone, of: collection)
             list = came.isEmpty && gone.isEmpty ? nil : all
         }
-        if change.contains(.content) || !followed.hasList(of: collection.name) { try tellReadItems(of: collection) }
-        if let list, try isEverybodys() { tell(list, of: collection) }
+        if change.contains(.content) || !followed.hasList(of: collection.name) {
+            isOther = try tellReadItems(of: collection)
+        }
+        guard list != nil || isOther else { return }
+        let modified = noteChange(in: collection)
+        guard try isEverybodys() else { return }
+        if let list { return tell(list, of: collection) }
+        tellChange(of: SecretServiceNames.collection, at: collection.path, [modified])
     }
 
     private func tell(_ what: String, _ references: [[UInt8]], of collection: SecretCollection) {
@@ -134,11 +140,14 @@ extension SecretServiceDoor {
     }
 
     /// Of the items that clients have read, those that are others now, or gone.
-    private func tellReadItems(of collection: SecretCollection) throws(KeychainError) {
+    ///
+    /// - Returns: whether there is any.
+    private func tellReadItems(of collection: SecretCollection) throws(KeychainError) -> Bool {
         let places = told.paths(below: collection.path).compactMap { path in
             path.elements(below: collection.path)?.first.flatMap { SecretItem.reference(ofElement: $0) }
         }
-        guard !places.isEmpty else { return }
+        guard !places.isEmpty else { return false }
+        var isOther = false
         let isEverybodys = try isEverybodys()
         let found = try items.items(places.map { ($0, collection.name) }, .description)
         let present = Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
@@ -146,11 +155,14 @@ extension SecretServiceDoor {
             guard let item = present[reference] else {
                 tell("ItemDeleted", [reference.bytes], of: collection)
                 followed.remove(reference, from: collection.name)
+                isOther = true
                 continue
             }
             guard told.renew(item) else { continue }
             if isEverybodys { tellChange(of: SecretServiceNames.item, at: item.path, Self.properties(of: item)) }
             emit("ItemChanged", of: SecretServiceNames.collection, at: collection.path, [.path(item.path)])
+            isOther = true
         }
+        return isOther
     }
 }

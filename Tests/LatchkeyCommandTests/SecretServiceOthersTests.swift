@@ -172,6 +172,43 @@ struct SecretServiceOthersTests {
         #expect(outcome.text.hasSuffix("1 wiki\n") && outcome.text.hasPrefix("1\n2\n"), "\(outcome)")
     }
 
+    /// By what the service does itself, and by what others do; one that is started anew knows of
+    /// nothing before.
+    @Test func aCollectionIsModifiedWithItsItems() throws {
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let acts = [
+            "at(LOGIN, S + 'Collection').CreateItem(props(S + 'Item.Label', 'L'), secret(session(), b'v'), False)",
+            "properties(item()).Set(S + 'Item', 'Label', dbus.String('M', variant_level=1))",
+            "at(item(), S + 'Item').Delete()",
+        ]
+        for (number, act) in acts.enumerated() {
+            let outcome = try scene.python(
+                SecretServiceScene.objects + """
+                    import time
+                    def properties(path): return at(path, 'org.freedesktop.DBus.Properties')
+                    def item(): return properties(LOGIN).Get(S + 'Collection', 'Items')[0]
+                    def modified(): return int(properties(LOGIN).Get(S + 'Collection', 'Modified'))
+                    assert modified() == 0
+                    begun = int(time.time())
+                    \(act)
+                    print(begun <= modified() <= time.time())
+                    """)
+            #expect(outcome.text == "True\n", "\(outcome.text)\(outcome.errors)")
+            #expect(monitor.hears("\"Modified\"", times: number + 1))
+            scene.end()
+            try scene.startService()
+        }
+        let reader = try Reader(scene, Self.readsTheList)
+        try set("mail", "alice")
+        #expect(monitor.hears("\"Modified\"", times: acts.count + 1))
+        let modified = try scene.python(
+            SecretServiceScene.objects
+                + "print(at(LOGIN, 'org.freedesktop.DBus.Properties').Get(S + 'Collection', 'Modified') > 0)")
+        #expect(modified.text == "True\n", "\(modified.errors)")
+        reader.end()
+    }
+
     @Test func whoListensHearsOfCollectionsOfAnotherService() throws {
         let other = try SecretServiceScene(beside: scene)
         let monitor = try scene.monitor()
