@@ -25,6 +25,8 @@ final class ItemFollower: Sendable {
             var groups: Set<AccessGroup>
             /// nil: it was not asked for yet.
             var position: ChangePosition?
+            /// From where on those of a group are told that came later than others.
+            var starts: [AccessGroup: ChangePosition] = [:]
             var changes: [AccessGroup: Change] = [:]
             var isOver = false
         }
@@ -81,11 +83,23 @@ final class ItemFollower: Sendable {
         }
     }
 
-    /// Follows these in place of those before. What happens to them from this call on is heard.
-    func follow(_ groups: Set<AccessGroup>) {
+    /// Follows another group. What happens to it from this call on is heard.
+    ///
+    /// - Parameter start: what happened to it up to there is not; nil: that may be heard as well.
+    func follow(_ group: AccessGroup, from start: ChangePosition?) {
+        hearing.state.withLock { state in
+            state.groups.insert(group)
+            state.starts[group] = start
+        }
+        hearing.other.signal()
+    }
+
+    /// Follows none but these any more.
+    func keep(_ groups: Set<AccessGroup>) {
         let isOther = hearing.state.withLock { state in
-            defer { state.groups = groups }
-            return state.groups != groups
+            defer { state.groups.formIntersection(groups) }
+            state.starts = state.starts.filter { groups.contains($0.key) }
+            return !state.groups.isSubset(of: groups)
         }
         if isOther { hearing.other.signal() }
     }
@@ -106,7 +120,11 @@ extension ItemFollower.Hearing {
         guard let batch = try keychain.changes(after: position, in: scope, orUntil: other) else {
             return other.drain()
         }
-        take(batch.changes.flatMap { Self.changes($0.event, groups) }, upTo: batch.position, heardOf: groups)
+        let starts = state.withLock { $0.starts }
+        let changes = batch.changes.flatMap { change in
+            Self.changes(change.event, groups).filter { !change.position.isUpTo(starts[$0.0]) }
+        }
+        take(changes, upTo: batch.position, heardOf: groups)
     }
 
     /// - Parameter groups: which were asked for. Of one that came meanwhile what has happened since
@@ -133,5 +151,12 @@ extension ItemFollower.Hearing {
         case .changed(let items): of(items, .content)
         case .unknown: groups.map { ($0, .unknown) }
         }
+    }
+}
+
+extension ChangePosition {
+    /// Whether it is that one, or before it in the same history.
+    fileprivate func isUpTo(_ other: ChangePosition?) -> Bool {
+        other.map { history == $0.history && number <= $0.number } ?? false
     }
 }

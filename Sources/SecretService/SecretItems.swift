@@ -196,11 +196,13 @@ struct SecretItems {
         ImpliedAttributes.places(for: wanted).compactMap { place in
             Self.search(
                 place.itemClass, in: collection, having: place.names, telling: .description, excludingLookups: true
-            ).map { Probe(collection: collection, search: $0) { row in
-                // Which of the closed ones answer shows once they are open.
-                row.isClosed
-                    || !row.attributes.hasLookup && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
-            } }
+            ).map {
+                Probe(collection: collection, search: $0) { row in
+                    // Which of the closed ones answer shows once they are open.
+                    row.isClosed
+                        || !row.attributes.hasLookup && ImpliedAttributes(row.itemClass, row.attributes).include(wanted)
+                }
+            }
         }
     }
 

@@ -124,7 +124,9 @@ extension SecretServiceDoor {
 
     func tell(_ all: [[UInt8]], of collection: SecretCollection) {
         let paths = all.map { SecretItem.path(of: $0, in: collection.name) }
-        tellChange(of: SecretServiceNames.collection, at: collection.path, [("Items", .paths(paths)), ("Modified", .uint64(book.modified(of: collection.name)))])
+        tellChange(
+            of: SecretServiceNames.collection, at: collection.path,
+            [("Items", .paths(paths)), ("Modified", .uint64(book.modified(of: collection.name)))])
     }
 
     /// The lists that have waited long enough.

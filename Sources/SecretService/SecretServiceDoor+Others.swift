@@ -11,13 +11,21 @@ extension SecretServiceDoor {
     /// What is followed besides the items of collections: which collections there are.
     static let groupOfCollections = AccessGroup.secretService
 
-    private func follow() {
-        itemFollower?.follow(Set(followed.names.map { SecretCollection.group(of: $0) } + [Self.groupOfCollections]))
+    private func unfollow() {
+        itemFollower?.keep(Set(followed.names.map { SecretCollection.group(of: $0) } + [Self.groupOfCollections]))
     }
 
     /// Before it reads of a collection.
     func willRead(_ reader: String, of collection: SecretCollection) {
-        if followed.note(reader, of: collection.name) { follow() }
+        guard followed.note(reader, of: collection.name) else { return }
+        itemFollower?.follow(collection.group, from: position(of: collection.group))
+    }
+
+    /// nil: the keychain does not say so.
+    private func position(of group: AccessGroup) -> ChangePosition? {
+        do throws(KeychainError) {
+            return try keychain.perform(KeychainRequest(.changePosition(.named([group])))).changes?.position
+        } catch { return nil }
     }
 
     /// - Parameter references: all there are, which somebody was told.
@@ -30,7 +38,7 @@ extension SecretServiceDoor {
     }
 
     func readerEnded(_ reader: String) {
-        if followed.forget(reader) { follow() }
+        if followed.forget(reader) { unfollow() }
     }
 
     // MARK: What was heard
@@ -78,7 +86,8 @@ extension SecretServiceDoor {
                 [.path(collection.path)])
         }
         for collection in gone { tellDeletion(of: collection) }
-        for collection in now where before.contains(where: { $0.name == collection.name && $0.label != collection.label }) {
+        for collection in now
+        where before.contains(where: { $0.name == collection.name && $0.label != collection.label }) {
             if try isEverybodys() {
                 tellChange(
                     of: SecretServiceNames.collection, at: collection.path, [("Label", .string(collection.label))])
@@ -95,7 +104,7 @@ extension SecretServiceDoor {
     func tellDeletion(of collection: SecretCollection) {
         longLists.forget(collection)
         followed.drop(collection.name)
-        follow()
+        unfollow()
         emit("CollectionDeleted", of: SecretServiceNames.service, at: SecretServiceNames.root, [.path(collection.path)])
     }
 

@@ -255,7 +255,9 @@ struct SecretServiceEndToEndTests {
         let key = ["xdg:schema", schema, "protocol", "cert", "object", "/a/key", "user", ""]
         #expect(
             try scene.client("/usr/bin/secret-tool", ["store", "--label=Git"] + key, typed: "of a key").status == 0)
-        #expect(try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "username=\npassword=of a key\n")
+        #expect(
+            try helper("git", "get", "protocol=cert\npath=/a/key\nusername=\n").text == "username=\npassword=of a key\n"
+        )
 
         for (url, other) in [("https://index.docker.io/v1/", "registry.example:5000"), ("made-up://a", "a.example/v1")]
         {

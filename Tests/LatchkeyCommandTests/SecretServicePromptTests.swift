@@ -326,7 +326,8 @@ struct SecretServicePromptTests {
         #expect(read.status == 0, "\(read.errors)")
         try scene.unlock(Self.passcode)
         #expect(monitor.hears("path=\(item); interface=org.freedesktop.DBus.Properties; member=PropertiesChanged"))
-        #expect(monitor.hears("string \"L\"") && monitor.hears("string \"mail\"") && monitor.hears("member=ItemChanged"))
+        #expect(
+            monitor.hears("string \"L\"") && monitor.hears("string \"mail\"") && monitor.hears("member=ItemChanged"))
         try scene.lock()
         #expect(
             monitor.hears(
@@ -463,7 +464,8 @@ struct SecretServicePromptTests {
             return (
                 terminal,
                 try terminal.start(
-                    programs, program: "/usr/bin/python3", arguments: ["-c", script + "\n" + more], changing: environment)
+                    programs, program: "/usr/bin/python3", arguments: ["-c", script + "\n" + more],
+                    changing: environment)
             )
         }
         // Called off, by its own program alone.
