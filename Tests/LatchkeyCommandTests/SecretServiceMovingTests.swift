@@ -130,6 +130,37 @@ struct SecretServiceMovingTests {
         #expect(try programs.latchkey("get", "mail", "alice").status == 1)
     }
 
+    /// At no moment it has neither name, or attributes that say the other.
+    @Test func whateverEndsTheDaemonItGoesByOneName() throws {
+        let outcome = try scene.python(
+            SecretServiceScene.objects + """
+                import json, os, random, signal, subprocess, threading
+                def latchkey(*arguments): return subprocess.run(
+                    ['\(BuiltPrograms.folder)/latchkey', *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                def names(service): return dbus.Dictionary(
+                    {'service': service, 'username': 'u'}, signature='ss', variant_level=1)
+                item, _ = at(LOGIN, S + 'Collection').CreateItem(
+                    props(S + 'Item.Label', 'L', S + 'Item.Attributes', names('a')), secret(session(), b'v'), False)
+                properties = at(item, 'org.freedesktop.DBus.Properties')
+                moved, refused = 0, 0
+                for _ in range(8):
+                    daemon = json.loads(latchkey('status', '--json').stdout)['daemon']['pid']
+                    end = threading.Timer(random.random() / 50, os.kill, (daemon, signal.SIGKILL))
+                    end.start()
+                    for number in range(12):
+                        try: properties.Set(S + 'Item', 'Attributes', names('ab'[number % 2])); moved += 1
+                        except dbus.DBusException: refused += 1
+                    end.join()
+                    found = [name for name in 'ab' if latchkey('get', name, 'u').stdout == b'v']
+                    assert len(found) == 1, found
+                    assert properties.Get(S + 'Item', 'Attributes')['service'] == found[0]
+                    assert service.SearchItems({'service': found[0]})[0] == [item]
+                print('done', moved > 0)
+                """)
+        #expect(outcome.text == "done True\n", "\(outcome.text)\(outcome.errors)")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+    }
+
     /// Chromium's is called by its label.
     @Test func aNameThatIsTheLabelFollowsIt() throws {
         let schema = ["xdg:schema", "chrome_libsecret_os_crypt_password_v2", "application", "chromium"]
