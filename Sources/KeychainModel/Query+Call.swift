@@ -6,13 +6,20 @@ extension Query {
         case .add: try checkKeysOfAdd()
         case .copy:
             switch refusal {
-            case .match(let key): throw KeychainError(.unimplemented, reason: .matchUnsupported(key: key))
+            case .match(let key): throw KeychainError(.unimplemented, reason: reason(whyNoMatchBy: key))
             case .reference: throw Self.refusal("kSecValuePersistentRef")
             case nil: break
             }
             if hasItemList { throw Self.refusal("kSecUseItemList") }
         case .updateQuery: try checkKeysOfUpdate()
         case .delete: try checkKeysOfDelete()
+        }
+    }
+
+    private func reason(whyNoMatchBy key: String) -> Reason {
+        switch itemClass {
+        case .genericPassword, .internetPassword, .key: .matchUnsupported(key: key)
+        case .certificate, .identity: .notImplemented(what: "kSecMatch\(key.dropFirst(2)) of certificates")
         }
     }
 

@@ -98,17 +98,26 @@ package struct CommandKeychain: Sendable {
 
     // MARK: Looking
 
-    /// The items of the first kind that has any of that name, by service and account.
+    /// The items of the first kind that has any of that name, by service and account. What
+    /// `import` laid beside a login is not meant where the login is there and no account is
+    /// named: the name says the login.
     ///
+    /// - Parameter besidesLogins: it is what is looked for.
     /// - Throws: also where the item that is meant may be among damaged ones: another
     ///   kind's of that name is not it.
-    func find(_ name: ItemName) throws(CommandFailure) -> [StoredItem] {
+    func find(_ name: ItemName, besidesLogins: Bool = false) throws(CommandFailure) -> [StoredItem] {
+        var siblings: [StoredItem] = []
         for kind in name.kinds {
             for spelling in name.spellings(of: kind) {
                 do throws(KeychainError) {
                     let found = try items(kind, service: spelling.service, account: name.account)
                         .filter { spelling.parts.include($0) && name.parts.include($0) }
-                    if !found.isEmpty { return found }
+                    if besidesLogins || name.account != nil, !found.isEmpty { return found }
+                    siblings += found.filter(Sibling.isAny)
+                    let logins = found.filter { !Sibling.isAny($0) }
+                    guard logins.isEmpty else {
+                        return logins + siblings.filter { !Sibling.isBesideAny(of: logins, $0) }
+                    }
                 } catch {
                     guard error.status == .itemNotFound, error.reason == .nothingMatches else {
                         throw CommandFailure(error)
@@ -116,7 +125,7 @@ package struct CommandKeychain: Sendable {
                 }
             }
         }
-        return []
+        return siblings
     }
 
     /// Programs of the Secret Service find one item by all of its lookup attributes, and

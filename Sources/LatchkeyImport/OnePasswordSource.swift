@@ -85,6 +85,12 @@ struct OnePasswordSource {
         }
     }
 
+    /// 1Password calls an address "website" where a person has called it nothing.
+    private static func label(of url: JSONNode) -> SecretText {
+        guard let label = url["label"], label.text != "website" else { return SecretText() }
+        return label.secretText ?? SecretText()
+    }
+
     private static func takeOverview(_ overview: JSONNode, _ entry: inout EntryBuilder) {
         for member in overview.members where !member.value.isBlank {
             let (name, text) = ("overview." + member.name, member.value.secretText ?? SecretText())
@@ -94,7 +100,7 @@ struct OnePasswordSource {
             case "urls":
                 for url in member.value.elements {
                     entry.take("overview.urls.url", url["url"]?.secretText ?? SecretText(), as: .address)
-                    entry.take("overview.urls.label", url["label"]?.secretText ?? SecretText(), as: .note)
+                    entry.take("overview.urls.label", label(of: url), as: .note)
                 }
             case "tags":
                 for tag in member.value.elements { entry.take(line: "tag", of: name, tag.secretText ?? SecretText()) }

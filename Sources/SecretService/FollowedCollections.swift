@@ -12,10 +12,15 @@ struct FollowedCollections {
     /// Items of all lists together, a MiB: of what is beyond nobody is told.
     private static let mostItems = 65_536
 
-    /// - Returns: whether nobody followed it before.
+    /// The daemon tells of 256 groups at the most (`WireChanges`): of more collections nobody is
+    /// told, and of these all the same.
+    private static let mostCollections = 192
+
+    /// - Returns: whether it is followed from now on and was not before.
     mutating func note(_ reader: String, of collection: String) -> Bool {
         guard collection != SecretCollection.session else { return false }
         let isNew = readers[collection] == nil
+        if isNew, readers.count >= Self.mostCollections { return false }
         if readers[collection, default: []].count < Self.mostReaders { readers[collection, default: []].insert(reader) }
         return isNew
     }

@@ -67,8 +67,8 @@ extension SecretServiceDoor {
     }
 
     func tellItems(of collection: SecretCollection, _ what: String, _ item: ObjectPath) {
-        emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
         noteTold(what, item, in: collection)
+        emit(what, of: SecretServiceNames.collection, at: collection.path, [.path(item)])
         let modified = noteChange(in: collection)
         if what == "ItemChanged" {
             tellContent(of: SecretServiceNames.collection, at: collection.path, [modified])
@@ -93,8 +93,17 @@ extension SecretServiceDoor {
         case "ItemDeleted":
             followed.remove(reference, from: collection.name)
             told.forget(item)
-        default: told.toldChange(of: item)
+        default: noteChange(of: item, reference, in: collection)
         }
+    }
+
+    /// Read before it is told: what another changes from now on is another change.
+    private func noteChange(of item: ObjectPath, _ reference: PersistentReference, in collection: SecretCollection) {
+        guard told.has(item) else { return }
+        do throws(KeychainError) {
+            let found = try items.items([(reference, collection.name)], .description)
+            if let present = found.first { told.note(present) } else { told.toldChange(of: item) }
+        } catch { told.toldChange(of: item) }
     }
 
     /// Items of a collection that are told again at once with each that comes or goes: the list

@@ -140,11 +140,13 @@ extension SecretServiceDoor {
                 }
             }
             var content: [PersistentReference: SecretItem] = [:]
-            // A policy keeps what items are called from somebody: a signal is everybody's.
-            if isOpen, try isEverybodys() {
+            if isOpen {
                 let found = try items.items(places.map { ($0.reference, $0.collection.name) }, .description)
                 for item in found { told.renew(item) }
-                content = Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
+                // A policy keeps what items are called from somebody: a signal is everybody's.
+                if try isEverybodys() {
+                    content = Dictionary(found.map { ($0.reference, $0) }) { first, _ in first }
+                }
             }
             for place in places {
                 let properties = content[place.reference].map { Self.properties(of: $0) }

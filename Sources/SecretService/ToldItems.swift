@@ -24,9 +24,11 @@ struct ToldItems {
         items[path] = Told(isClosed: item.isClosed, modified: item.isClosed ? nil : item.exactlyModified)
     }
 
+    func has(_ item: ObjectPath) -> Bool { items[item] != nil }
+
     mutating func forget(_ item: ObjectPath) { items[item] = nil }
 
-    /// This service has changed it, and has told so.
+    /// This service has changed it, and has told so; how it is now it could not read.
     mutating func toldChange(of item: ObjectPath) { items[item]?.modified = nil }
 
     /// Those below a collection.

@@ -16,7 +16,8 @@ extension ItemPlace {
     /// its references name. None: it stays.
     ///
     /// What a person named, by `latchkey set` or `latchkey edit`, has that name until the
-    /// attributes say another: those that say none, or the same as before, leave it alone.
+    /// attributes say another: those that say none, or the same, leave it alone. Once attributes
+    /// have said it as well it goes with them.
     package static func moves(
         of held: AttributeMap, _ itemClass: ItemClass, from old: ItemNaming, to new: ItemNaming, serial: () -> String
     ) -> [ItemPlace] {

@@ -44,6 +44,29 @@ import Testing
         #expect(run(["get", "--otp", "mail"]).0 == .usage)
     }
 
+    /// What `import` laid beside a login has its account named.
+    @Test func aNameWithoutAnAccountSaysTheLogin() {
+        keychain.set(["--internet", "mail.example", "alice"], "hunter2")
+        keychain.set(["mail.example", "alice (note)"], "a note")
+        keychain.set(["mail.example", "alice (otp)"], Self.address)
+        #expect(run(["get", "mail.example"]).1.text == "hunter2")
+        #expect(run(["get", "mail.example", "alice (note)"]).1.text == "a note")
+        #expect(run(["get", "--otp", "mail.example"]).1.text == "287082")
+        // Another account's is not beside it.
+        keychain.set(["mail.example", "bob (note)"], "of bob")
+        #expect(run(["get", "mail.example"]).0 == .usage)
+        #expect(run(["rm", "mail.example", "bob (note)"]).0 == .done)
+        #expect(run(["rm", "mail.example"]).0 == .done)
+        #expect(run(["get", "mail.example", "alice"]).0 == .noMatch)
+        // The login is gone: what it left is what there is.
+        #expect(run(["get", "mail.example", "alice (note)"]).1.text == "a note")
+        #expect(run(["get", "mail.example"]).0 == .usage)
+
+        keychain.set(["Bank", "carol"], "of carol")
+        keychain.set(["Bank", "carol (note)"], "another note")
+        #expect(run(["get", "Bank"]).1.text == "of carol")
+    }
+
     /// What `import` makes of a login whose address has a path and a port.
     @Test func theItemBesideALoginOfAPathIsTaken() {
         keychain.set(["--internet", "https://a.example:8443/login", "u"], "hunter2")

@@ -195,6 +195,13 @@ struct SecretServiceEndToEndTests {
             _ = try ours("erase", place + "username=alice\n")
             #expect(try scene.client(theirs, ["get"], typed: place + "username=alice\n").text == "username=alice\n")
         }
+        // Theirs stores a host as it is spelled: ours writes over that, and erases it.
+        let spelled = "protocol=https\nhost=Mixed.Example\nusername=alice\n"
+        #expect(try scene.client(theirs, ["store"], typed: spelled + "password=theirs\n").status == 0)
+        _ = try ours("store", spelled + "password=ours\n")
+        #expect(try scene.client(theirs, ["get"], typed: spelled).text == "username=alice\npassword=ours\n")
+        _ = try ours("erase", spelled + "password=ours\n")
+        #expect(try ours("get", spelled) == "")
     }
 
     /// docker's own helper, on the session's bus, and ours, without one.

@@ -92,6 +92,42 @@ struct SecretServiceOthersTests {
         reader.end()
     }
 
+    @Test func whatOthersChangeAfterAChangeOverTheBusIsToldToo() throws {
+        try set("mail", "alice")
+        let mail = try path("mail")
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let reader = try Reader(
+            scene, "at('\(mail)', 'org.freedesktop.DBus.Properties').GetAll(S + 'Item')\n")
+        #expect(try programs.latchkey("edit", "mail", "alice", "--label", "First").status == 0)
+        #expect(monitor.hears("string \"First\""))
+        // The next look at the keychain waits, and comes after both.
+        let outcome = try scene.python(
+            SecretServiceScene.objects
+                + "at('\(mail)', 'org.freedesktop.DBus.Properties').Set(S + 'Item', 'Label', dbus.String('Second', variant_level=1))\n")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try programs.latchkey("edit", "mail", "alice", "--label", "Third").status == 0)
+        #expect(monitor.hears("string \"Third\""))
+        reader.end()
+    }
+
+    /// Whoever reads a great many keeps nobody else from hearing.
+    @Test func moreCollectionsThanAreFollowedKeepNobodyFromHearing() throws {
+        let monitor = try scene.monitor()
+        defer { monitor.end() }
+        let first = try Reader(scene, Self.readsTheList)
+        let many = try Reader(
+            scene, """
+                for n in range(260):
+                    made, _ = service.CreateCollection(props(S + 'Collection.Label', 'c%d' % n), '')
+                    at(made, 'org.freedesktop.DBus.Properties').Get(S + 'Collection', 'Items')
+
+                """)
+        try set("mail", "alice")
+        #expect(monitor.hears(Self.created))
+        for reader in [first, many] { reader.end() }
+    }
+
     /// Nothing is followed for who has gone.
     @Test func whoHasGoneIsToldNothing() throws {
         let monitor = try scene.monitor()

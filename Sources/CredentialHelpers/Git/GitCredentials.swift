@@ -40,7 +40,6 @@ package struct GitCredentials {
     package mutating func store(_ request: GitCredentialRequest) throws(KeychainError) {
         // An empty one is one: where a ticket proves who asks, git stores neither name nor password.
         guard let secret = request.secret, !request.isEphemeral else { return }
-        let request = request.inLowerCase ?? request
         let account: String
         switch (request.username, secret.kind) {
         case (let name?, _): account = name
@@ -49,14 +48,18 @@ package struct GitCredentials {
         case (nil, .password): return
         }
         if let expiry = request.extras.expiry, expiry <= now { return }
-        let wanted = request.of(account)
+        let spelled = request.of(account)
+        // What is new stands under the host in lower case.
+        let wanted = spelled.inLowerCase ?? spelled
         var refusal: KeychainError?
         for _ in 0..<Self.mostAttempts {
-            let known = try matches(wanted).filter { $0.kind == secret.kind }
+            let known = try matches(spelled).filter { $0.kind == secret.kind }
                 .sorted(by: GitMatch.isBetter(for: wanted))
             do throws(KeychainError) {
                 if try isThere(secret, wanted, among: known) { return }
-                return try write(secret, wanted, account, over: known)
+                let places = known.filter { $0.isPlace(of: wanted) }
+                guard places.isEmpty else { return try write(secret, wanted.extras, over: places.map(\.item)) }
+                return try add(secret, wanted, account)
             } catch {
                 // Another git was quicker: what is there now is looked at anew.
                 guard error.status == .duplicateItem || error.status == .itemNotFound else { throw error }
@@ -91,19 +94,25 @@ package struct GitCredentials {
         return false
     }
 
-    private func write(
-        _ secret: GitSecret, _ request: GitCredentialRequest, _ account: String, over known: [GitMatch]
-    ) throws(KeychainError) {
-        let creator = (AttributeCode("crtr"), RawValue.integer(ItemOrigin.creators[.git] ?? 0))
-        if let item = known.first(where: { $0.isPlace(of: request) })?.item {
-            try keychain.change(item, to: secret.value, [creator])
-            return try keep(request.extras, of: item)
+    private static let creator = (AttributeCode("crtr"), RawValue.integer(ItemOrigin.creators[.git] ?? 0))
+
+    /// Over each that stands there, in whatever spelling of the host: one that is left would be
+    /// given once the new one is erased.
+    private func write(_ secret: GitSecret, _ extras: GitExtras, over items: [HelperItem]) throws(KeychainError) {
+        for item in items {
+            try keychain.change(item, to: secret.value, [Self.creator])
+            try keep(extras, of: item)
         }
+    }
+
+    private func add(
+        _ secret: GitSecret, _ request: GitCredentialRequest, _ account: String
+    ) throws(KeychainError) {
         let label = (AttributeCode.label, RawValue.string("Git: \(request.place.address)"))
         var refusal: KeychainError?
         for (itemClass, place) in places(of: request, secret.kind, account) {
             do throws(KeychainError) {
-                try keychain.add(secret.value, itemClass, place + [creator, label])
+                try keychain.add(secret.value, itemClass, place + [Self.creator, label])
                 guard !request.extras.isEmpty else { return }
                 let isNew = { (match: GitMatch) in match.kind == secret.kind && match.isPlace(of: request) }
                 guard let match = try matches(request).first(where: isNew) else { return }

@@ -193,6 +193,7 @@ struct ExplainCommand: Verb {
         let parsed = try QueryParser.parse(query, for: .add, entitlements: Entitlements())
         try checkGroup(of: query, session)
         try parsed.checkKeys(for: .add)
+        try parsed.requireNoObject()
         var taken = QueryDictionary([("class", .string(parsed.itemClass.rawValue)), ("r_Attributes", .bool(true))])
         taken.entries += NearestMiss.address(of: query, parsed.itemClass)
         if let group = query["agrp"] ?? session.groups.first.map({ .string($0) }) { taken.append(.text("agrp"), group) }

@@ -45,7 +45,7 @@ struct OneTimeLookup {
     private func item(in keychain: CommandKeychain) throws(CommandFailure) -> StoredItem {
         let advice = "Name one account: latchkey get --otp SERVICE ACCOUNT"
         guard let account = name.account else {
-            let found = try keychain.find(name)
+            let found = try keychain.find(name, besidesLogins: true)
             let siblings = found.filter(Self.isSibling)
             let candidates = siblings.isEmpty ? found : siblings
             guard let item = candidates.first else { throw .noItem }

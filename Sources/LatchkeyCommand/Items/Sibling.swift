@@ -10,9 +10,16 @@ enum Sibling: String, CaseIterable {
         item.account == rawValue || item.account.hasSuffix(" \(rawValue)")
     }
 
+    static func isAny(_ item: StoredItem) -> Bool { allCases.contains { $0.isOne(item) } }
+
+    /// Whether an item lies beside one of these.
+    static func isBesideAny(of logins: [StoredItem], _ item: StoredItem) -> Bool {
+        logins.contains { login in allCases.contains { item.account == $0.account(of: login.account) } }
+    }
+
     /// What lies beside a login, named as it was found.
     static func all(of login: StoredItem, in keychain: CommandKeychain) -> [StoredItem] {
-        guard !allCases.contains(where: { $0.isOne(login) }) else { return [] }
+        guard !isAny(login) else { return [] }
         return allCases.flatMap { $0.beside(login, in: keychain) }
     }
 
