@@ -104,7 +104,8 @@ struct SecretServiceOthersTests {
         // The next look at the keychain waits, and comes after both.
         let outcome = try scene.python(
             SecretServiceScene.objects
-                + "at('\(mail)', 'org.freedesktop.DBus.Properties').Set(S + 'Item', 'Label', dbus.String('Second', variant_level=1))\n")
+                + "item = at('\(mail)', 'org.freedesktop.DBus.Properties')\n"
+                + "item.Set(S + 'Item', 'Label', dbus.String('Second', variant_level=1))\n")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try programs.latchkey("edit", "mail", "alice", "--label", "Third").status == 0)
         #expect(monitor.hears("string \"Third\""))
