@@ -141,7 +141,9 @@ extension SecretStore {
     ///
     /// At no moment is it at neither address, nor at both.
     ///
-    /// - Parameter new: of the same class: a password of an application stays one.
+    /// - Parameters:
+    ///   - address: where it is.
+    ///   - new: of the same class: a password of an application stays one.
     /// - Returns: false where there is no such item.
     /// - Throws: `errSecDuplicateItem` where the new address is taken, with nothing changed;
     ///   `errSecParam` for an address of the other class; `errSecInteractionNotAllowed`
