@@ -91,8 +91,8 @@ public struct OpenedItem: Sendable {
 public struct UnlockedItems: Sendable, Hashable {
     /// Those that are not locked, in no order that is promised.
     public internal(set) var items: [Item]
-    /// The classes of those that are, each once; empty where ``items`` is all.
-    public internal(set) var locked: [ProtectionClass]
+    /// The classes of those that are; empty where ``items`` is all.
+    public internal(set) var locked: Set<ProtectionClass>
 }
 
 extension Item {

@@ -152,7 +152,7 @@ public struct SecretStore: Sendable {
                 found.items += try items(part, asking: asking).filter { !known.contains($0.reference) }
             } catch {
                 guard case .locked = error.reason else { throw error }
-                found.locked.append(accessible)
+                found.locked.insert(accessible)
             }
         }
         return found

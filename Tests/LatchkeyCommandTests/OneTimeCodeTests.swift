@@ -49,7 +49,9 @@ import Testing
         keychain.set(["--internet", "mail.example", "alice"], "hunter2")
         keychain.set(["mail.example", "alice (note)"], "a note")
         keychain.set(["mail.example", "alice (otp)"], Self.address)
+        keychain.set(["mail.example", "alice (file: a (1).txt)"], "a file")
         #expect(run(["get", "mail.example"]).1.text == "hunter2")
+        #expect(run(["get", "mail.example", "alice (file: a (1).txt)"]).1.text == "a file")
         #expect(run(["get", "mail.example", "alice (note)"]).1.text == "a note")
         #expect(run(["get", "--otp", "mail.example"]).1.text == "287082")
         // Another account's is not beside it.
@@ -64,6 +66,7 @@ import Testing
 
         keychain.set(["Bank", "carol"], "of carol")
         keychain.set(["Bank", "carol (note)"], "another note")
+        keychain.set(["Bank", "carol (file: b)"], "another file")
         #expect(run(["get", "Bank"]).1.text == "of carol")
     }
 

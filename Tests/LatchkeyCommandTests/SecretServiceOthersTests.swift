@@ -27,6 +27,15 @@ struct SecretServiceOthersTests {
         ).text
     }
 
+    /// Somebody who has read an item of `latchkey set`.
+    private func readerOfMail() throws -> (path: String, Reader, SignalMonitor) {
+        try set("mail", "alice")
+        let (mail, monitor) = (try path("mail"), try scene.monitor())
+        let reader = try Reader(
+            scene, "at('\(mail)', 'org.freedesktop.DBus.Properties').GetAll(S + 'Item')\n")
+        return (mail, reader, monitor)
+    }
+
     @Test func whoHasReadAListHearsWhatTheCommandLineStoresAndRemoves() throws {
         let monitor = try scene.monitor()
         defer { monitor.end() }
@@ -75,12 +84,8 @@ struct SecretServiceOthersTests {
     }
 
     @Test func whoHasReadAnItemHearsWhatItBecomes() throws {
-        try set("mail", "alice")
-        let mail = try path("mail")
-        let monitor = try scene.monitor()
+        let (mail, reader, monitor) = try readerOfMail()
         defer { monitor.end() }
-        let reader = try Reader(
-            scene, "at('\(mail)', 'org.freedesktop.DBus.Properties').GetAll(S + 'Item')\n")
         #expect(try programs.latchkey("edit", "mail", "alice", "--label", "Another name").status == 0)
         #expect(monitor.hears("member=ItemChanged") && monitor.hears("string \"Another name\""))
         #expect(monitor.hears("path=\(mail); interface=org.freedesktop.DBus.Properties"))
@@ -93,12 +98,8 @@ struct SecretServiceOthersTests {
     }
 
     @Test func whatOthersChangeAfterAChangeOverTheBusIsToldToo() throws {
-        try set("mail", "alice")
-        let mail = try path("mail")
-        let monitor = try scene.monitor()
+        let (mail, reader, monitor) = try readerOfMail()
         defer { monitor.end() }
-        let reader = try Reader(
-            scene, "at('\(mail)', 'org.freedesktop.DBus.Properties').GetAll(S + 'Item')\n")
         #expect(try programs.latchkey("edit", "mail", "alice", "--label", "First").status == 0)
         #expect(monitor.hears("string \"First\""))
         // The next look at the keychain waits, and comes after both.

@@ -10,11 +10,24 @@ enum Sibling: String, CaseIterable {
         item.account == rawValue || item.account.hasSuffix(" \(rawValue)")
     }
 
-    static func isAny(_ item: StoredItem) -> Bool { allCases.contains { $0.isOne(item) } }
+    /// Whether it is called as one is, files too.
+    static func isAny(_ item: StoredItem) -> Bool {
+        allCases.contains { $0.isOne(item) } || isFile(item) { $0.hasPrefix(file) || $0.contains(" \(file)") }
+    }
 
-    /// Whether an item lies beside one of these.
+    /// Whether an item lies beside one of these, files too.
     static func isBesideAny(of logins: [StoredItem], _ item: StoredItem) -> Bool {
-        logins.contains { login in allCases.contains { item.account == $0.account(of: login.account) } }
+        logins.map(\.account).contains { login in
+            allCases.contains { item.account == $0.account(of: login) }
+                || isFile(item) { $0.hasPrefix(login.isEmpty ? file : "\(login) \(file)") }
+        }
+    }
+
+    /// What was attached to a login has a name of its own behind that: "(file: NAME)".
+    private static let file = "(file: "
+
+    private static func isFile(_ item: StoredItem, where begins: (String) -> Bool) -> Bool {
+        item.account.hasSuffix(")") && begins(item.account)
     }
 
     /// What lies beside a login, named as it was found.
