@@ -27,6 +27,17 @@ package enum StandardStream: Int32, Sendable {
         }
     }
 
+    /// Whether a pipe or a file holds something to read; of a pipe also what comes within
+    /// the time, in milliseconds. Nothing is taken from it.
+    package func holdsBytes(within milliseconds: Int32) -> Bool {
+        guard isPiped else { return false }
+        var status = stat()
+        guard unsafe fstat(rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return isPiped }
+        var wanted = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
+        // At its end a pipe is hung up without anything to read.
+        return unsafe poll(&wanted, 1, milliseconds) > 0 && wanted.revents & Int16(POLLIN) != 0
+    }
+
     package func write(_ bytes: [UInt8]) throws(SystemCallError) {
         try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(SystemCallError) in try unsafe write(bytes) }
     }

@@ -146,8 +146,7 @@ package struct CommandKeychain: Sendable {
             }
         }
         let isAnother = { (other: StoredItem) in
-            other.group == item.group && other.lookup == lookup
-                && (other.kind != item.kind || !zip(other.exactQuery, item.exactQuery).allSatisfy { $0 == $1 })
+            other.group == item.group && other.lookup == lookup && !other.isSame(as: item)
         }
         if found.contains(where: isAnother) { throw .nameIsTaken }
     }
@@ -204,7 +203,7 @@ package struct CommandKeychain: Sendable {
 
     /// What can be seen of that name without asking a person; nothing where it cannot be
     /// looked for. For what is only said beside something else.
-    func glimpse(_ kind: PasswordKind, service: String, account: String) -> [StoredItem] {
+    func glimpse(_ kind: PasswordKind, service: String, account: String?) -> [StoredItem] {
         do throws(CommandFailure) { return try undisturbed(kind, service: service, account: account) } catch {
             return []
         }

@@ -5,6 +5,8 @@ package protocol Console: Sendable {
     var inputIsTerminal: Bool { get }
     /// Whether standard input is a pipe, or a file with something left to read.
     var inputIsPiped: Bool { get }
+    /// Whether something waits there to be read, or comes at once. Takes nothing of it.
+    var inputHoldsBytes: Bool { get }
     var outputIsTerminal: Bool { get }
     var errorIsTerminal: Bool { get }
     /// Characters in a line of the terminal that standard output goes to; nil where it
@@ -33,6 +35,7 @@ package protocol Console: Sendable {
 struct SystemConsole: Console {
     var inputIsTerminal: Bool { StandardStream.input.isTerminal }
     var inputIsPiped: Bool { StandardStream.input.isPiped }
+    var inputHoldsBytes: Bool { StandardStream.input.holdsBytes(within: 250) }
     var outputIsTerminal: Bool { StandardStream.output.isTerminal }
     var errorIsTerminal: Bool { StandardStream.error.isTerminal }
     var screenColumns: Int? {

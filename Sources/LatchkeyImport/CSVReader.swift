@@ -2,7 +2,8 @@ internal import KeychainPlatform
 
 /// Records of a text in CSV (RFC 4180), one after another.
 ///
-/// Beyond the RFC: lines may end in LF alone, and empty lines count for nothing.
+/// Beyond the RFC: lines may end in LF alone, in a text without any in CR alone, and empty
+/// lines count for nothing.
 /// A record that breaks the rules is named by the number of its first line, and
 /// reading goes on at the line after that one.
 package struct CSVReader {
@@ -24,7 +25,14 @@ package struct CSVReader {
     /// From here on no quote closes one that was opened before.
     private var noCloserFrom = Int.max
 
-    package init(_ source: SourceText) { self.source = source }
+    /// What the last byte of each line is.
+    private let lastOfLine: UInt8
+
+    package init(_ source: SourceText) {
+        self.source = source
+        let feed = source.content.bytes.firstIndex(in: 0..<source.count) { $0 == UInt8(ascii: "\n") }
+        lastOfLine = feed == nil ? UInt8(ascii: "\r") : UInt8(ascii: "\n")
+    }
 
     package mutating func next() -> Record? {
         skipEmptyLines()
@@ -51,24 +59,24 @@ package struct CSVReader {
         while position < source.count, isLineEnd { endLine() }
     }
 
-    /// At LF, CR LF or the end.
+    /// At LF, CR LF (or CR, where that ends lines) or the end.
     private var isLineEnd: Bool {
         guard position < source.count else { return true }
-        if byte == UInt8(ascii: "\n") { return true }
+        if byte == lastOfLine { return true }
         return byte == UInt8(ascii: "\r")
             && (position + 1 == source.count || source.content.bytes[position + 1] == UInt8(ascii: "\n"))
     }
 
     private mutating func endLine() {
         guard position < source.count else { return }
-        if byte == UInt8(ascii: "\r") { position += 1 }
+        if byte != lastOfLine { position += 1 }
         if position < source.count { position += 1 }
         line += 1
     }
 
     private mutating func malformed(_ start: Int, _ firstLine: Int, _ flaw: Flaw) -> Record {
         (position, line) = (start, firstLine)
-        position = find { $0 == UInt8(ascii: "\n") }
+        position = find { $0 == lastOfLine }
         endLine()
         return .malformed(line: firstLine, flaw)
     }
@@ -106,7 +114,7 @@ package struct CSVReader {
             let quote = find { $0 == UInt8(ascii: "\"") }
             // One search to the end in vain is enough, however many lines open a quote.
             guard quote < source.count, quote == position || position < noCloserFrom else { break }
-            line += source.content.bytes.count(of: UInt8(ascii: "\n"), in: position..<quote)
+            line += source.content.bytes.count(of: lastOfLine, in: position..<quote)
             position = quote
             position = find { $0 != UInt8(ascii: "\"") }
             if !(position - quote).isMultiple(of: 2) {

@@ -22,6 +22,8 @@ enum CSVSource {
                     document.name(.line(line), "\(fields.count) fields where the heading has \(columns.count)")
                     continue
                 }
+                // Commas alone, as table programs write the lines below what was typed.
+                guard fields.contains(where: { !$0.isEmpty }) else { continue }
                 if let column = folder(fields, names, layout) {
                     document.ledger.note(columns[column], .notStored(why: "a folder of its own"))
                 } else {

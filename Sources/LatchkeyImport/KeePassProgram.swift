@@ -6,7 +6,18 @@
 /// format"), which this goes through. Statuses: 3 wrong key, 4 no library, 5 else.
 enum KeePassProgram {
     static let text = #"""
-        import base64, datetime, gzip, json, os, re, subprocess, sys
+        import base64, datetime, gzip, json, os, re, signal, subprocess, sys
+
+        def end_with_parent():
+            # A derivation takes seconds to minutes, and nobody waits for it once latchkey was killed
+            # (prctl(2), PR_SET_PDEATHSIG).
+            try:
+                import ctypes
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+            except (ImportError, OSError, AttributeError):
+                pass
+
+        end_with_parent()
         path, has_key = sys.argv[1], sys.argv[2] == "key"
         count, _, given = sys.stdin.buffer.read().partition(b"\n")
         secret, key = given[:int(count)], given[int(count):]
@@ -40,6 +51,7 @@ enum KeePassProgram {
             if key_file: words += ["-k", key_file]
             if not secret and key_file: words += ["--no-password"]
             done = subprocess.run(words + ["--", path], input=secret + b"\n", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  preexec_fn=end_with_parent,
                                   pass_fds=[key_fd] if has_key else [],
                                   env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"})
             if done.returncode != 0:

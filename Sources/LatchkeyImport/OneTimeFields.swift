@@ -18,7 +18,6 @@ struct OneTimeFields {
         func text(_ name: String) -> SecretText? { field(name)?.value }
         if let otp = text("otp") {
             add("otp", otp, [])
-            if otp.text.contains("encoder=steam") { reasons.append(Self.steam) }
         }
         for name in Self.timed where field(name) != nil {
             guard let seed = field(name)?.seed else {
@@ -36,21 +35,16 @@ struct OneTimeFields {
         }
     }
 
-    private static let steam = "its one-time codes are Steam's and are not made here"
-
     private mutating func takeTray(_ field: KeePassField, settings: SecretText?) {
         guard let seed = field.seed else {
             return reasons.append("its TOTP Seed cannot be read as a secret; it is in the note")
         }
         guard let parts = Self.settings(settings) else {
-            return reasons.append(
-                settings?.text.hasSuffix(";S") == true
-                    ? Self.steam + "; the secret is in the note"
-                    : "its TOTP Settings cannot be read; the secret is in the note")
+            return reasons.append("its TOTP Settings cannot be read; the secret is in the note")
         }
-        add(
-            field.name, Self.address(seed, period: parts.period, digits: parts.digits, algorithm: nil),
-            ["TOTP Settings"])
+        var address = Self.address(seed, period: parts.period, digits: parts.digits, algorithm: nil)
+        if parts.isSteam { address.append("&encoder=steam") }
+        add(field.name, address, ["TOTP Settings"])
     }
 
     private mutating func add(_ name: String, _ value: SecretText, _ others: [String]) {
@@ -58,12 +52,20 @@ struct OneTimeFields {
         names.formUnion([name] + others)
     }
 
-    /// "30;6", perhaps with the address of a clock behind.
-    private static func settings(_ text: SecretText?) -> (period: SecretText?, digits: SecretText?)? {
-        guard let text else { return (nil, nil) }
+    private struct Settings {
+        var period: SecretText?
+        var digits: SecretText?
+        var isSteam = false
+    }
+
+    /// "30;6", or "30;S" for Steam's codes, perhaps with the address of a clock behind.
+    private static func settings(_ text: SecretText?) -> Settings? {
+        guard let text else { return Settings() }
         let parts = text.text.split(separator: ";").prefix(2)
-        guard parts.count == 2, parts.allSatisfy({ UInt16($0) != nil }) else { return nil }
-        return (SecretText(String(parts[0])), SecretText(String(parts[1])))
+        guard parts.count == 2, UInt16(parts[0]) != nil else { return nil }
+        let period = SecretText(String(parts[0]))
+        if parts[1] == "S" { return Settings(period: period, isSteam: true) }
+        return UInt16(parts[1]) == nil ? nil : Settings(period: period, digits: SecretText(String(parts[1])))
     }
 
     /// The form that every program takes (Google Authenticator, "Key URI Format").

@@ -14,15 +14,23 @@ package struct SourceText: Sendable {
     package let content: SharedSecret
     package let encoding: Encoding
 
-    /// The encoding is that of the byte-order mark; without one it is UTF-8.
+    /// The encoding is that of the byte-order mark. Without one it is UTF-8, but for a text
+    /// whose first character shows by a zero beside it that it has two bytes (RFC 4627
+    /// section 3: what begins with ASCII).
     package init(_ raw: consuming SecretBytes) {
         let start = (0..<min(3, raw.count)).map { raw[$0] }
         if start.starts(with: [0xff, 0xfe]) {
             encoding = .utf16LittleEndian
-            content = SharedSecret(UTF16Text.decoded(raw, low: 0))
+            content = SharedSecret(UTF16Text.decoded(raw, from: 2, low: 0))
         } else if start.starts(with: [0xfe, 0xff]) {
             encoding = .utf16BigEndian
-            content = SharedSecret(UTF16Text.decoded(raw, low: 1))
+            content = SharedSecret(UTF16Text.decoded(raw, from: 2, low: 1))
+        } else if raw.count.isMultiple(of: 2), start.count > 1, start[0] != 0, start[1] == 0 {
+            encoding = .utf16LittleEndian
+            content = SharedSecret(UTF16Text.decoded(raw, from: 0, low: 0))
+        } else if raw.count.isMultiple(of: 2), start.count > 1, start[0] == 0, start[1] != 0 {
+            encoding = .utf16BigEndian
+            content = SharedSecret(UTF16Text.decoded(raw, from: 0, low: 1))
         } else {
             encoding = .utf8
             content = SharedSecret(start == [0xef, 0xbb, 0xbf] ? raw.copy(3..<raw.count) : raw)
@@ -51,7 +59,7 @@ private enum UTF16Text {
 
     /// Halves of pairs that stand alone, and half a unit at the end, become
     /// bytes that are no text. `low`: where in a unit its low byte is.
-    static func decoded(_ raw: borrowing SecretBytes, low: Int) -> SecretBytes {
+    static func decoded(_ raw: borrowing SecretBytes, from start: Int, low: Int) -> SecretBytes {
         // A unit of two bytes becomes three at the most.
         var writer = SecretWriter(byteCount: raw.count / 2 * 3 + 1)
         unsafe raw.withUnsafeBytes { bytes in
@@ -59,7 +67,7 @@ private enum UTF16Text {
                 guard at + 1 < bytes.count else { return nil }
                 return unsafe UInt16(bytes[at + low]) | UInt16(bytes[at + 1 - low]) << 8
             }
-            var at = 2
+            var at = start
             while let first = unit(at) {
                 at += 2
                 if let second = unit(at), UTF16.isLeadSurrogate(first), UTF16.isTrailSurrogate(second) {

@@ -27,8 +27,11 @@ struct EntryPlan {
     private var items: [PlannedItem] {
         var items = entry.password.isEmpty ? [] : places
         if !entry.note.isEmpty { items.append(beside("note", .note, entry.note)) }
-        for (index, secret) in entry.oneTimeSecrets.enumerated() {
-            items.append(beside(index == 0 ? "otp" : "otp \(index + 1)", .oneTimeSecret, secret))
+        // `get --otp` looks beside the login that is named, whichever of its places that is.
+        for service in entry.password.isEmpty ? [service] : servicesOfCodes {
+            for (index, secret) in entry.oneTimeSecrets.enumerated() {
+                items.append(beside(index == 0 ? "otp" : "otp \(index + 1)", .oneTimeSecret, secret, at: service))
+            }
         }
         var counts: [String: Int] = [:]
         for file in entry.attachments {
@@ -39,6 +42,11 @@ struct EntryPlan {
         }
         // An entry that holds nothing else is still a name that somebody kept.
         return items.isEmpty ? places : items
+    }
+
+    private var servicesOfCodes: [String] {
+        let named = sites.reduce(into: [String]()) { if !$0.contains($1.name) { $0.append($1.name) } }
+        return named.isEmpty ? [service] : named
     }
 
     // MARK: Places
@@ -71,9 +79,11 @@ struct EntryPlan {
         return item(.generic, attributes, .value, entry.password)
     }
 
-    private func beside(_ suffix: String, _ role: PlannedItem.Role, _ value: SecretText) -> PlannedItem {
+    private func beside(
+        _ suffix: String, _ role: PlannedItem.Role, _ value: SecretText, at place: String? = nil
+    ) -> PlannedItem {
         var attributes = common
-        attributes[.service] = .string(service)
+        attributes[.service] = .string(place ?? service)
         let suffix = "(\(suffix))"
         attributes[.account] = .string(entry.account.isEmpty ? suffix : "\(entry.account) \(suffix)")
         // The type that keychain programs give secure notes.

@@ -2,27 +2,29 @@ package import KeychainPlatform
 
 /// otpauth://totp/LABEL?secret=…&algorithm=…&digits=…&period=…, the form in which
 /// services hand out their secrets (github.com/google/google-authenticator, wiki
-/// "Key Uri Format"; draft-linuxgemini-otpauth-uri).
+/// "Key Uri Format"; draft-linuxgemini-otpauth-uri). Steam's are written in three ways:
+/// encoder=steam among the parameters (KeePassXC), otpauth://steam/ (Aegis), and
+/// steam://SECRET (Bitwarden).
 extension OneTimePassword {
     /// Why a text is none. Holds nothing of it.
     package enum Fault: Error, Hashable, Sendable {
         case notAnAddress
         /// otpauth://hotp: counts uses instead of time.
         case counterBased
-        /// steam://: five letters in place of digits.
-        case lettered
         case secretMissing
         case secretMalformed
         case algorithmUnknown
         case digitCountOutOfRange
         case periodOutOfRange
+        /// encoder= something that we do not know: the code would be a wrong one.
+        case encoderUnknown
         case parameterTwice
         case escapeMalformed
 
         /// What to do about it.
         package var advice: String {
             switch self {
-            case .counterBased, .lettered: "Have its program show it; latchkey makes codes of the time and of digits."
+            case .counterBased, .encoderUnknown: "Have its program show it; latchkey makes codes of the time."
             default:
                 "Store the otpauth://totp/ address that the service shows: latchkey set SERVICE \"ACCOUNT (otp)\""
             }
@@ -32,12 +34,12 @@ extension OneTimePassword {
             switch self {
             case .notAnAddress: "it is no otpauth://totp/ address"
             case .counterBased: "its codes count uses (hotp), which would have to be written back at each use"
-            case .lettered: "it is one of Steam, whose codes are letters"
             case .secretMissing: "it names no secret"
             case .secretMalformed: "its secret is not base32"
             case .algorithmUnknown: "its algorithm is none of SHA1, SHA256 and SHA512"
             case .digitCountOutOfRange: "it wants other than 6 to 8 digits"
             case .periodOutOfRange: "its period is not from 1 to 86400 seconds"
+            case .encoderUnknown: "it wants its code written in a way that latchkey does not know (encoder)"
             case .parameterTwice: "it says one thing twice"
             case .escapeMalformed: "a percent sign in it is not followed by two hex digits"
             }
@@ -50,15 +52,20 @@ extension OneTimePassword {
     }
 
     /// From a bare secret in base32, everything else as usual.
-    package init(base32 text: borrowing SecretBytes) throws(Fault) {
+    package init(base32 text: borrowing SecretBytes, form: Form = .decimal(usualDigitCount)) throws(Fault) {
         guard let key = Base32.decoded(text), key.count > 0 else { throw .secretMalformed }
-        self.init(key: key)
+        self.init(key: key, form: form)
     }
 
     package init(address text: borrowing SecretBytes) throws(Fault) {
         if Self.starts(text, with: "otpauth://hotp") { throw .counterBased }
-        if Self.starts(text, with: "steam:") { throw .lettered }
-        guard Self.starts(text, with: "otpauth://totp/") || Self.starts(text, with: "otpauth://totp?") else {
+        if Self.starts(text, with: "steam:") {
+            let start = Self.starts(text, with: "steam://") ? "steam://".utf8.count : "steam:".utf8.count
+            try self.init(base32: text.copy(start..<text.count), form: .steam)
+            return
+        }
+        let isSteam = Self.starts(text, with: "otpauth://steam/")
+        guard isSteam || Self.starts(text, with: "otpauth://totp/") || Self.starts(text, with: "otpauth://totp?") else {
             throw .notAnAddress
         }
         let parameters = try Parameters(Self.query(of: text), in: text)
@@ -66,8 +73,8 @@ extension OneTimePassword {
         let unescaped = try Self.unescaped(text.copy(secret))
         guard let key = Base32.decoded(unescaped) else { throw .secretMalformed }
         guard key.count > 0 else { throw .secretMissing }
-        self.init(
-            key: key, algorithm: parameters.algorithm, digitCount: parameters.digitCount, period: parameters.period)
+        let form = try parameters.form(isSteam: isSteam)
+        self.init(key: key, algorithm: parameters.algorithm, form: form, period: parameters.period)
     }
 
     // MARK: Parts
@@ -127,8 +134,9 @@ extension OneTimePassword {
     private struct Parameters {
         var secret: Range<Int>?
         var algorithm = Algorithm.sha1
-        var digitCount = OneTimePassword.usualDigitCount
         var period = OneTimePassword.usualPeriod
+        private var digits: String?
+        private var encoder: String?
 
         init(_ query: Range<Int>, in text: borrowing SecretBytes) throws(Fault) {
             var seen: Set<String> = []
@@ -144,7 +152,7 @@ extension OneTimePassword {
             }
         }
 
-        private static let known: Set<String> = ["secret", "algorithm", "digits", "period"]
+        private static let known: Set<String> = ["secret", "algorithm", "digits", "period", "encoder"]
 
         private mutating func take(
             _ name: String, _ value: Range<Int>, _ text: borrowing SecretBytes
@@ -157,11 +165,8 @@ extension OneTimePassword {
                 let word = Self.word(value, text).uppercased().filter { $0 != "-" }
                 guard let named = Algorithm(rawValue: word) else { throw .algorithmUnknown }
                 algorithm = named
-            case "digits":
-                guard let count = Int(Self.word(value, text)), digitCounts.contains(count) else {
-                    throw .digitCountOutOfRange
-                }
-                digitCount = count
+            case "digits": digits = Self.word(value, text)
+            case "encoder": encoder = Self.word(value, text).lowercased()
             case "period":
                 guard let seconds = Int(Self.word(value, text)), periods.contains(seconds) else {
                     throw .periodOutOfRange
@@ -170,6 +175,19 @@ extension OneTimePassword {
             // Issuer, image and what others add say nothing about the code.
             default: break
             }
+        }
+
+        /// Steam's has five characters, whatever else is said.
+        func form(isSteam: Bool) throws(Fault) -> Form {
+            switch encoder {
+            case _ where isSteam: return .steam
+            case "steam": return .steam
+            case nil: break
+            default: throw .encoderUnknown
+            }
+            guard let digits else { return .decimal(OneTimePassword.usualDigitCount) }
+            guard let count = Int(digits), digitCounts.contains(count) else { throw .digitCountOutOfRange }
+            return .decimal(count)
         }
 
         private static func first(_ byte: UInt8, in range: Range<Int>, _ text: borrowing SecretBytes) -> Int? {

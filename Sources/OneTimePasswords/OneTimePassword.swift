@@ -10,32 +10,43 @@ package struct OneTimePassword: ~Copyable, Sendable {
         case sha512 = "SHA512"
     }
 
-    /// Shown as a decimal number with this many digits, zeros in front.
+    /// How the number of a moment is shown.
+    package enum Form: Hashable, Sendable {
+        /// Decimal, with this many digits (`digitCounts`), zeros in front.
+        case decimal(Int)
+        /// Steam Guard's: five of 26 letters and digits, the last place of the number first.
+        /// Valve has no document of it; KeePassXC's tests have codes that Steam's own program made.
+        case steam
+    }
+
     package static let digitCounts = 6...8
     package static let periods = 1...86_400
     /// RFC 6238 and the otpauth form: what holds where nothing is said.
-    static let usualDigitCount = 6
+    package static let usualDigitCount = 6
     static let usualPeriod = 30
 
     package let algorithm: Algorithm
-    package let digitCount: Int
+    package let form: Form
     /// Seconds for which a code holds.
     package let period: Int
     private let key: SecretBytes
 
-    /// - Precondition: `digitCount` and `period` lie in their ranges.
+    /// - Precondition: the count of digits and `period` lie in their ranges.
     package init(
-        key: consuming SecretBytes, algorithm: Algorithm = .sha1, digitCount: Int = 6, period: Int = 30
+        key: consuming SecretBytes, algorithm: Algorithm = .sha1, form: Form = .decimal(usualDigitCount),
+        period: Int = 30
     ) {
-        precondition(Self.digitCounts.contains(digitCount) && Self.periods.contains(period))
+        if case .decimal(let count) = form { precondition(Self.digitCounts.contains(count)) }
+        precondition(Self.periods.contains(period))
         self.key = key
         self.algorithm = algorithm
-        self.digitCount = digitCount
+        self.form = form
         self.period = period
     }
 
     package struct Code: Sendable {
-        package let digits: KeychainPlatform.SharedSecret
+        /// As it is typed: ASCII, six to eight digits or Steam's five characters.
+        package let characters: KeychainPlatform.SharedSecret
         /// For how long it still holds.
         package let secondsLeft: Int
     }
@@ -43,15 +54,33 @@ package struct OneTimePassword: ~Copyable, Sendable {
     /// The code at a moment, in seconds since 1970.
     package func code(at seconds: Int64) -> Code {
         let moment = max(0, seconds)
-        let step = UInt64(moment / Int64(period))
-        var number = truncated(for: step)
-        var digits = SecretBytes(count: digitCount)
-        for place in (0..<digitCount).reversed() {
-            let digit = UInt8(ascii: "0") + UInt8(number % 10)
-            unsafe digits.withUnsafeMutableBytes { unsafe $0[place] = digit }
-            number /= 10
+        let number = truncated(for: UInt64(moment / Int64(period)))
+        let shown =
+            switch form {
+            case .decimal(let count): Self.lastPlaces(count, of: number, in: Self.decimalDigits, lastFirst: false)
+            case .steam: Self.lastPlaces(Self.steamCount, of: number, in: Self.steamDigits, lastFirst: true)
+            }
+        return Code(
+            characters: KeychainPlatform.SharedSecret(shown), secondsLeft: period - Int(moment % Int64(period)))
+    }
+
+    private static let decimalDigits = Array("0123456789".utf8)
+    /// Without what looks alike.
+    private static let steamDigits = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
+    private static let steamCount = 5
+
+    private static func lastPlaces(
+        _ count: Int, of number: UInt32, in alphabet: [UInt8], lastFirst: Bool
+    ) -> SecretBytes {
+        var shown = SecretBytes(count: count)
+        var rest = Int(number)
+        for step in 0..<count {
+            let character = alphabet[rest % alphabet.count]
+            let place = lastFirst ? step : count - 1 - step
+            unsafe shown.withUnsafeMutableBytes { unsafe $0[place] = character }
+            rest /= alphabet.count
         }
-        return Code(digits: KeychainPlatform.SharedSecret(digits), secondsLeft: period - Int(moment % Int64(period)))
+        return shown
     }
 
     /// RFC 4226 section 5.3: 31 bits at an offset that the last byte names.

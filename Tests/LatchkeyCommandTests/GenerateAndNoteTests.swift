@@ -65,6 +65,14 @@ import Testing
         #expect(try programs.shell("latchkey set a --generate </dev/null").status == 0)
     }
 
+    /// As ssh without a terminal, `docker exec -i` and many a program hand one on.
+    @Test(arguments: ["true | latchkey set a --generate", "latchkey set a --generate <>fifo"])
+    func aPipeThatNobodyWritesIntoIsNoSecret(script: String) throws {
+        let outcome = try programs.shell("cd \(programs.home) && mkfifo fifo && \(script)")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try programs.latchkey("get", "a").status == 0)
+    }
+
     @Test func notesKeepTheirLinesAndTheirType() throws {
         #expect(try programs.latchkey("note", "codes", input: Data("one\ntwo\n".utf8)).status == 0)
         #expect(try programs.latchkey("get", "codes").text == "one\ntwo")

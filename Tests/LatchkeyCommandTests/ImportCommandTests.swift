@@ -153,6 +153,20 @@ import Testing
         #expect(keychain.requests.count { $0.isWrite } == before)
     }
 
+    /// `get --otp` of each place has to find it.
+    @Test func aOneTimeSecretLiesBesideEachSite() {
+        let heading =
+            "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+        let text = heading + ",,login,L,n,,0,\"https://a.example,https://b.example/x,androidapp://c\",u,p,NBSWY3DP\n"
+        #expect(run(text).status == .done)
+        for service in ["a.example", "b.example/x"] {
+            #expect(value("svce", service, account: "u (otp)") == "NBSWY3DP")
+        }
+        #expect(value("svce", "androidapp://c", account: "u") == "p")
+        #expect(value("svce", "a.example", account: "u (note)") == "n")
+        #expect(keychain.items.count == 6)
+    }
+
     @Test func dryRunOfRenamingSaysTheSame() {
         run(secrets + "A,a.example,u,p1,n1,\n")
         let text = secrets + "A,a.example,u,p2,n2,NBSWY3DP\nA,a.example,u,p2,n3,\n"

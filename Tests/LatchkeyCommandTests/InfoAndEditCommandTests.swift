@@ -32,6 +32,16 @@ import Testing
         #expect(keychain.items[0].attributes == before)
     }
 
+    @Test func aPortIsOne() {
+        keychain.set(["--internet", "example.com"], "pw")
+        for port in ["65536", "-1", "https", ""] {
+            let run = CommandRun("edit", "example.com", "--port=\(port)", on: keychain)
+            #expect(run.status == .usage, "\(port)")
+        }
+        #expect(CommandRun("edit", "example.com", "--port", "65535", on: keychain).status == .done)
+        #expect(CommandRun("edit", "example.com", "--port", "0", on: keychain).status == .done)
+    }
+
     @Test func severalMatchesNeedAnAccount() {
         keychain.set(["a", "x"], "1")
         keychain.set(["a", "y"], "2")

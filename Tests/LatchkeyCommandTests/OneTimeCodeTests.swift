@@ -1,5 +1,6 @@
 import Foundation
 import KeychainClient
+import KeychainModel
 import KeychainPlatform
 import KeychainTestSupport
 import LatchkeyCommand
@@ -82,8 +83,77 @@ import Testing
         #expect(removal.0 == .done)
         #expect(
             removal.1.notes == [
-                "a.example:8443/login/u (otp) is left beside it.", "a.example:8443/login/u (note) is left beside it.",
+                "a.example:8443/login/u (note) is left beside it.", "a.example:8443/login/u (otp) is left beside it.",
             ])
+    }
+
+    private func names() -> Set<String> {
+        Set(
+            keychain.items.map { item in
+                ["svce", "srvr", "acct"].compactMap { key -> String? in
+                    guard case .string(let text)? = item.attributes[key] else { return nil }
+                    return text
+                }
+                .joined(separator: "/")
+            })
+    }
+
+    @Test func whatLiesBesideALoginGoesAlongToItsNewName() {
+        keychain.set(["--internet", "https://a.example:8443/login", "u"], "hunter2")
+        for beside in ["u (otp)", "u (note)", "u (file: a (1).txt)", "v (otp)"] {
+            keychain.set(["a.example:8443/login", beside], Self.address)
+        }
+        let edit = run(
+            ["edit", "a.example", "u", "--to-server", "https://b.example", "--to-account", "w"], terminal: true)
+        #expect(edit.0 == .done)
+        #expect(edit.1.notes.suffix(3).allSatisfy { $0.hasPrefix("b.example/w (") && $0.hasSuffix(") went along.") })
+        #expect(
+            names() == [
+                "b.example/w", "b.example/w (otp)", "b.example/w (note)", "b.example/w (file: a (1).txt)",
+                "a.example:8443/login/v (otp)",
+            ])
+        #expect(run(["get", "--otp", "b.example"]).1.text == "287082")
+        // An account that becomes none, and one that comes.
+        #expect(run(["edit", "b.example", "w", "--to-account", ""]).0 == .done)
+        #expect(names().isSuperset(of: ["b.example/", "b.example/(otp)", "b.example/(file: a (1).txt)"]))
+        #expect(run(["edit", "b.example", "", "--to-account", "x"]).0 == .done)
+        #expect(names().isSuperset(of: ["b.example/x", "b.example/x (otp)", "b.example/x (file: a (1).txt)"]))
+    }
+
+    @Test func whatLiesBesideTwoLoginsStays() {
+        keychain.set(["--internet", "https://a.example", "u"], "1")
+        keychain.set(["--internet", "ftp://a.example", "u"], "2")
+        keychain.set(["a.example", "u (otp)"], Self.address)
+        let edit = run(["edit", "a.example", "u", "--from-protocol", "ftp", "--to-account", "w"])
+        #expect(edit.0 == .done)
+        #expect(
+            edit.1.notes == ["a.example/u (otp) stays: another item of the former name has it beside it, too."])
+        #expect(names() == ["a.example/u", "a.example/w", "a.example/u (otp)"])
+    }
+
+    @Test func whereALoginCannotMoveNothingBesideItDoes() throws {
+        let programs = try BuiltPrograms()
+        for account in ["alice", "alice (otp)", "alice (note)", "bob", "carol (note)"] {
+            try programs.latchkey("set", "mail", account, input: Data(account.utf8))
+        }
+        let before = try programs.latchkey("list", "--json").text
+        for taken in ["bob", "carol"] {
+            let edit = try programs.latchkey("edit", "mail", "alice", "--to-account", taken)
+            #expect(edit.status == 2 && edit.errors.contains("nothing was changed"))
+        }
+        for account in ["alice", "alice (otp)", "alice (note)", "bob", "carol (note)"] {
+            #expect(try programs.latchkey("get", "mail", account).text == account)
+        }
+        let names = { (json: String) in json.split(separator: "\"").filter { $0.contains("(") || $0.contains("bob") } }
+        #expect(try names(programs.latchkey("list", "--json").text) == names(before))
+    }
+
+    @Test func codesOfSteamAreFiveLetters() {
+        keychain.set(["Steam", "alice"], "hunter2")
+        keychain.set(["Steam", "alice (otp)"], "steam://\(Self.secret)")
+        let text = run(["get", "--otp", "Steam"]).1.text
+        #expect(text.count == 5 && text.allSatisfy { "23456789BCDFGHJKMNPQRTVWXY".contains($0) })
+        #expect(!text.contains("287082"))
     }
 
     @Test(arguments: ["hunter2", secret, "otpauth://totp/a?secret=0189hunter2", "otpauth://hotp/a?secret=\(secret)"])

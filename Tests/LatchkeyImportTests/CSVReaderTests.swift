@@ -24,8 +24,13 @@ import Testing
                 == [["1", "a", "b,c", "d\"e"], ["2", "x\r\ny", "", ""], ["4", "last", "1", "2"]])
     }
 
-    @Test(arguments: ["\n", "\r\n"]) func linesMayEndEitherWay(_ end: String) {
+    @Test(arguments: ["\n", "\r\n", "\r"]) func linesMayEndInEachWay(_ end: String) {
         #expect(records("a,b\(end)\(end)c,d\(end)") == [["1", "a", "b"], ["3", "c", "d"]])
+        let flawed = "a,b\(end)c,d\"e\(end)\"f\(end)g\",h"
+        #expect(
+            records(flawed) == [
+                ["1", "a", "b"], ["2!", CSVReader.Flaw.quoteInside.rawValue], ["3", "f\(end)g", "h"],
+            ])
     }
 
     @Test func blanksAndLoneReturnsBelongToAField() {
@@ -61,6 +66,14 @@ import Testing
         let bytes = Sample.utf16("ä,\"😀\nb\"\r\nc,d", bigEndian: bigEndian)
         #expect(records(Sample.text(bytes)) == [["1", "ä", "😀\nb"], ["3", "c", "d"]])
         #expect(Sample.text(bytes).encoding == (bigEndian ? .utf16BigEndian : .utf16LittleEndian))
+    }
+
+    @Test(arguments: [false, true]) func utf16WithoutItsMarkIsSeen(_ bigEndian: Bool) {
+        let bytes = Array(Sample.utf16("a,\"😀\nb\"\r\nc,d", bigEndian: bigEndian).dropFirst(2))
+        #expect(records(Sample.text(bytes)) == [["1", "a", "😀\nb"], ["3", "c", "d"]])
+        #expect(Sample.text(bytes).encoding == (bigEndian ? .utf16BigEndian : .utf16LittleEndian))
+        // An odd byte more, and it is no such text.
+        #expect(Sample.text(bytes + [0x61]).encoding == .utf8)
     }
 
     @Test func halfCharactersOfUTF16LoseTheirLineAlone() {

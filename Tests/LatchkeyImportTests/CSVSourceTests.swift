@@ -16,6 +16,11 @@ import Testing
         #expect(document.fields["OTPAuth"] == .oneTimeSecret && document.fields["Notes"] == .note)
     }
 
+    @Test func linesOfCommasAloneAreEmpty() throws {
+        let document = try Sample.csv("name,url,username,password\n,,,\nn,https://a.example,u,p\n\"\",,,\n")
+        #expect(document.entries.map(\.place) == [.line(3)] && document.flaws.isEmpty)
+    }
+
     @Test func chromeWithAndWithoutNotes() throws {
         #expect(try Sample.csv("name,url,username,password\nn,https://a.example,u,p\n").format == .chrome)
         let document = try Sample.csv("name,url,username,password,note\nn,android://x@com.app/,u,p,hello\n")

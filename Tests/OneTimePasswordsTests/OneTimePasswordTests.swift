@@ -6,7 +6,7 @@ import Testing
     private func bytes(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8)) }
 
     private func code(_ password: borrowing OneTimePassword, _ seconds: Int64) -> String {
-        String(decoding: password.code(at: seconds).digits.bytes.insecureArray(), as: UTF8.self)
+        String(decoding: password.code(at: seconds).characters.bytes.insecureArray(), as: UTF8.self)
     }
 
     private func code(of address: String, at seconds: Int64 = 59) throws -> String {
@@ -35,7 +35,7 @@ import Testing
             (OneTimePassword.Algorithm.sha1, 20, sha1), (.sha256, 32, sha256), (.sha512, 64, sha512),
         ] {
             let password = OneTimePassword(
-                key: bytes(String(digits.prefix(length))), algorithm: algorithm, digitCount: 8)
+                key: bytes(String(digits.prefix(length))), algorithm: algorithm, form: .decimal(8))
             let shown = code(password, seconds)
             #expect(shown == expected)
         }
@@ -62,13 +62,26 @@ import Testing
                 == "4287082")
     }
 
+    /// What Steam's own program showed for this secret at these times (KeePassXC, tests/TestTotp.cpp).
+    @Test(arguments: [
+        "otpauth://totp/a?secret=63BEDWCQZKTQWPESARIERL5DTTQFCJTK&algorithm=SHA1&digits=5&period=30&encoder=steam",
+        "otpauth://totp/a?secret=63BEDWCQZKTQWPESARIERL5DTTQFCJTK&encoder=Steam&issuer=Valve",
+        "otpauth://steam/Steam:a?secret=63BEDWCQZKTQWPESARIERL5DTTQFCJTK&digits=5",
+        "steam://63BEDWCQZKTQWPESARIERL5DTTQFCJTK", "STEAM://63bedwcqzktqwpesarierl5dttqfcjtk",
+    ])
+    func codesOfSteamAreSteams(address: String) throws {
+        #expect(try code(of: address, at: 1_511_200_518) == "FR8RV")
+        #expect(try code(of: address, at: 1_511_200_714) == "9P3VP")
+    }
+
     @Test(
         arguments: [
-            ("hunter2", .notAnAddress), ("", .notAnAddress), ("otpauth://steam/a?secret=AA", .notAnAddress),
+            ("hunter2", .notAnAddress), ("", .notAnAddress), ("otpauth://yaotp/a?secret=AA", .notAnAddress),
             ("otpauth://hotp/a?secret=GEZDGNBV&counter=1", .counterBased), ("otpauth://totp/a", .secretMissing),
             ("otpauth://totp/a?issuer=b", .secretMissing), ("otpauth://totp/a?secret=", .secretMissing),
             ("otpauth://totp/a?secret=1089", .secretMalformed), ("otpauth://totp/a?secret=A", .secretMissing),
-            ("otpauth://hotp?secret=GEZDGNBV", .counterBased), ("steam://GEZDGNBV", .lettered),
+            ("otpauth://hotp?secret=GEZDGNBV", .counterBased), ("steam://1089", .secretMalformed),
+            ("steam:", .secretMalformed), ("otpauth://totp/a?secret=AAAAAAAA&encoder=roman", .encoderUnknown),
             ("otpauth://totp/a?secret=AAA=AAAA", .secretMalformed),
             ("otpauth://totp/a?secret=AAAA%4", .escapeMalformed),
             ("otpauth://totp/a?secret=AAAAAAAA&algorithm=MD5", .algorithmUnknown),

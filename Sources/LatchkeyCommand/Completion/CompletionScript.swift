@@ -39,7 +39,8 @@ enum CompletionScript {
             set -l before (commandline -opc)
             latchkey __complete -- $before[2..] (commandline -ct) 2>/dev/null
         end
-        complete -c latchkey -n 'not __fish_seen_subcommand_from backup restore temp explain' -f
+        # Files where nothing else fits, as in the other shells.
+        complete -c latchkey -n 'count (__latchkey_candidates) >/dev/null' -f
         complete -c latchkey -a '(__latchkey_candidates)'
 
         """#

@@ -63,7 +63,11 @@ struct AttributeChange: Sendable {
         case "false": return .integer(0)
         default: break
         }
-        if let number = Int64(text) { return .integer(number) }
+        if let number = Int64(text) {
+            // RFC 9293 section 3.1; 0 is none.
+            guard attribute.code != .port || 0...65_535 ~= number else { return nil }
+            return .integer(number)
+        }
         guard attribute.isFourCharacterCode else { return nil }
         return AttributeCode(text).map { .integer(Int64($0.rawValue)) }
     }
@@ -94,6 +98,7 @@ struct AttributeChange: Sendable {
         case .access: ProtectionClass.allCases.map(\.commandName).joined(separator: ", ")
         case .date: "a date such as 2026-01-31T23:59:59Z"
         case .number where attribute.code == .protocol: "a protocol such as https or imap"
+        case .number where attribute.code == .port: "a number from 0, which is none, to 65535"
         case .number: attribute.isFourCharacterCode ? "a number or four characters" : "a number"
         case .sha1: "<40 hex digits>"
         case .uuid: "<32 hex digits>"

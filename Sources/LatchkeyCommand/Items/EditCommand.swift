@@ -12,7 +12,9 @@ struct EditCommand: Verb {
             Looks for the item as `get` does. All changes happen together or not at all; where the new \
             name is another item's, nothing happens and both stay as they are. What changes is said on \
             a terminal. What programs of the Secret Service find it by follows, where that says the same: \
-            `--to-account bob` of what secret-tool stored as user alice makes it user bob.
+            `--to-account bob` of what secret-tool stored as user alice makes it user bob. What `import` laid \
+            beside a login, ACCOUNT (otp) and others, goes along to its new name, unless another item has it \
+            beside it, too.
 
             --attribute takes any attribute that `info` shows and a person may set, by its constant \
             (kSecAttrComment), the constant without kSecAttr (Comment) or its code (icmt). Values are \
@@ -95,27 +97,40 @@ struct EditCommand: Verb {
             which.name(former.parts), advice: "Name one account: latchkey edit SERVICE ACCOUNT",
             choosing: .formerOptions)
         let changes = try changes(of: item.kind).filter { item[$0.attribute.code] != $0.kept }
-        let lookups = lookups(of: item, after: changes)
+        let moved = changes.reduce(into: item) { $0.take($1.attribute.code, $1.kept) }
+        let lookups = lookups(of: item, as: moved)
+        let along = SiblingMove(item, to: moved, in: keychain)
         if !changes.isEmpty {
             if let lookups { try keychain.refuseSecond(lookups.now, beside: item) }
             let found = lookups.map { (AttributeCode.lookup, RawValue.data($0.now.encoded)) }
-            try keychain.change(
-                item, whileFoundBy: lookups?.before,
-                to: changes.map { ($0.attribute.code, $0.value) } + (found.map { [$0] } ?? []))
+            try along.perform(in: keychain) { () throws(CommandFailure) in
+                try keychain.change(
+                    item, whileFoundBy: lookups?.before,
+                    to: changes.map { ($0.attribute.code, $0.value) } + (found.map { [$0] } ?? []))
+            }
         }
-        try report(changes, item, surroundings.console)
+        try report(changes, of: item, now: moved, surroundings.console)
+        note(along, surroundings.console)
         if let lookups, surroundings.console.errorIsTerminal { note(lookups, surroundings.console) }
         return .done
     }
 
     /// By what programs of the Secret Service find it, where they name what changes; nil: that stays.
     private func lookups(
-        of item: StoredItem, after changes: [AttributeChange]
+        of item: StoredItem, as moved: StoredItem
     ) -> (before: LookupAttributes, now: LookupAttributes)? {
         guard let before = item.lookup else { return nil }
-        let after = changes.reduce(into: item) { $0.take($1.attribute.code, $1.kept) }
-        let now = before.following(from: item.allAttributes, to: after.allAttributes)
+        let now = before.following(from: item.allAttributes, to: moved.allAttributes)
         return now == before ? nil : (before, now)
+    }
+
+    private func note(_ along: SiblingMove, _ console: any Console) {
+        if console.errorIsTerminal {
+            for item in along.moved { console.note("\(item.displayName) went along.") }
+        }
+        for item in along.shared {
+            console.note("\(item.displayName) stays: another item of the former name has it beside it, too.")
+        }
     }
 
     private func note(_ lookups: (before: LookupAttributes, now: LookupAttributes), _ console: any Console) {
@@ -163,10 +178,9 @@ struct EditCommand: Verb {
     // MARK: What is said
 
     private func report(
-        _ changes: [AttributeChange], _ item: StoredItem, _ console: any Console
+        _ changes: [AttributeChange], of item: StoredItem, now: StoredItem, _ console: any Console
     ) throws(CommandFailure) {
         if json {
-            let now = changes.reduce(into: item) { $0.take($1.attribute.code, $1.kept) }
             let line = JSONValue.object([
                 ("service", .string(now.service)), ("account", .string(now.account)),
                 ("kind", .string(item.kind.text)), ("changed", .array(changes.map { $0.json(from: item) })),

@@ -37,8 +37,7 @@ struct ListCommand: Verb {
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let console = surroundings.console
         let missing = surroundings.missingKeychain(store.dataDirectory)
-        if let missing {
-            guard service == nil else { throw .noKeychain(at: missing) }
+        if let missing, service == nil {
             for line in CommandFailure.noKeychain(at: missing).lines { console.note("latchkey: \(line)") }
         }
         let items = missing == nil ? try items(surroundings) : []
@@ -51,7 +50,7 @@ struct ListCommand: Verb {
             try console.write(table(items, for: reader).text(for: reader))
         }
         if items.isEmpty {
-            guard service == nil else { throw .noItem }
+            guard service == nil else { throw missing.map { .noKeychain(at: $0) } ?? .noItem }
             if missing == nil, console.errorIsTerminal, place.reach == .own {
                 console.note("Nothing is stored yet. `latchkey set SERVICE` stores a secret.")
             }

@@ -36,7 +36,7 @@ struct OneTimeLookup {
                 .usage, "no code can be made from this item: \(error.explanation)", error.advice)
         }
         let code = password.code(at: Int64(clock.wallClock.rounded(.down)) + secondsFrom1970To2001)
-        return Answer(item: item, code: code.digits, secondsLeft: code.secondsLeft)
+        return Answer(item: item, code: code.characters, secondsLeft: code.secondsLeft)
     }
 
     private static let secondsFrom1970To2001: Int64 = 978_307_200

@@ -8,8 +8,8 @@ struct RemoveCommand: Verb {
         discussion: """
             Looks for items as `get` does. One match is removed at once. Several are removed only \
             with --all, after a question on a terminal or with --yes; otherwise their accounts are \
-            listed and the status is 2. What `import` laid beside a login, ACCOUNT (otp) and \
-            ACCOUNT (note), is an item of its own: it stays, and is named.
+            listed and the status is 2. What `import` laid beside a login, ACCOUNT (otp), \
+            ACCOUNT (note) and files, is an item of its own: it stays, and is named.
 
             EXAMPLES
               latchkey rm mail alice

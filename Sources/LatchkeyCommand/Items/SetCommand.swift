@@ -128,7 +128,8 @@ struct SetCommand: Verb {
                 .usage, "--generate takes neither --raw nor --allow-empty, and --show writes no JSON",
                 "Leave one of them out.")
         }
-        guard !console.inputIsPiped else {
+        // A pipe that nobody writes into is what ssh, docker and many a program hand to what they start.
+        guard !console.inputHoldsBytes else {
             throw CommandFailure(
                 .usage, "standard input has a secret and --generate makes another; nothing was stored",
                 "Leave out --generate, or give it no input: latchkey set … --generate </dev/null")

@@ -30,10 +30,18 @@ enum Sibling: String, CaseIterable {
         item.account.hasSuffix(")") && begins(item.account)
     }
 
-    /// What lies beside a login, named as it was found.
+    /// What lies beside a login, named as it was found; files too.
     static func all(of login: StoredItem, in keychain: CommandKeychain) -> [StoredItem] {
         guard !isAny(login) else { return [] }
-        return allCases.flatMap { $0.beside(login, in: keychain) }
+        return keychain.glimpse(.generic, service: login.siteName, account: nil)
+            .filter { $0.group == login.group && isBesideAny(of: [login], $0) }
+    }
+
+    /// What an item beside a login is called where that has another account: the words behind
+    /// stay.
+    static func account(of item: StoredItem, beside login: String, then account: String) -> String {
+        let words = login.isEmpty ? item.account[...] : item.account.dropFirst(login.count + 1)
+        return account.isEmpty ? String(words) : "\(account) \(words)"
     }
 
     /// Named after the login's whole place in a server, which a person need not say.

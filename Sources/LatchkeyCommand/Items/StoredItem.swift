@@ -47,6 +47,11 @@ struct StoredItem: Sendable {
         PrintableText.escaped(account.isEmpty ? service : "\(service)/\(account)")
     }
 
+    /// Whether it is the very item: all of its key, the group apart.
+    func isSame(as other: StoredItem) -> Bool {
+        kind == other.kind && exactQuery.elementsEqual(other.exactQuery) { $0 == $1 }
+    }
+
     /// Matches this item and no other.
     var exactQuery: [(String, RawValue)] {
         kind.keyAttributes.compactMap { attribute in

@@ -40,6 +40,7 @@ final class RecordingConsole: Console, SecretLines {
     }
 
     var inputIsPiped: Bool { !inputIsTerminal && !input.isEmpty }
+    var inputHoldsBytes: Bool { inputIsPiped }
     var output: [UInt8] { record.withLock(\.output) }
     var text: String { String(decoding: output, as: UTF8.self) }
     var notes: [String] { record.withLock(\.notes) }
