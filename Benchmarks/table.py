@@ -49,14 +49,16 @@ def main():
                 print(f"| {row['name']} | {row['value']:.0f} |")
     if len(sys.argv) > 3:
         print("\nOver the session bus (`make bench-secret-service`): SearchItems and GetSecrets, beside a service "
-              "that answers the same calls with no store behind it (budget 1.5 ×), and a store. Memory is of all "
-              "processes: their own pages, and of these what they have written.\n")
-        print("| service | items | lookup | floor | | store | memory | written |\n|---|---|---|---|---|---|---|---|")
+              "that answers the same calls with no store behind it (budget 1.5 ×), and beside one whose answers come "
+              "from two processes behind it, as ours (hops); and a store. Memory is of all processes: their own "
+              "pages, and of these what they have written.\n")
+        print("| service | items | | lookup | floor | | hops | store | memory | written |")
+        print("|---|---|---|---|---|---|---|---|---|---|")
         with open(sys.argv[3], encoding="utf-8") as file:
             for row in json.load(file):
-                print(f"| {row['service']} | {row['items']:,} | ".replace(",", " ")
-                      + f"{number(row['lookup_us'])} µs | {number(row['floor_us'])} | {number(row['ratio'])} × "
-                      f"| {number(row['store_us'])} µs | {row['memory_mib']} MiB | {row['written_mib']} MiB |")
+                print(f"| {row['service']} | {row['items']:,} | ".replace(",", " ") + f"{row['placement']} | "
+                      f"{number(row['lookup_us'])} µs | {number(row['floor_us'])} | {number(row['ratio'])} × "
+                      f"| {number(row['hops_us'])} | {number(row['store_us'])} µs | {row['memory_mib']} MiB | {row['written_mib']} MiB |")
 
 
 main()

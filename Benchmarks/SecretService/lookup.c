@@ -2,6 +2,9 @@
 // for each (Service.SearchItems, Service.GetSecrets), one after the other, on one connection.
 //
 //   lookup floor            serves the name with answers of the same form and no store behind
+//   lookup hops             the same, where the answers come from a process behind it (one round
+//                           trip for the search), for the value through a second one: what
+//                           keeping keys out of the service costs before anything is looked up
 //   lookup fill FIRST END   stores items FIRST to END - 1; prints microseconds per store
 //   lookup time N ROUNDS    looks up ROUNDS of N items; prints median and mean microseconds
 //
@@ -11,8 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <systemd/sd-bus.h>
 #include <time.h>
+#include <unistd.h>
+#include <signal.h>
 
 #define NAME "org.freedesktop.secrets"
 #define ROOT "/org/freedesktop/secrets"
@@ -32,10 +39,49 @@ static double microseconds(void) {
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
+// The processes behind the floor: each answers as many bytes as it was asked with, the first,
+// where the question says so, once the second has.
+
+enum { PACKET = 256 };
+static int behind = -1;
+
+static void answer(int from, int onward) {
+    char packet[PACKET];
+    for (;;) {
+        ssize_t size = recv(from, packet, sizeof packet, 0);
+        if (size <= 0) _exit(0);
+        if (onward >= 0 && packet[0] && (send(onward, packet, (size_t)size, 0) < 0 ||
+                                         recv(onward, packet, sizeof packet, 0) <= 0)) _exit(1);
+        if (send(from, packet, (size_t)size, 0) < 0) _exit(1);
+    }
+}
+
+static int start(int onward) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) check(-errno, "socketpair");
+    pid_t child = fork();
+    if (child < 0) check(-errno, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(pair[0]);
+        answer(pair[1], onward);
+    }
+    close(pair[1]);
+    return pair[0];
+}
+
+static void ask_behind(int isForValue) {
+    char packet[PACKET] = {(char)isForValue};
+    if (behind < 0) return;
+    if (send(behind, packet, sizeof packet, 0) < 0 || recv(behind, packet, sizeof packet, 0) <= 0)
+        check(-errno, "the process behind");
+}
+
 // The floor.
 
 static int search_items(sd_bus_message *call, void *context, sd_bus_error *error) {
     (void)context, (void)error;
+    ask_behind(0);
     return sd_bus_reply_method_return(call, "aoao", 1, ITEM, 0);
 }
 
@@ -50,6 +96,7 @@ static int append_secret(sd_bus_message *message, const char *session) {
 
 static int get_secrets(sd_bus_message *call, void *context, sd_bus_error *error) {
     (void)context, (void)error;
+    ask_behind(1);
     sd_bus_message *reply = NULL;
     check(sd_bus_message_new_method_return(call, &reply), "reply");
     check(sd_bus_message_open_container(reply, 'a', "{o(oayays)}"), "reply");
@@ -191,6 +238,9 @@ int main(int count, char **arguments) {
     check(sd_bus_open_user(&bus), "the session bus");
     if (strcmp(what, "floor") == 0) {
         serve_floor(bus);
+    } else if (strcmp(what, "hops") == 0) {
+        behind = start(start(-1));
+        serve_floor(bus);
     } else if (count == 4 && strcmp(what, "fill") == 0) {
         unsigned first = (unsigned)atoi(arguments[2]), end = (unsigned)atoi(arguments[3]);
         session(bus, path, sizeof path);
@@ -201,7 +251,7 @@ int main(int count, char **arguments) {
         session(bus, path, sizeof path);
         measure(bus, path, (unsigned)atoi(arguments[2]), (unsigned)atoi(arguments[3]));
     } else {
-        fprintf(stderr, "usage: lookup floor | fill FIRST END | time N ROUNDS\n");
+        fprintf(stderr, "usage: lookup floor | hops | fill FIRST END | time N ROUNDS\n");
         return 64;
     }
     sd_bus_flush_close_unref(bus);

@@ -27,7 +27,8 @@ struct GetCommand: Verb {
 
             --otp writes the code of this moment (RFC 6238) instead of the secret, which is an address \
             as otpauth://totp/…?secret=… or, in an item beside the login whose account ends in " (otp)", \
-            also a bare secret in base32. That item is looked for first. On a terminal the seconds for \
+            also a bare secret in base32. That item is looked for first. Steam's (steam://…, or encoder=steam) \
+            are five letters and digits. On a terminal the seconds for \
             which the code still holds are said.
 
             --clip puts the secret, or the code, on the clipboard instead of writing it, and takes it off \
