@@ -208,8 +208,11 @@ static int wait_handing_on(pid_t child, const sigset_t *watched) {
         if (r == child) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         siginfo_t about;
         int s = sigwaitinfo(watched, &about);
-        // What the kernel makes for a terminal goes to its whole foreground group.
-        if (s > 0 && s != SIGCHLD && about.si_code != SI_KERNEL) kill(child, s);
+        // What the kernel makes for a terminal goes to its whole foreground group, but for the
+        // end of the terminal itself, which only the leader of the session hears of (setsid(2),
+        // tty_ioctl(4)).
+        int from_terminal = about.si_code == SI_KERNEL && !(s == SIGHUP && getsid(0) == getpid());
+        if (s > 0 && s != SIGCHLD && !from_terminal) kill(child, s);
     }
 }
 

@@ -19,6 +19,8 @@ package struct HelperFailure: Error, Hashable, Sendable {
             self.init(Self.denied, error.reason.explanation + below, Self.look)
         case (.decode, _):
             self.init(Self.damaged, error.reason.explanation + below, "`latchkey doctor` says how to go on.")
+        case (_, .mayBeSetAside):
+            self.init(Self.unavailable, error.reason.explanation + below, "`latchkey doctor` says what is missing.")
         default:
             self.init(Self.unavailable, error.reason.explanation + below, Self.look)
         }

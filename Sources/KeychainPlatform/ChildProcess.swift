@@ -53,7 +53,12 @@ package struct ChildProcess: Sendable {
     /// the time is over it is killed.
     @discardableResult
     package func status(until deadline: Deadline) throws(SystemCallError) -> Int32 {
-        if try wait(for: gone().raw, to: .receive, until: deadline) == .timedOut { signal(SIGKILL) }
+        // Held: as a temporary it would be closed before the wait, which then ends at once.
+        let gone = try gone()
+        let outcome = try withExtendedLifetime(gone) { () throws(SystemCallError) in
+            try wait(for: gone.raw, to: .receive, until: deadline)
+        }
+        if outcome == .timedOut { signal(SIGKILL) }
         return handle == nil ? try checked("waitpid", lk_reap_status(processID)) : 0
     }
 

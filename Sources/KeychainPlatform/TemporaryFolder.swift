@@ -49,6 +49,12 @@ package final class TemporaryFolder: Sendable {
         guard unsafe mkdtemp(&template) != nil else {
             throw .system(path: parent, SystemCallError("mkdtemp", errno: errno))
         }
+        // mkdtemp(3) takes away what the umask says, also of the owner.
+        guard unsafe chmod(template, S_IRWXU) == 0 else {
+            let failure = SystemCallError("chmod", errno: errno)
+            _ = unsafe rmdir(template)
+            throw .system(path: parent, failure)
+        }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 

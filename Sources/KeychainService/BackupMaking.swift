@@ -68,14 +68,33 @@ package struct BackupMaking {
 
     /// Both copies of each, as they are now: whoever writes them leaves one whole
     /// at any moment, and opening takes that one.
-    private func keybagFiles() throws(KeychainError) -> [(name: String, content: [UInt8])] {
+    ///
+    /// - Throws: `keybagUnreadable` where they open nothing, which a daemon that has the keys
+    ///   in its memory would not notice before it starts anew.
+    private func keybagFiles() throws(KeychainError) -> [EnclaveFiles.File] {
+        var files = try filesAtPresent()
+        // Read one after another, they may be from before and from behind a change.
+        for _ in 0..<Self.mostReadings where EnclaveFiles.areAuthentic(files) == false {
+            files = try filesAtPresent()
+        }
+        guard EnclaveFiles.areAuthentic(files) != false else {
+            throw KeychainError(
+                .notAvailable, reason: .keybagUnreadable,
+                underlying: "what is on disk opens nothing; what a running daemon still opens `latchkey export` writes")
+        }
+        return files
+    }
+
+    private static let mostReadings = 8
+
+    private func filesAtPresent() throws(KeychainError) -> [EnclaveFiles.File] {
         let folder: PrivateDirectory
         do throws(DirectoryRefusal) {
             folder = try PrivateDirectory("\(dataDirectory)/\(EnclaveFiles.folderName)", creating: false)
         } catch {
             throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
         }
-        var files: [(name: String, content: [UInt8])] = []
+        var files: [EnclaveFiles.File] = []
         for name in EnclaveFiles.names {
             let content = try translatingFiles { () throws(SystemCallError) in
                 try folder.read(name, atMost: Self.largestFile)

@@ -61,6 +61,7 @@ extension TestKeychain {
 
     /// Overwrites the database; every call then finds it damaged.
     ///
+    /// - Throws: ``TestKeychainError`` where the keychain is closed.
     /// - Warning: Every item is lost.
     public func insecureCorruptDatabase() throws(TestKeychainError) {
         try TestKeychainError.translating { () throws(KeychainError) in try machine.insecureCorruptDatabase() }
@@ -69,7 +70,7 @@ extension TestKeychain {
     /// Stops the engine and starts it anew over what it stored, as a restart of
     /// the computer does. No call may be under way.
     ///
-    /// - Throws: ``TestKeychainError`` where the store no longer opens.
+    /// - Throws: ``TestKeychainError`` where the store no longer opens, or the keychain is closed.
     public func restart() throws(TestKeychainError) {
         try TestKeychainError.translating { () throws(KeychainError) in try machine.restart() }
     }

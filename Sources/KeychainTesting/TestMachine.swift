@@ -23,6 +23,7 @@ final class TestMachine: Sendable {
     private let passcode = Mutex<SharedSecret?>(nil)
     /// The engine, or why there is none.
     private let running: Mutex<Result<KeychainEngine, KeychainError>>
+    private let isClosed = Atomic(false)
 
     var path: String { folder.path }
 
@@ -120,15 +121,15 @@ final class TestMachine: Sendable {
 
     /// Stops the engine for good, and says so to whoever follows the lock.
     func close() {
+        isClosed.store(true, ordering: .releasing)
         stop()
         board.ring()
     }
 
     /// Stops the engine; what it stored is still there for ``restart()``.
     private func stop() {
-        let reason = KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "this TestKeychain is closed")
         let before = running.withLock { running in
-            defer { running = .failure(reason) }
+            defer { running = .failure(Self.closed) }
             return running
         }
         guard case .success(let engine) = before else { return }
@@ -138,8 +139,18 @@ final class TestMachine: Sendable {
         }
     }
 
+    private static let closed = KeychainError(
+        .notAvailable, reason: .daemonUnreachable, underlying: "this TestKeychain is closed")
+
+    private func refuseOnceClosed() throws(KeychainError) {
+        if isClosed.load(ordering: .acquiring) { throw Self.closed }
+    }
+
     /// Where the engine does not start, every later call answers why.
+    ///
+    /// - Throws: also `errSecNotAvailable` once the keychain is closed.
     func restart() throws(KeychainError) {
+        try refuseOnceClosed()
         stop()
         do throws(KeychainError) {
             let fresh = try Self.start(folder, enclave, clock)
@@ -151,6 +162,7 @@ final class TestMachine: Sendable {
     }
 
     func insecureCorruptDatabase() throws(KeychainError) {
+        try refuseOnceClosed()
         try StoreSabotage.insecureCorruptDatabase(inDataDirectory: folder.path)
     }
 }

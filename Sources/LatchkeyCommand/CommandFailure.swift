@@ -29,6 +29,13 @@ package struct CommandFailure: Error, Hashable, Sendable {
             "`latchkey set` makes one; where there should be one, look at --data-dir and XDG_DATA_HOME.")
     }
 
+    /// What is looked for may be among what was set aside.
+    package static let mayBeSetAside = CommandFailure(KeychainError(.itemNotFound, reason: .mayBeSetAside))
+
+    /// For whoever shows all that there is.
+    package static let itemsMayBeMissing =
+        "latchkey: items may be missing: damaged ones, or a whole database, were set aside. `latchkey doctor` says more."
+
     static let changedMeanwhile = CommandFailure(
         .noMatch, "the item was changed or removed meanwhile; nothing was changed",
         "Look with `latchkey list`, then try again.")

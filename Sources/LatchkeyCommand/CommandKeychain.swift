@@ -165,26 +165,37 @@ package struct CommandKeychain: Sendable {
 
     /// All items of both kinds (of one service), sorted by names; without those that
     /// ask for a person, whom a list is no reason to disturb.
-    func list(service: String?) throws(CommandFailure) -> [StoredItem] {
+    func list(service: String?) throws(CommandFailure) -> Inventory {
         var found: [StoredItem] = []
+        var mayLackItems: Bool?
         for kind in PasswordKind.allCases {
             let spellings = service.map { ItemSpelling.all(of: $0, kind).map { Optional($0) } } ?? [nil]
             for spelling in spellings {
-                found += try undisturbed(kind, service: spelling?.service, account: nil)
-                    .filter { spelling?.parts.include($0) ?? true }
+                let (items, reason) = try undisturbed(kind, service: spelling?.service, account: nil)
+                found += items.filter { spelling?.parts.include($0) ?? true }
+                if let reason { mayLackItems = reason == .mayBeSetAside }
             }
         }
-        return found.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) }
+        return Inventory(
+            items: found.sorted { $0.sortKey.lexicographicallyPrecedes($1.sortKey) },
+            mayLackItems: mayLackItems ?? self.mayLackItems())
     }
 
-    /// The items of a kind, without those that ask for a person.
+    /// All that can be shown.
+    struct Inventory {
+        let items: [StoredItem]
+        /// As ``CommandKeychain/mayLackItems()``.
+        let mayLackItems: Bool
+    }
+
+    /// The items of a kind, without those that ask for a person; where there are none, why.
     private func undisturbed(
         _ kind: PasswordKind, service: String?, account: String?
-    ) throws(CommandFailure) -> [StoredItem] {
+    ) throws(CommandFailure) -> ([StoredItem], whyNone: Reason?) {
         do throws(KeychainError) {
-            return try items(kind, service: service, account: account, [("u_AuthUI", .string("u_AuthUIS"))])
+            return (try items(kind, service: service, account: account, [("u_AuthUI", .string("u_AuthUIS"))]), nil)
         } catch {
-            if error.status == .itemNotFound { return [] }
+            if error.status == .itemNotFound { return ([], error.reason) }
             throw CommandFailure(error)
         }
     }
@@ -195,7 +206,7 @@ package struct CommandKeychain: Sendable {
     ///
     /// - Throws: where there are several, none of the whole server.
     func onlyOne(onServer host: String, account: String) throws(CommandFailure) -> StoredItem? {
-        let found = try undisturbed(.internet, service: host, account: account).filter(\.isOfPerson)
+        let found = try undisturbed(.internet, service: host, account: account).0.filter(\.isOfPerson)
         guard found.count > 1 else { return found.first }
         if let whole = found.first(where: \.isOfWholeServer) { return whole }
         throw .several(found, accountGiven: true, then: "", choosing: .address)
@@ -204,8 +215,29 @@ package struct CommandKeychain: Sendable {
     /// What can be seen of that name without asking a person; nothing where it cannot be
     /// looked for. For what is only said beside something else.
     func glimpse(_ kind: PasswordKind, service: String, account: String?) -> [StoredItem] {
-        do throws(CommandFailure) { return try undisturbed(kind, service: service, account: account) } catch {
+        do throws(CommandFailure) { return try undisturbed(kind, service: service, account: account).0 } catch {
             return []
+        }
+    }
+
+    /// Whether items may be among what was set aside as damaged, or were lost with a file, and
+    /// nobody has accepted that: a list that lacks them looks like any other. False where it
+    /// cannot be told.
+    package func mayLackItems() -> Bool {
+        let letters = String(UInt64.random(in: .min ... .max), radix: 36)
+        let query: [(String, RawValue)] = [
+            ("class", .string(ItemClass.genericPassword.rawValue)), ("r_Attributes", .bool(true)),
+            // What nobody stores: why it is not found is what is asked.
+            ("svce", .string("latchkey: nothing \(letters)")),
+        ]
+        do throws(KeychainError) {
+            _ = try transport.perform(KeychainRequest(.copy, query: QueryDictionary(query)))
+            return false
+        } catch {
+            switch error.reason {
+            case .mayBeSetAside, .stillSalvaging: return true
+            default: return false
+            }
         }
     }
 

@@ -32,6 +32,7 @@ package enum LatchkeyProgram {
             var command = try parsed(arguments)
             if let verb = command as? any Verb { return try verb.perform(in: surroundings) }
             if let root = command as? Latchkey, let terminal = FinderProgram.terminal(for: surroundings.console) {
+                try surroundings.requireKeychain(root.store.dataDirectory)
                 let keychain = try CommandKeychain.open(root.store, in: surroundings)
                 return try FinderProgram(keychain, on: surroundings.configuration.clock).run(on: terminal)
             }

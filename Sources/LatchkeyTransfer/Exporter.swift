@@ -110,6 +110,8 @@ struct Exporter {
                 console.note(
                     "latchkey: \(damaged) damaged item\(damaged == 1 ? " is" : "s are") set aside, of whatever program, and not in the file: see `latchkey doctor`."
                 )
+            } else if shelves[0].keychain.mayLackItems() {
+                console.note(CommandFailure.itemsMayBeMissing)
             }
             return count
         } catch {

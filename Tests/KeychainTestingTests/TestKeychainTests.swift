@@ -60,6 +60,10 @@ import Testing
         let keychain = try TestKeychain()
         keychain.close()
         #expect(keychain.withScope { Passwords.add("a") } == errSecNotAvailable)
+        // For good.
+        #expect(throws: TestKeychainError.self) { try keychain.restart() }
+        #expect(throws: TestKeychainError.self) { try keychain.insecureCorruptDatabase() }
+        #expect(keychain.withScope { Passwords.add("a") } == errSecNotAvailable)
     }
 
     @Test func removesItsFolderWhenItGoes() throws {

@@ -84,6 +84,18 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder) && programs.processes("latchkeyd").isEmpty)
     }
 
+    @Test(arguments: [
+        ["slot", "list"], ["protector", "list"], ["protector", "test"], ["autolock"], ["unlock"], ["doctor"],
+        ["doctor", "--verify"],
+    ])
+    func whoeverAsksHowItIsProtectedMakesNoKeychain(arguments: [String]) throws {
+        let folder = programs.home + "/mistyped"
+        let outcome = try programs.run(BuiltPrograms.latchkey, ["--data-dir", folder] + arguments)
+        #expect(outcome.status == 1, "\(outcome.errors)")
+        #expect(outcome.errors.contains("there is no keychain at \(folder) yet"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder) && programs.processes("latchkeyd").isEmpty)
+    }
+
     @Test func aListOfNoKeychainIsEmpty() throws {
         for (option, text) in [("--json", "[]\n"), ("--all", "")] {
             let outcome = try programs.latchkey("list", option)

@@ -259,6 +259,8 @@ import Testing
         #expect(try explain(item + "kSecAttrServer: a\n").contains("kSecClassInternetPassword"))
         #expect(try explain("kSecAttrServce: a\n").contains("no key is called that: kSecAttrServce"))
         #expect(try explain(item + item).contains("is there twice"))
+        let windows = (item + "kSecReturnData: true\n").replacingOccurrences(of: "\n", with: "\r\n")
+        #expect(try explain(windows).contains("errSecSuccess: 1 found"))
         #expect(try programs.latchkey("get", "mail", "alice").text == "canary")
     }
 

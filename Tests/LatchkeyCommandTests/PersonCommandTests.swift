@@ -247,7 +247,7 @@ import Testing
 
     @Test func anEnclaveThatIsNotThereIsSaid() throws {
         let run = unlock(inData: "/nonexistent/data")
-        #expect(run.status == .unavailable && run.notes[0].contains("/nonexistent/data/enclave"))
+        #expect(run.status == .noMatch && run.notes[0].contains("/nonexistent/data yet"))
         let folder = try TemporaryFolder.make(in: "/tmp", prefix: "lk-person-")
         let enclave = try PrivateDirectory("\(folder.path)/enclave", creating: true)
         let lock = try Self.lock(enclave, saying: "/nonexistent/run")

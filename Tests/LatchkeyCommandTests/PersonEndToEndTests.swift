@@ -115,6 +115,7 @@ import Testing
     }
 
     @Test func whenItLocksByItselfIsChosenWithThePasscode() throws {
+        try latchkey("set", "mail", typed: "CANARY")
         #expect(try latchkey("autolock").text == "never\n")
         #expect(try latchkey("autolock", "--after", "15m", typed: "words words").status == 2)
         try latchkey("passcode", "set", typed: "words words")

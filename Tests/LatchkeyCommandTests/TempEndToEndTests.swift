@@ -79,6 +79,37 @@ import Testing
         #expect(nothingIsLeft())
     }
 
+    /// Counted as absent, they would grant nothing and say nothing.
+    @Test(arguments: [
+        "<key>keychain-access-groups</key><string>TEAM.one</string>",
+        "<key>keychain-access-groups</key><array><string>TEAM.one</string><integer>2</integer></array>",
+        "<key>application-identifier</key><array><string>TEAM.one</string></array>",
+    ])
+    func entitlementsOfAnotherTypeAreUsageMistakes(entry: String) throws {
+        let file = programs.home + "/a.plist"
+        try Data("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(entry)</dict></plist>".utf8)
+            .write(to: URL(fileURLWithPath: file))
+        let bad = try programs.latchkey("temp", "--entitlements", file, "--", "true")
+        #expect(bad.status == 2 && bad.errors.contains("TEAM") == false, "\(bad.errors)")
+        #expect(bad.errors.contains(entry.hasPrefix("<key>k") ? "keychain-access-groups" : "application-identifier"))
+    }
+
+    @Test(arguments: ["0777", "0277"])
+    func aUmaskThatTakesEverythingTakesNothingOfIt(umask: String) throws {
+        let script = "latchkey temp -- sh -c 'printf pw | latchkey set a; latchkey get a'"
+        let outcome = try programs.shell("umask \(umask); \(script)")
+        #expect(outcome.text == "pw", "\(outcome.errors)")
+        #expect(nothingIsLeft())
+    }
+
+    @Test func aDaemonThatWasStoppedIsKilled() throws {
+        let outcome = try programs.latchkey(
+            "temp", "--", "sh", "-c",
+            #"kill -STOP $(latchkey status --json | sed 's/.*"daemon":{"pid":\([0-9]*\).*/\1/'); exit 5"#)
+        #expect(outcome.status == 5)
+        #expect(nothingIsLeft())
+    }
+
     // MARK: A passcode
 
     private static let withPasscode = ["temp", "--passcode-fd", "0", "--", "sh", "-c"]

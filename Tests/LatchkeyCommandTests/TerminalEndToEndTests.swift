@@ -79,6 +79,20 @@ import Testing
         #expect(programs.temporaryFolders.isEmpty)
     }
 
+    /// The kernel tells the leader of the session alone.
+    @Test func theEndOfTheTerminalReachesTheCommandOfATempThatLeads() throws {
+        let mark = programs.home + "/ended"
+        let process = try terminal.lead(
+            programs, "temp", "--", "sh", "-c",
+            "trap 'echo x > \(mark); exit 9' HUP; echo ready; while :; do sleep 0.1; done")
+        #expect(terminal.shows("ready\r\n"))
+        terminal.hangUp()
+        #expect(BuiltPrograms.eventually { FileManager.default.fileExists(atPath: mark) })
+        process.waitUntilExit()
+        #expect(
+            BuiltPrograms.eventually { programs.temporaryFolders.isEmpty && programs.processes("latchkeyd").isEmpty })
+    }
+
     @Test func passphraseOfAnExportIsTypedTwiceUnseen() throws {
         try programs.latchkey("set", "a", input: Data("CANARY".utf8))
         let file = programs.home + "/out.lkx"

@@ -35,6 +35,53 @@ import Testing
         #expect(try programs.latchkey("get", "mail", "alice").text == "CANARY")
     }
 
+    /// A list that lacks what was lost looks like any other, and an older backup may have it.
+    @Test func whoeverShowsAllSaysThatSomethingMayBeMissing() throws {
+        try set("mail", "1")
+        #expect(try programs.latchkey("backup", backup).status == 0)
+        try programs.latchkey("lock", "--stop")
+        for name in ["keychain.db", "keychain.db-wal", "keychain.db-shm"] {
+            try? FileManager.default.removeItem(atPath: "\(data)/\(name)")
+        }
+        _ = try programs.latchkey("list")
+        let words = "items may be missing"
+        let list = try programs.latchkey("list", "--json")
+        #expect(list.status == 0 && list.text == "[]\n" && list.errors.contains(words), "\(list.errors)")
+        let named = try programs.latchkey("list", "mail")
+        #expect(named.status == 1 && named.errors.contains("set aside") && named.errors.contains("latchkey doctor"))
+        #expect(try programs.latchkey("status").text.contains(words))
+        #expect(try object(programs.latchkey("status", "--json"))["mayLackItems"] as? Bool == true)
+        let before = try Data(contentsOf: URL(fileURLWithPath: backup))
+        let replaced = try programs.latchkey("backup", "--replace", backup)
+        #expect(replaced.status == 5 && replaced.errors.contains("was not replaced"), "\(replaced.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == before)
+        let other = try programs.latchkey("backup", backup + "-2")
+        #expect(other.status == 0 && other.errors.contains(words))
+        let export = try programs.latchkey("export", "--insecure-plaintext", "--yes", programs.home + "/export")
+        #expect(export.status == 0 && export.errors.contains(words), "\(export.errors)")
+
+        #expect(try programs.latchkey("doctor", "--accept-damage").status == 0)
+        #expect(try programs.latchkey("list").errors.isEmpty)
+        #expect(try programs.latchkey("backup", "--replace", backup + "-2").errors.contains(words) == false)
+        #expect(try programs.latchkey("restore", "--replace", backup).status == 0)
+        #expect(try programs.latchkey("get", "mail").text == "1")
+    }
+
+    /// The daemon that has the keys in its memory goes on as if nothing were.
+    @Test(arguments: ["keybag", "protectors", "software-secret"], [0, 40])
+    func aKeybagThatOpensNothingIsInNoBackup(file: String, at offset: Int) throws {
+        try set("mail", "1")
+        for copy in 0...1 {
+            let path = URL(fileURLWithPath: "\(data)/enclave/\(file).\(copy)")
+            var bytes = try Data(contentsOf: path)
+            bytes[offset] ^= 1
+            try bytes.write(to: path)
+        }
+        let refused = try programs.latchkey("backup", backup)
+        #expect(refused.status == 5 && refused.errors.contains("latchkey export"), "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: backup))
+    }
+
     @Test func doctorFindsASoundStoreSound() throws {
         try set("a", "1")
         for arguments in [[], ["--verify"], ["--salvage"], ["--accept-damage"]] {

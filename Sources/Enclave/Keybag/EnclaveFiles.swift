@@ -28,16 +28,45 @@ package enum EnclaveFiles {
 
     /// Whether a copy at least of everything is there that opening takes; the software
     /// protector's secret where a copy of the protectors speaks of it, or none can be read.
-    package static func suffice(_ files: [(name: String, content: [UInt8])]) -> Bool {
-        func copies(of name: String) -> [[UInt8]] {
-            files.filter { file in (0..<FilePair.count).contains { file.name == "\(name).\($0)" } }.map(\.content)
+    package static func suffice(_ files: [File]) -> Bool {
+        let protectors = copies(of: AuthenticatedFile.Kind.protectors.fileName, in: files)
+        let bodies = bodies(of: protectors)
+        let needsSecret = bodies.isEmpty || bodies.contains { $0.contains(.softwareFile) }
+        return !protectors.isEmpty && !copies(of: AuthenticatedFile.Kind.keybag.fileName, in: files).isEmpty
+            && (!needsSecret || !copies(of: SoftwareSecret.fileName, in: files).isEmpty)
+    }
+
+    /// Whether a copy of the keybag is authentic by what lies beside it; nil where that takes
+    /// what is not among the files (a TPM, a security key, a recovery code) and they have the
+    /// frames of such files at least.
+    package static func areAuthentic(_ files: [File]) -> Bool? {
+        let protectors = copies(of: AuthenticatedFile.Kind.protectors.fileName, in: files)
+        let keybags = copies(of: AuthenticatedFile.Kind.keybag.fileName, in: files)
+            .compactMap { AuthenticatedFile.parse(.keybag, $0) }
+        let bodies = bodies(of: protectors)
+        guard !bodies.isEmpty, !keybags.isEmpty else { return false }
+        for content in copies(of: SoftwareSecret.fileName, in: files) {
+            guard case .secret(let secret) = SoftwareSecret.parse(SecretBytes(copying: content)) else { continue }
+            for body in bodies {
+                for protector in body.protectors + body.coming
+                where protector.kind == .softwareFile && protector.identifier == secret.identifier {
+                    guard let root = RootKey(protector, of: body.store, under: secret.key) else { continue }
+                    for keybag in keybags where keybag.verified(by: root) != nil { return true }
+                }
+            }
         }
-        let protectors = copies(of: AuthenticatedFile.Kind.protectors.fileName)
-        let bodies = protectors.compactMap { bytes in
+        return bodies.contains { $0.contains(.softwareFile) } ? false : nil
+    }
+
+    package typealias File = (name: String, content: [UInt8])
+
+    private static func copies(of name: String, in files: [File]) -> [[UInt8]] {
+        files.filter { file in (0..<FilePair.count).contains { file.name == "\(name).\($0)" } }.map(\.content)
+    }
+
+    private static func bodies(of protectors: [[UInt8]]) -> [ProtectorsBody] {
+        protectors.compactMap { bytes in
             AuthenticatedFile.parse(.protectors, bytes).flatMap { ProtectorsBody(parsing: $0.uncheckedBody) }
         }
-        let needsSecret = bodies.isEmpty || bodies.contains { $0.contains(.softwareFile) }
-        return !protectors.isEmpty && !copies(of: AuthenticatedFile.Kind.keybag.fileName).isEmpty
-            && (!needsSecret || !copies(of: SoftwareSecret.fileName).isEmpty)
     }
 }

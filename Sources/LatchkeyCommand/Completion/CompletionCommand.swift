@@ -71,7 +71,7 @@ struct CompleteCommand: Verb {
             let keychain = try CommandKeychain.open(in: surroundings) {
                 surroundings.runningKeychain(line.dataDirectory, patience: Self.patience)
             }
-            return try keychain.list(service: service)
+            return try keychain.list(service: service).items
         } catch {
             // Whoever presses Tab is not told of a keychain that does not answer.
             return []

@@ -129,7 +129,9 @@ struct ExplainCommand: Verb {
             guard let input else {
                 throw CommandFailure(.usage, "the dictionary is longer than 1 MiB", "Give a shorter one.")
             }
-            lines = String(decoding: input.insecureArray(), as: UTF8.self).split(separator: "\n").map(String.init)
+            lines = String(decoding: input.insecureArray(), as: UTF8.self)
+                // CR LF is one character.
+                .split(whereSeparator: \.isNewline).map(String.init)
         }
         var query = QueryDictionary()
         for line in lines {

@@ -7,6 +7,7 @@ internal import KeychainProtocol
 struct FinderProgram {
     private let keychain: CommandKeychain
     private let items: [StoredItem]
+    private let mayLackItems: Bool
     private let clock: any KeychainClock
 
     /// A secret is hidden again after this time, or with the next key.
@@ -18,7 +19,8 @@ struct FinderProgram {
     init(_ keychain: CommandKeychain, on clock: any KeychainClock) throws(CommandFailure) {
         self.keychain = keychain
         self.clock = clock
-        items = try keychain.list(service: nil)
+        let found = try keychain.list(service: nil)
+        (items, mayLackItems) = (found.items, found.mayLackItems)
     }
 
     /// Whether the person's terminal is one that can show it.
@@ -42,6 +44,7 @@ struct FinderProgram {
     /// The signal that ended it, or nil.
     private func loop(on terminal: consuming RawTerminal) throws(SystemCallError) -> Int32? {
         var finder = Finder(items.map { $0.line })
+        if mayLackItems { finder.message = "Items may be missing: latchkey doctor says more." }
         var keys = FinderKeys()
         var hiding: Deadline?
         _ = finder.handle(.resized(columns: terminal.size.columns, rows: terminal.size.rows))

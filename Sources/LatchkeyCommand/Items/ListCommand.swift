@@ -40,7 +40,10 @@ struct ListCommand: Verb {
         if let missing, service == nil {
             for line in CommandFailure.noKeychain(at: missing).lines { console.note("latchkey: \(line)") }
         }
-        let items = missing == nil ? try items(surroundings) : []
+        let found =
+            missing == nil
+            ? try CommandKeychain.open(store, reach: place.reach, in: surroundings).list(service: service) : nil
+        let items = found?.items ?? []
         try printing { () throws(SystemCallError) in
             if json {
                 let objects = items.map { JSONValue.object($0.jsonMembers + $0.placeMembers) }
@@ -49,17 +52,18 @@ struct ListCommand: Verb {
             let reader: TextTable.Reader = console.outputIsTerminal ? .person : .program
             try console.write(table(items, for: reader).text(for: reader))
         }
+        let mayLackItems = found?.mayLackItems ?? false
+        if mayLackItems {
+            guard service == nil || !items.isEmpty else { throw .mayBeSetAside }
+            console.note(CommandFailure.itemsMayBeMissing)
+        }
         if items.isEmpty {
             guard service == nil else { throw missing.map { .noKeychain(at: $0) } ?? .noItem }
-            if missing == nil, console.errorIsTerminal, place.reach == .own {
+            if missing == nil, !mayLackItems, console.errorIsTerminal, place.reach == .own {
                 console.note("Nothing is stored yet. `latchkey set SERVICE` stores a secret.")
             }
         }
         return .done
-    }
-
-    private func items(_ surroundings: Surroundings) throws(CommandFailure) -> [StoredItem] {
-        try CommandKeychain.open(store, reach: place.reach, in: surroundings).list(service: service)
     }
 
     private func table(_ items: [StoredItem], for reader: TextTable.Reader) -> TextTable {

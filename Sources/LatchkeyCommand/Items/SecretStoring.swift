@@ -73,7 +73,7 @@ struct SecretStoring {
         case .replaced: console.note("Replaced.")
         case .added:
             console.note("Stored.")
-            guard try keychain.list(service: nil).count == 1 else { return }
+            guard try keychain.list(service: nil).items.count == 1 else { return }
             console.note(try Protection(keychain.status(), keychain.session).sentence)
         }
     }

@@ -70,6 +70,7 @@ struct AutolockCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let console = surroundings.console
         let reach = try PersonReach(store, in: surroundings)
         let present = reach.state.lockPolicy

@@ -223,6 +223,7 @@ struct UnlockCommand: Verb {
         if slot { return try openBySlot(surroundings) }
         if login { return try openByLogin(surroundings) }
         if finger { return try openByFinger(surroundings) }
+        try surroundings.requireKeychain(store.dataDirectory)
         if recovery, let reach = try openWithCode(surroundings) { return try report(reach, console) }
         let reach = try PersonReach(store, in: surroundings)
         try reach.requirePasscode()

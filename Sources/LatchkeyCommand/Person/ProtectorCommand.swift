@@ -115,6 +115,7 @@ struct ProtectorListCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let reach = try PersonReach(store, in: surroundings)
         let door = try reach.remoteDoor()
         let protectors = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
@@ -150,6 +151,7 @@ struct ProtectorTestCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let door = try PersonReach(store, in: surroundings).remoteDoor()
         let present = try PersonReach.asking { () throws(KeychainError) in try door.protectors() }
         let gone = try pretendGone.map { name throws(CommandFailure) in

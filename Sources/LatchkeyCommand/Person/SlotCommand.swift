@@ -77,6 +77,7 @@ struct SlotListCommand: Verb {
     @OptionGroup var store: StoreOptions
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let door = try PersonReach(store, in: surroundings).remoteDoor()
         let slots = try PersonReach.asking { () throws(KeychainError) in try door.slots() }
         try SlotReport(slots: slots).write(json: json, on: surroundings.console)

@@ -41,7 +41,30 @@ struct BackupCommand: Verb {
         try refuseStream(file, "a backup is written to a file")
         try WriteTarget(file, store.dataDirectory, in: surroundings).check(replace ? .file : .none)
         let path = surroundings.absolute(file)
-        return try UpkeepProgram(surroundings, store).run(["--backup", path], replacing: replace, json: json)
+        if replace { try refuseToReplaceTheWhole(path, in: surroundings) }
+        let status = try UpkeepProgram(surroundings, store).run(["--backup", path], replacing: replace, json: json)
+        if status == .done, mayLackItems(in: surroundings) {
+            surroundings.console.note(CommandFailure.itemsMayBeMissing)
+        }
+        return status
+    }
+
+    /// The older file may be where what is missing still is.
+    private func refuseToReplaceTheWhole(_ path: String, in surroundings: Surroundings) throws(CommandFailure) {
+        do throws(SystemCallError) { _ = try FileStatus(at: FilePath(path), followingLink: true) } catch { return }
+        guard mayLackItems(in: surroundings) else { return }
+        throw CommandFailure(
+            .damaged,
+            "items may be missing from the keychain, which the older file may still have; it was not replaced",
+            "`latchkey doctor` says what is missing. Write another file, or accept it first: "
+                + "`latchkey doctor --accept-damage`.")
+    }
+
+    /// A backup takes no daemon; one that cannot be asked says nothing.
+    private func mayLackItems(in surroundings: Surroundings) -> Bool {
+        do throws(CommandFailure) { return try CommandKeychain.open(store, in: surroundings).mayLackItems() } catch {
+            return false
+        }
     }
 }
 

@@ -67,6 +67,8 @@ struct DoctorCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        // A folder that was named, and may be misspelled, is not made for being looked at.
+        if store.dataDirectory != nil { try surroundings.requireKeychain(store.dataDirectory) }
         // Files first: the daemon does not serve a folder that others can write.
         let check = MachineCheck(surroundings: surroundings, dataDirectory: store.dataDirectory)
         let files = task == .look ? check.fileFindings() : []

@@ -40,7 +40,8 @@ struct StatusCommand: Verb {
         if follow { return try followed(in: surroundings) }
         let keychain = try CommandKeychain.open(store, in: surroundings)
         let report = StatusReport(
-            status: try keychain.status(), session: keychain.session, device: try keychain.deviceState())
+            status: try keychain.status(), session: keychain.session, device: try keychain.deviceState(),
+            mayLackItems: keychain.mayLackItems())
         let text = json ? report.json.text + "\n" : report.text
         try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
         return .done

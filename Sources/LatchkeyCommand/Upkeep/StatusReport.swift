@@ -6,6 +6,8 @@ struct StatusReport: Sendable {
     let status: KeychainStatus
     let session: SessionInformation
     let device: DeviceState
+    /// Whether damaged items, or a whole database, were set aside and nobody accepted that.
+    let mayLackItems: Bool
 
     private static let classes: [(ItemClass, name: String, one: String, many: String)] = [
         (.genericPassword, "generic", "generic password", "generic passwords"),
@@ -57,7 +59,10 @@ struct StatusReport: Sendable {
             ("Open classes", list(openClasses)),
             ("Memory", status.memoryLocked ? "locked" : "not locked: secrets can reach the swap"),
             ("Items", items),
-            ("Damaged", "\(status.damaged)"),
+            (
+                "Damaged",
+                "\(status.damaged)" + (mayLackItems ? "; items may be missing: `latchkey doctor` says more" : "")
+            ),
             ("This program", "\(session.identity), \(strength)"),
             ("Groups", list(session.groups)),
             ("May name", list(session.nameableGroups)),
@@ -115,7 +120,8 @@ struct StatusReport: Sendable {
                 ("startRefusal", JSONValue(status.startRefusal)), ("loginsFault", JSONValue(status.loginsFault)),
                 ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
                 ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
-                ("damaged", .integer(Int64(status.damaged))), ("program", program),
+                ("damaged", .integer(Int64(status.damaged))), ("mayLackItems", .bool(mayLackItems)),
+                ("program", program),
                 ("missingKernelFeatures", .strings(session.missingFeatures)),
                 (
                     "daemon",

@@ -5,7 +5,7 @@ import KeychainTestSupport
 /// A pseudo-terminal: one side for the program, the other for the test.
 final class PseudoTerminal {
     let side: FileHandle
-    private let master: Int32
+    private var master: Int32
     private(set) var shown = ""
 
     /// - Parameters: 0 where it does not say.
@@ -20,7 +20,21 @@ final class PseudoTerminal {
         side = FileHandle(fileDescriptor: ends.1, closeOnDealloc: true)
     }
 
-    deinit { close(master) }
+    deinit { hangUp() }
+
+    /// As where the line, the window or the connection goes.
+    func hangUp() {
+        if master >= 0 { close(master) }
+        master = -1
+    }
+
+    /// Runs `latchkey` as the leader of this terminal's session, as `ssh -t` does.
+    func lead(_ programs: BuiltPrograms, _ arguments: String...) throws -> TestProcess {
+        let process = programs.start("/usr/bin/setsid", ["-c", "-w", BuiltPrograms.latchkey] + arguments)
+        (process.standardInput, process.standardOutput, process.standardError) = (side, side, side)
+        try process.run()
+        return process
+    }
 
     /// Runs `latchkey` with this as its controlling terminal.
     func start(_ programs: BuiltPrograms, _ arguments: String...) throws -> TestProcess {
