@@ -74,9 +74,7 @@ struct ExplainCommand: Verb {
         do throws(SystemCallError) {
             status = try ForegroundCommand.run(command, environment: environment)
         } catch {
-            throw CommandFailure(
-                ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started (\(error))",
-                "Check its name and mode, or give its whole path after --.")
+            throw .notStarted(command, error)
         }
         if count.withLock({ $0 }) == 0 {
             console.note("latchkey: no keychain call was seen: the command made none, or does not use Latchkey.")

@@ -74,10 +74,7 @@ struct ExecCommand: Verb {
         var bindings: [CommandWithSecrets.Binding] = []
         for wish in wishes { bindings.append(try wish.binding(in: keychain, surroundings)) }
         do throws(SystemCallError) { try CommandWithSecrets(bindings).become(command) } catch {
-            // The statuses by which shells and env(1) say it.
-            throw CommandFailure(
-                ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started (\(error))",
-                "Check its name and mode, or give its whole path after --.")
+            throw .notStarted(command, error)
         }
     }
 }

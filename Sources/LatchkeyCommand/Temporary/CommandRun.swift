@@ -9,11 +9,18 @@ enum CommandRun {
         do throws(SystemCallError) {
             return .success(ExitStatus(rawValue: try ForegroundCommand.run(command, environment: environment)))
         } catch {
-            // The statuses by which shells and env(1) say it.
-            return .failure(
-                CommandFailure(
-                    ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started (\(error))",
-                    "Check its name and mode, or give its whole path after --."))
+            return .failure(.notStarted(command, error))
         }
+    }
+}
+
+extension CommandFailure {
+    /// With the statuses by which shells and env(1) say it. Of the command its name alone: what
+    /// it is given may be a secret.
+    static func notStarted(_ command: [String], _ error: SystemCallError) -> CommandFailure {
+        let name = command.first.map { PrintableText.escaped($0) } ?? ""
+        return CommandFailure(
+            ExitStatus(rawValue: error.isNoSuchFile ? 127 : 126), "the command cannot be started: \(name) (\(error))",
+            "Check its name and mode, or give its whole path after --.")
     }
 }
