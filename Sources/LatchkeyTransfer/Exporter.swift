@@ -147,8 +147,7 @@ struct Exporter {
             bar.show(start, of: items.count)
             let window = Array(items[start..<min(start + ValueWindow.itemCount, items.count)])
             for (item, outcome) in zip(window, ValueWindow.read(window, shelves)) {
-                // One that was removed meanwhile is not there any more.
-                guard let value = try asking({ () throws(KeychainError) in try outcome.get() }) else { continue }
+                guard let value = try value(outcome) else { continue }
                 try sink.take(ExportLine.item(item.kind, item.attributes, value))
                 count += 1
             }
@@ -156,6 +155,15 @@ struct Exporter {
         try sink.take(ExportLine.end(count))
         try sink.finish()
         return count
+    }
+
+    /// nil: one that was removed meanwhile, or that turned out damaged and was set aside, as it
+    /// is left out by every later export.
+    private func value(_ outcome: ValueWindow.Outcome) throws(CommandFailure) -> SharedSecret?? {
+        do throws(KeychainError) { return try outcome.get() } catch {
+            guard error.reason == .mayBeSetAside else { throw CommandFailure(error) }
+            return nil
+        }
     }
 
     private func report(_ count: Int) throws(CommandFailure) {

@@ -1,6 +1,7 @@
 import Foundation
 import KeychainClient
 import KeychainServices
+import KeychainTestSupport
 import KeychainTesting
 import Testing
 
@@ -41,6 +42,24 @@ import Testing
             }
             // By its own kind the other one is there.
             #expect(CommandRun("get", "--internet", "both", "u", on: transport).text == "INTERNET")
+        }
+    }
+
+    /// Also where it is the export that finds the damage.
+    @Test func anExportLeavesItOutAndSaysSoEachTime() throws {
+        try keychain.withScope { () throws in
+            add(kSecClassGenericPassword, kSecAttrService, "u", "GENERIC")
+            add(kSecClassGenericPassword, kSecAttrService, "v", "OTHER")
+            try damage("u")
+            let transport = try CurrentKeychain.transport()
+            let folder = try TemporaryDirectory()
+            for file in ["first", "second"] {
+                let outcome = CommandRun(
+                    list: ["export", "--insecure-plaintext", "--yes", "--json", folder.path(file)], on: transport)
+                #expect(outcome.status == .done, "\(outcome.notes)")
+                #expect(outcome.text.contains(#""items":1"#), "\(outcome.text)")
+                #expect(outcome.notes.joined().contains("1 damaged item is set aside"), "\(outcome.notes)")
+            }
         }
     }
 
