@@ -418,7 +418,7 @@ package final class Daemon: Sendable {
             if isIdleTooLong(at: now) { return }
             let report = reports.send(at: now, among: mayKeepWaiting ? table.greeted : nil)
             listenAgain()
-            let door = doorway.withLock { $0 }
+            var door = doorway.withLock { $0 }
             // Who looks for the store that lies there now does not want ours (a mount that was taken
             // away or put over it); whoever is connected still does.
             let isSupplanted = engine.isSupplanted
@@ -429,6 +429,8 @@ package final class Daemon: Sendable {
                     if table.count == 0 { return }
                 } else {
                     reopenDoor()
+                    // What goes from here on is told by the new one's watch.
+                    door = doorway.withLock { $0 }
                 }
             }
             let events =
@@ -454,7 +456,8 @@ package final class Daemon: Sendable {
     private func nextDeadline(_ now: Duration, _ report: Deadline?) -> Deadline {
         let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : now
         let next = isDeaf.load(ordering: .acquiring) ? now : idleSince + configuration.limits.idleLife
-        let isTold = doorway.withLock { $0.watch.isTelling }
+        // One that has gone by now was watched too late.
+        let isTold = doorway.withLock { $0.watch.isTelling && !$0.isGone }
         let look = isTold ? max(next, now + .seconds(1)) : now + .seconds(1)
         let ordinary = Deadline(at: look, on: configuration.clock)
         return [table.overdue().next, report].compactMap { $0 }

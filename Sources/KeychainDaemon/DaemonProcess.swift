@@ -154,8 +154,7 @@ package struct DaemonProcess {
     ) throws(KeychainError) -> KeychainEngine? {
         do throws(KeychainError) { return try open(data) } catch {
             guard error.reason == .storeInUse else { throw error }
-            if holderListens(data) { return nil }
-            try waitForHolder(data, until: deadline)
+            guard try waitForHolder(data, until: deadline) == .left else { return nil }
             return try open(data)
         }
     }
@@ -164,13 +163,40 @@ package struct DaemonProcess {
     /// then hears what is in the way.
     private var startPatience: Duration { configuration.limits.patience * 4 / 5 }
 
-    private func waitForHolder(_ data: PrivateDirectory, until deadline: Deadline) throws(KeychainError) {
+    /// What became of another daemon that had the store.
+    private enum Holder {
+        case listens
+        case left
+    }
+
+    /// How often it is looked for: one whose socket was removed is about to make it anew.
+    private static let holderPause: Duration = .milliseconds(50)
+
+    private func waitForHolder(_ data: PrivateDirectory, until deadline: Deadline) throws(KeychainError) -> Holder {
         do throws(SystemCallError) {
             let file = try data.openFile(Rendezvous.lockFile, creating: true)
-            try FileLock.take(file, until: deadline)?.release()
+            let never = try EventSignal()
+            while true {
+                if holderListens(data) { return .listens }
+                if let free = try FileLock.take(file) {
+                    free.release()
+                    return .left
+                }
+                guard !deadline.hasPassed else { break }
+                let soon = Deadline(after: min(Self.holderPause, deadline.remaining), on: SystemClock())
+                _ = try waitForAny(of: [never.descriptor], until: soon)
+            }
         } catch {
             throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
         }
+        throw KeychainError(.notAvailable, reason: .storeInUse, underlying: Self.name(ofHolder: data))
+    }
+
+    /// Who has the store, as its lock file says.
+    private static func name(ofHolder data: PrivateDirectory) -> String? {
+        do throws(SystemCallError) {
+            return try Rendezvous.present(in: data).map { "latchkeyd, process \($0.processID), which nobody reaches" }
+        } catch { return nil }
     }
 
     private func open(_ data: PrivateDirectory) throws(KeychainError) -> KeychainEngine {

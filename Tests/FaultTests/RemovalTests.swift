@@ -43,6 +43,23 @@ struct RemovalTests {
         #expect(ledger.counts.isClean && ledger.counts.refused == 0)
     }
 
+    /// Again and again, also before the daemon has looked.
+    @Test(arguments: [false, true])
+    func aRunFolderMayGoOftenInARow(_ goesWithAllAboveIt: Bool) throws {
+        let above = try TemporaryDirectory("above")
+        let home = try FaultHome("removal", runDirectory: above.path("runtime/latchkey"))
+        let ledger = Ledger("removal")
+        #expect(ledger.write(.all, "item", by: home.client()) == nil)
+        let daemon = try home.serving().daemon
+        for _ in 0..<8 {
+            try Self.remove(goesWithAllAboveIt ? above.path("runtime") : home.locations.runDirectory)
+            // As long as a program waits, and no longer.
+            _ = try home.client(patience: nil).perform(ledger.item("item").read)
+            #expect(try home.serving().daemon == daemon)
+        }
+        #expect(home.processes("latchkeyd") == [daemon])
+    }
+
     /// The daemon may put its socket back while the folder is being emptied.
     private static func remove(_ folder: String) throws {
         for _ in 0..<50 {
