@@ -91,6 +91,9 @@ package struct EnclaveDescription: Sendable, Hashable {
     package var loginsFault: String?
     /// What the process does to itself; empty for keys within a program.
     package var measures: [MeasureState] = []
+    /// Whether the next enclave would not find the files that this one has open; nil: it
+    /// would.
+    package var placeFault: PlaceFault?
 
     package init(
         protectors: [String], slots: [String], state: DeviceState, generations: [ProtectionClass: UInt32],

@@ -483,7 +483,7 @@ package final class Daemon: Sendable {
     private func isIdleTooLong(at now: Duration) -> Bool {
         guard !configuration.isTemporary, table.count == 0 else { return false }
         let since = lastDeparture.withLock { $0 }
-        return now - since >= configuration.limits.idleLife && !device.mustStay
+        return now - since >= configuration.limits.idleLife && !device.mustStay && !engine.isLastPlace
     }
 
     /// The socket or its folder was removed: make them anew, so that clients

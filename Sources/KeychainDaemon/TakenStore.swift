@@ -30,24 +30,30 @@ struct TakenStore {
             if let daemon { holders.append(daemon) }
             store = try Self.lock(Rendezvous.lockFile, in: data, within: patience, killing: killing ? daemon : nil)
         }
-        let enclavePath = "\(data.path)/\(EnclaveFiles.folderName)"
-        let folder: PrivateDirectory
-        do throws(DirectoryRefusal) { folder = try PrivateDirectory(enclavePath, creating: false) } catch {
-            if case .system(_, let below) = error, below.isNoSuchFile {
-                locks = [turn, store]
-                self.holders = holders
-                return
-            }
-            // Open to others, say: an enclave may be at work there all the same.
-            throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
-        }
-        let enclave = try Self.enclaveProcess(data, folder)
+        let enclave = try Self.enclaveProcess(data)
         if let enclave { holders.append(enclave) }
+        let folder: PrivateDirectory
+        do throws(DirectoryRefusal) {
+            folder = try PrivateDirectory("\(data.path)/\(EnclaveFiles.folderName)", creating: false)
+        } catch {
+            // Open to others, say: an enclave may be at work there all the same.
+            guard case .system(_, let below) = error, below.isNoSuchFile else {
+                throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
+            }
+            EnclaveKeeping.dismiss(configuration)
+            // Removed under an enclave: no lock tells when that has ended.
+            if let enclave { try Self.awaitEnd(of: enclave, within: patience, killing: killing) }
+            locks = [turn, store]
+            self.holders = holders
+            return
+        }
         EnclaveKeeping.dismiss(configuration)
         let keybag = try Self.lock(
             EnclaveFiles.lockName, in: folder, within: patience, killing: killing ? enclave : nil)
         // The folder goes elsewhere: where its enclave was met is true no more.
         do throws(SystemCallError) { try keybag.write([]) } catch { throw KeychainError(files: error) }
+        // The lock may be one that was made after it.
+        if let enclave { try Self.awaitEnd(of: enclave, within: patience, killing: killing) }
         locks = [turn, store, keybag]
         self.holders = holders
     }
@@ -66,17 +72,24 @@ struct TakenStore {
         }
     }
 
-    /// The enclave that has the keys: as long as it does, its lock file names it.
-    private static func enclaveProcess(
-        _ data: PrivateDirectory, _ folder: PrivateDirectory
-    ) throws(KeychainError) -> ProcessHandle? {
-        guard let last = EnclaveRendezvous.last(inData: data.path) else { return nil }
+    /// - Parameter killing: it is killed where it does not end in time.
+    private static func awaitEnd(
+        of process: ProcessHandle, within patience: Duration, killing: Bool
+    ) throws(KeychainError) {
         do throws(SystemCallError) {
-            if let free = try FileLock.take(folder.openFile(EnclaveFiles.lockName, creating: true)) {
-                free.release()
-                return nil
-            }
-        } catch { throw KeychainError(files: error) }
+            if try process.waitForEnd(until: Deadline(after: patience, on: SystemClock())) == .ready { return }
+            guard killing else { throw SystemCallError("latchkey-enclave goes on", errno: 0) }
+            try process.kill()
+            _ = try process.waitForEnd(until: Deadline(after: patience, on: SystemClock()))
+        } catch {
+            throw KeychainError(.notAvailable, reason: .storeInUse, underlying: "\(error)")
+        }
+    }
+
+    /// The enclave that has the keys: as long as it does, its lock file names it, or it is
+    /// met in the data folder.
+    private static func enclaveProcess(_ data: PrivateDirectory) throws(KeychainError) -> ProcessHandle? {
+        guard let last = EnclaveRendezvous.last(inData: data.path) else { return nil }
         return try process(
             last.processID, running: "latchkey-enclave", at: EnclaveProtocol.socketName, in: last.runDirectory)
     }

@@ -896,6 +896,9 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
     /// why nobody tells of sleep and locked screens
     package var loginsFault: String = String()
 
+    /// where its files are not in their place: "gone", "replaced"
+    package var placeFault: String = String()
+
     /// why a slot did not open it at the start
     package var startRefusal: String = String()
 
@@ -2312,7 +2315,7 @@ nonisolated extension Latchkey_EnclaveReply.ClassGeneration: SwiftProtobuf.Messa
 
 nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = Latchkey_EnclaveReply.protoMessageName + ".Description"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{3}start_refusal\0\u{4}0logins_fault\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protectors\0\u{1}slots\0\u{4}\u{3}memory_locked\0\u{3}keybag_generation\0\u{3}unrepaired_files\0\u{1}state\0\u{1}generations\0\u{3}effaced_below\0\u{1}measures\0\u{3}start_refusal\0\u{4}0logins_fault\0\u{3}place_fault\0\u{c}\u{3}\u{1}\u{c}\u{4}\u{1}")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2331,6 +2334,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
       case 11: try { try decoder.decodeRepeatedMessageField(value: &self.measures) }()
       case 12: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
       case 60: try { try decoder.decodeSingularStringField(value: &self.loginsFault) }()
+      case 61: try { try decoder.decodeSingularStringField(value: &self.placeFault) }()
       default: break
       }
     }
@@ -2374,6 +2378,9 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if !self.loginsFault.isEmpty {
       try visitor.visitSingularStringField(value: self.loginsFault, fieldNumber: 60)
     }
+    if !self.placeFault.isEmpty {
+      try visitor.visitSingularStringField(value: self.placeFault, fieldNumber: 61)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -2387,6 +2394,7 @@ nonisolated extension Latchkey_EnclaveReply.Description: SwiftProtobuf.Message, 
     if lhs.generations != rhs.generations {return false}
     if lhs.effacedBelow != rhs.effacedBelow {return false}
     if lhs.loginsFault != rhs.loginsFault {return false}
+    if lhs.placeFault != rhs.placeFault {return false}
     if lhs.startRefusal != rhs.startRefusal {return false}
     if lhs.measures != rhs.measures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

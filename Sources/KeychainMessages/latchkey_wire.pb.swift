@@ -2208,6 +2208,18 @@ package nonisolated struct Latchkey_DoctorReport: @unchecked Sendable {
   /// Clears the value of `auditFailedSince`. Subsequent reads from it will return its default value.
   package mutating func clearAuditFailedSince() {_uniqueStorage()._auditFailedSince = nil}
 
+  /// where the database is not in its place: "gone", "replaced"
+  package var databaseFault: String {
+    get {_storage._databaseFault}
+    set {_uniqueStorage()._databaseFault = newValue}
+  }
+
+  /// likewise the files of the keys
+  package var keysFault: String {
+    get {_storage._keysFault}
+    set {_uniqueStorage()._keysFault = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated struct Inspection: Sendable {
@@ -4831,7 +4843,7 @@ nonisolated extension Latchkey_CallRecord: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DoctorReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0\u{3}audit_failed_since\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0\u{3}audit_failed_since\0\u{3}database_fault\0\u{3}keys_fault\0")
 
   fileprivate class _StorageClass {
     var _dataDirectory: String = String()
@@ -4847,6 +4859,8 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
     var _inspection: Latchkey_DoctorReport.Inspection? = nil
     var _salvage: Latchkey_DoctorReport.Salvage? = nil
     var _auditFailedSince: Double? = nil
+    var _databaseFault: String = String()
+    var _keysFault: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -4870,6 +4884,8 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
       _inspection = source._inspection
       _salvage = source._salvage
       _auditFailedSince = source._auditFailedSince
+      _databaseFault = source._databaseFault
+      _keysFault = source._keysFault
     }
   }
 
@@ -4901,6 +4917,8 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
         case 11: try { try decoder.decodeSingularMessageField(value: &_storage._inspection) }()
         case 12: try { try decoder.decodeSingularMessageField(value: &_storage._salvage) }()
         case 13: try { try decoder.decodeSingularDoubleField(value: &_storage._auditFailedSince) }()
+        case 14: try { try decoder.decodeSingularStringField(value: &_storage._databaseFault) }()
+        case 15: try { try decoder.decodeSingularStringField(value: &_storage._keysFault) }()
         default: break
         }
       }
@@ -4952,6 +4970,12 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
       try { if let v = _storage._auditFailedSince {
         try visitor.visitSingularDoubleField(value: v, fieldNumber: 13)
       } }()
+      if !_storage._databaseFault.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._databaseFault, fieldNumber: 14)
+      }
+      if !_storage._keysFault.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._keysFault, fieldNumber: 15)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -4974,6 +4998,8 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
         if _storage._inspection != rhs_storage._inspection {return false}
         if _storage._salvage != rhs_storage._salvage {return false}
         if _storage._auditFailedSince != rhs_storage._auditFailedSince {return false}
+        if _storage._databaseFault != rhs_storage._databaseFault {return false}
+        if _storage._keysFault != rhs_storage._keysFault {return false}
         return true
       }
       if !storagesAreEqual {return false}

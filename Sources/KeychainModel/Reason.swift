@@ -154,6 +154,12 @@ public enum Reason: Hashable, Sendable {
     /// A folder or file of the keychain cannot be made, or its owner or mode is not
     /// what it has to be; nothing is damaged (`errSecNotAvailable`).
     case folderUnusable(why: String)
+    /// The database was removed or replaced while it was open: it is read on, and what would
+    /// be written would be lost with the daemon (`errSecNotAvailable`).
+    case databaseAway
+    /// The files that open the keys again were removed or replaced while they were open: what
+    /// would be stored would be lost with the enclave (`errSecNotAvailable`).
+    case keysAway
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -243,6 +249,12 @@ extension Reason {
         case .deviceFailed(let why): "the device failed: \(why)"
         case .folderRefused(let why): "the keychain's folder is not opened: \(why)"
         case .folderUnusable(let why): "the keychain's folder cannot be used: \(why)"
+        case .databaseAway:
+            "the database was moved or removed while in use, so nothing is written; what it holds can be read as long as "
+                + "latchkeyd runs"
+        case .keysAway:
+            "the files of the keys were moved or removed while in use, so nothing is stored; what is there can be read as "
+                + "long as latchkey-enclave runs"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -312,6 +324,8 @@ extension Reason {
         case .deviceFailed(let why): (58, [why])
         case .folderRefused(let why): (110, [why])
         case .folderUnusable(let why): (111, [why])
+        case .databaseAway: (112, [])
+        case .keysAway: (113, [])
         case .unknown(let code): (code, [])
         }
     }
@@ -329,6 +343,7 @@ extension Reason {
             42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging, 46: .authenticationFailed,
             48: .userCanceled, 49: .promptTimedOut, 50: .interactionForbidden, 52: .biometryNotAvailable,
             53: .biometryNotEnrolled, 54: .contextInvalid, 55: .passcodeIsSet, 70: .biometryLockedOut,
+            112: .databaseAway, 113: .keysAway,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))

@@ -34,6 +34,11 @@ package struct DoctorReport: Sendable, Hashable {
     /// Since when the audit record cannot be written, in seconds since
     /// 2001-01-01T00:00:00Z; nil: it can.
     package var auditFailedSince: Double?
+    /// Whether the database that is open is no longer the one in its place; nil: it is.
+    package var databaseFault: PlaceFault?
+    /// Whether the next enclave would not find the files of the keys that are open; nil: it
+    /// would.
+    package var keysFault: PlaceFault?
 
     package init() {}
 }

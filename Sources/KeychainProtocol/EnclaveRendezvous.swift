@@ -11,6 +11,8 @@ package struct EnclaveRendezvous: Hashable, Sendable {
     package static let folderName = "enclave"
     package static let lockName = "lock"
     package static let sizeLimit = 8192
+    /// Where the daemon meets it in a run folder.
+    package static let socketName = "enclave.sock"
 
     package let processID: Int32
     package let runDirectory: String
@@ -36,12 +38,30 @@ package struct EnclaveRendezvous: Hashable, Sendable {
         guard encoded == bytes, !bytes.contains(0) else { return nil }
     }
 
-    /// What the enclave that has a data folder wrote; nil where none has it, or
-    /// where its folder cannot be looked at (then it is started, and says why not).
-    package static func last(inData path: String) -> EnclaveRendezvous? {
+    /// What the enclave that has a data folder wrote, or where it listens although what it
+    /// wrote is gone; nil where none has it, or where its folder cannot be looked at (then it
+    /// is started, and says why not).
+    package static func last(inData path: String) -> EnclaveRendezvous? { written(inData: path) ?? met(inData: path) }
+
+    private static func written(inData path: String) -> EnclaveRendezvous? {
         do {
             let folder = try PrivateDirectory("\(path)/\(folderName)", creating: false)
             return try folder.readLocked(lockName, atMost: sizeLimit).flatMap { Self(encoded: $0) }
+        } catch {
+            return nil
+        }
+    }
+
+    /// Every enclave listens in `run` of its data folder too, and no other store's does: so one
+    /// is found whose own folder was removed, which alone has the keys then.
+    private static func met(inData path: String) -> EnclaveRendezvous? {
+        let place = "\(path)/run"
+        do {
+            let folder = try PrivateDirectory(place, creating: false)
+            let socket = try PacketSocket.connectNow(to: socketName, in: folder.descriptor)
+            let listener = try socket.peerCredentials()
+            guard listener.uid == ProcessEnvironment.effectiveUserID, listener.pid > 0 else { return nil }
+            return EnclaveRendezvous(processID: listener.pid, runDirectory: place)
         } catch {
             return nil
         }

@@ -35,6 +35,8 @@ extension Latchkey_DoctorReport {
         brakeIsOn = report.brakeIsOn
         if let since = report.brakeSince { brakeSince = since }
         if let since = report.auditFailedSince { auditFailedSince = since }
+        databaseFault = report.databaseFault?.rawValue ?? ""
+        keysFault = report.keysFault?.rawValue ?? ""
         setAsideFiles = report.setAsideFiles
         if let isIntact = report.isIntact { self.isIntact = isIntact }
         if let counts = report.inspection { inspection = Inspection(counts) }
@@ -55,11 +57,19 @@ extension Latchkey_DoctorReport {
         report.brakeIsOn = brakeIsOn
         if hasBrakeSince { report.brakeSince = brakeSince }
         if hasAuditFailedSince { report.auditFailedSince = auditFailedSince }
+        report.databaseFault = try Self.fault(databaseFault)
+        report.keysFault = try Self.fault(keysFault)
         report.setAsideFiles = setAsideFiles
         if hasIsIntact { report.isIntact = isIntact }
         if hasInspection { report.inspection = inspection.counts }
         if hasSalvage { report.salvage = salvage.counts }
         return report
+    }
+
+    private static func fault(_ name: String) throws(WireFault) -> PlaceFault? {
+        guard !name.isEmpty else { return nil }
+        guard let fault = PlaceFault(rawValue: name) else { throw WireFault() }
+        return fault
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Enclave
 package import KeychainModel
 package import KeychainPlatform
+internal import KeychainProtocol
 internal import KeychainStore
 
 /// Makes a backup of a store, whether or not a daemon is at work on it.
@@ -92,7 +93,7 @@ package struct BackupMaking {
         do throws(DirectoryRefusal) {
             folder = try PrivateDirectory("\(dataDirectory)/\(EnclaveFiles.folderName)", creating: false)
         } catch {
-            throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
+            throw withoutKeybag("\(error)")
         }
         var files: [EnclaveFiles.File] = []
         for name in EnclaveFiles.names {
@@ -102,8 +103,14 @@ package struct BackupMaking {
             if let content { files.append((name, content)) }
         }
         guard EnclaveFiles.suffice(files) else {
-            throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "a file of the keybag is missing")
+            throw withoutKeybag("a file of the keybag is missing")
         }
         return files
+    }
+
+    /// An enclave that runs has what the files lack, and no backup could be made of that.
+    private func withoutKeybag(_ cause: String) -> KeychainError {
+        let runs = EnclaveRendezvous.last(inData: dataDirectory) != nil
+        return KeychainError(.notAvailable, reason: runs ? .keysAway : .keybagUnreadable, underlying: cause)
     }
 }

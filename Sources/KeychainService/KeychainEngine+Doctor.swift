@@ -1,3 +1,4 @@
+internal import Enclave
 package import KeychainModel
 internal import KeychainPlatform
 package import KeychainProtocol
@@ -83,6 +84,8 @@ extension KeychainEngine {
         report.storeFormat = StoreSchema.format
         report.setAsideFiles = StoreSetAside.files(in: directory)
         report.brakeIsOn = brake.isOn
+        report.databaseFault = store.placeFault
+        report.keysFault = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }.placeFault
         try store.read { reader throws(KeychainError) in
             for itemClass in ItemClass.stored {
                 let (items, tombstones) = try reader.totals(of: itemClass)

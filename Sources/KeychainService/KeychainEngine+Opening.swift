@@ -112,6 +112,25 @@ extension KeychainEngine {
     /// Whether its folder was removed or moved.
     package var isAway: Bool { !directory.isInPlace }
 
+    /// Whether something that it has open lies in its folder no more, so that it can be read
+    /// for as long as daemon and enclave run.
+    package var isLastPlace: Bool { !isAway && (store.placeFault != nil || lacksKeybag) }
+
+    private var lacksKeybag: Bool { hadKeybag && !EnclaveFiles.holdKeybag(inDataDirectory: dataDirectory) }
+
+    /// A change for which the enclave makes no key, and so does not look, is none that lasts
+    /// either where the keys do not. Asked how it is, it writes anew what it can.
+    ///
+    /// - Throws: `errSecNotAvailable`, reason `keysAway`.
+    func refuseWithoutKeys() throws(KeychainError) {
+        guard lacksKeybag,
+            try enclave.use({ enclave throws(KeychainError) in try enclave.describe() }).placeFault != nil
+        else { return }
+        throw KeychainError(
+            .notAvailable, reason: .keysAway,
+            underlying: "the folder enclave is not as it was opened: put it back")
+    }
+
     /// Whether another store lies in the place of this one's folder.
     package var isSupplanted: Bool {
         guard !directory.isInPlace else { return false }

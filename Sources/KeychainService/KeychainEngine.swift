@@ -46,6 +46,8 @@ package final class KeychainEngine: Sendable {
     let opener: RowOpener
     let maker: RowMaker
     package let storeID: [UInt8]
+    /// Whether the keys lie in the folder, and did at the opening.
+    let hadKeybag: Bool
 
     /// Connects to the enclave of the store that the database names.
     package typealias EnclaveOpener = (ExpectedStore) throws(KeychainError) -> any EnclaveConnector
@@ -111,6 +113,7 @@ package final class KeychainEngine: Sendable {
         enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
+        hadKeybag = EnclaveFiles.holdKeybag(inDataDirectory: directory.path)
         standing = try store.standing(in: directory, at: clock.wallClock)
         try store.migrate()
         try Self.bind(store, to: keybag.0)
@@ -228,7 +231,9 @@ package final class KeychainEngine: Sendable {
             switch request.operation {
             case .add: try add(request, authorization, shape, emit)
             case .copy: try copy(request, authorization, progress, shape, emit)
-            case .update: try update(request, authorization)
+            case .update:
+                try refuseWithoutKeys()
+                try update(request, authorization)
             default: try delete(request, authorization)
             }
         }

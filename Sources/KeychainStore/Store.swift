@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 package import KeychainModel
 package import KeychainPlatform
-internal import KeychainProtocol
+package import KeychainProtocol
 internal import Synchronization
 
 /// The database of one keychain: WAL, `synchronous=FULL` (what was acknowledged
@@ -16,6 +16,8 @@ package final class Store: Sendable {
     package static let witnessName = StoreWitness.fileName
 
     private let path: String
+    /// Which file was opened.
+    private let place: FileIdentity
     private let writer: DatabaseQueue
     private let readers = Mutex<[DatabaseQueue]>([])
     private let commits: GroupCommit
@@ -38,6 +40,7 @@ package final class Store: Sendable {
         (writer, isNew) = try Self.open(path, in: directory)
         witnessed = isNew ? nil : StoreWitness.testimony(in: directory)
         let place = try Self.identity(path)
+        self.place = place
         let witness = witness
         commits = GroupCommit(writer, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
@@ -106,8 +109,15 @@ package final class Store: Sendable {
     /// What is written to a file without a name is gone with the last process
     /// that has it open, so nothing more is.
     private static let moved = KeychainError(
-        .notAvailable, reason: .storeUnreadable,
-        underlying: "the data folder was moved or removed while in use: put it back, or end latchkeyd")
+        .notAvailable, reason: .databaseAway,
+        underlying: "keychain.db is not where it was opened: put it back; latchkeyd alone has it")
+
+    /// Whether the file that is open is no longer the one at the database's path; nil: it is.
+    package var placeFault: PlaceFault? {
+        do throws(KeychainError) { return try Self.identity(path) == place ? nil : .replaced } catch {
+            return .gone
+        }
+    }
 
     /// Brings an older database to our format; the caller has opened its keybag,
     /// so that a store which is refused for that is not changed either.
@@ -266,7 +276,7 @@ package final class Store: Sendable {
 
     /// Lends a reader: a connection of its own, so reads never wait for a commit.
     package func read<R>(_ body: (StoreReader) throws(KeychainError) -> R) throws(KeychainError) -> R {
-        let queue = try takeReader()
+        guard let queue = try takeReader() else { return try readByWriter(body) }
         defer { readers.withLock { $0.append(queue) } }
         let result: Result<R, KeychainError> = queue.unsafeRead { db in
             do throws(KeychainError) { return .success(try body(StoreReader(db))) } catch { return .failure(error) }
@@ -274,8 +284,21 @@ package final class Store: Sendable {
         return try result.get()
     }
 
-    private func takeReader() throws(KeychainError) -> DatabaseQueue {
+    /// Of a file that is no longer in its place no other connection can be made; nothing is
+    /// written to it any more.
+    private func readByWriter<R>(
+        _ body: (StoreReader) throws(KeychainError) -> R
+    ) throws(KeychainError) -> R {
+        let result: Result<R, KeychainError> = writer.unsafeReentrantRead { db in
+            do throws(KeychainError) { return .success(try body(StoreReader(db))) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// nil where the path leads to another file than the one that is open, or to none.
+    private func takeReader() throws(KeychainError) -> DatabaseQueue? {
         if let idle = readers.withLock({ $0.popLast() }) { return idle }
+        guard placeFault == nil else { return nil }
         let path = path
         return try translating { try DatabaseQueue(path: path, configuration: Self.configuration(readOnly: true)) }
     }

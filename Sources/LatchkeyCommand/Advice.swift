@@ -11,6 +11,8 @@ enum Advice {
             "Run it in `latchkey temp`, or unset the variable."
         case (.daemonUnreachable, let below?) where below.hasSuffix(DaemonProgram.outside):
             "A daemon that runs already is used in there too: `latchkey list` outside, then try again."
+        case (.storeInUse, let holder?) where holder.hasPrefix("latchkey"):
+            "`latchkey lock --stop` ends this keychain's own programs; the next command starts them anew."
         default: line(for: error.reason)
         }
     }
@@ -35,6 +37,12 @@ enum Advice {
             "Try again, then run `latchkey doctor`: it says what came back and what did not."
         case .storeMismatch, .storeUnreadable, .keybagUnreadable:
             "Copy the data directory away before anything else, then restore it from a backup."
+        case .databaseAway:
+            "Put keychain.db back where it was, if it was renamed. Else `latchkey export FILE` now: ending latchkeyd, or "
+                + "`latchkey lock --stop`, loses what is in no export or backup."
+        case .keysAway:
+            "Put the folder enclave back where it was, if it was renamed. Else `latchkey export FILE` now: ending "
+                + "latchkey-enclave, or `latchkey lock --stop`, loses what is in no export or backup."
         case .biometryNotAvailable, .biometryNotEnrolled, .biometryLockedOut: finger(reason)
         case .protectorRefused: "Nothing was changed. `latchkey protector list` shows what there is."
         case .deviceFailed:
@@ -88,7 +96,9 @@ enum Advice {
             "End the running daemon (its pid is in latchkeyd.lock of the data directory); the next command starts the new one."
         case .storeNewer: "Install the newer Latchkey again."
         case .unsuitableFileSystem: "Name a folder on a local disk: latchkey --data-dir DIR …; for `latchkey temp`, TMPDIR."
-        case .storeInUse: "End the other process, or name another folder with --data-dir."
+        case .storeInUse:
+            "`latchkey lock --stop` ends this keychain's own programs, where one of them has it; else end the other "
+                + "process, or name another folder with --data-dir."
         case .readOnly: "Check owner and mode of the data directory."
         case .diskFull: "Free some space and try again."
         case .inputOutput: "Check the disk (`dmesg`), then try again."

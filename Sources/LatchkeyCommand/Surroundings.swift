@@ -87,9 +87,14 @@ package struct Surroundings: Sendable {
         let folder = FilePath(locations.dataDirectory)
         // Without its database, which can be set aside, it has its enclave's folder still.
         guard isMissing(folder.appending(KeychainLocations.databaseName)),
-            isMissing(folder.appending(EnclaveRendezvous.folderName))
+            isMissing(folder.appending(EnclaveRendezvous.folderName)), !hasDaemon(locations.dataDirectory)
         else { return nil }
         return locations.dataDirectory
+    }
+
+    /// One that runs has what was removed from beneath it.
+    private func hasDaemon(_ path: String) -> Bool {
+        do { return try Rendezvous.present(in: PrivateDirectory(path, creating: false)) != nil } catch { return false }
     }
 
     private func isMissing(_ path: FilePath) -> Bool {

@@ -2,6 +2,7 @@ import Foundation
 import KeychainCrypto
 import KeychainModel
 import KeychainPlatform
+import KeychainProtocol
 import KeychainTestSupport
 import Testing
 
@@ -93,6 +94,35 @@ import Testing
         let reason = home.refusal(.named(Random.bytes(16)))
         #expect([.keybagUnreadable, .storeMismatch].contains(reason))
         if let before { #expect(try home.contents() == before) }
+    }
+
+    @Test(arguments: [EnclaveHome.keyFiles, ["keybag.0"], ["protectors.0", "protectors.1"], ["lock"]] as [[String]])
+    func whatGoesWhileItIsOpenIsWrittenAgain(_ files: [String]) throws {
+        let home = try EnclaveHome()
+        let enclave = try home.open()
+        let made = try MadeKey(in: enclave)
+        let before = try home.contents()
+        for file in files { try home.remove(file) }
+        #expect(enclave.describe().placeFault == nil)
+        #expect(try home.contents() == before)
+        #expect(home.refusal(.named(enclave.storeID)) == .storeInUse)
+        enclave.close()
+        #expect(try made.opens(in: home.open(.named(enclave.storeID))))
+    }
+
+    /// Neither a folder that was removed nor what lies in its place is written.
+    @Test(arguments: [false, true])
+    func aFolderThatGoesWhileItIsOpenIsSaidToBeGone(_ isReplaced: Bool) throws {
+        let home = try EnclaveHome()
+        let enclave = try home.open()
+        try FileManager.default.removeItem(atPath: home.path(""))
+        if isReplaced {
+            try FileManager.default.createDirectory(
+                atPath: home.path(""), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        }
+        #expect(enclave.describe().placeFault == (isReplaced ? .replaced : .gone))
+        #expect(FileManager.default.fileExists(atPath: home.path("")) == isReplaced)
+        if isReplaced { #expect(try home.contents().isEmpty) }
     }
 
     @Test(arguments: ["software-secret", "protectors"], Damage.allCases)

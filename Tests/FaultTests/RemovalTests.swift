@@ -78,10 +78,12 @@ struct RemovalTests {
         ledger.count { $0.bursts += 1 }
         for change in Ledger.Change.allCases {
             let error = ledger.write(change, "item 0", by: client)
-            expect(error, .notAvailable, .storeUnreadable, "a moved data folder", ledger)
+            // What is sealed anew needs a key first.
+            let reason: Reason = change == .delete ? .databaseAway : .keysAway
+            expect(error, .notAvailable, reason, "a moved data folder", ledger)
             #expect(error?.underlying?.contains("put it back") == true, "\(String(describing: error))")
         }
-        expect(ledger.write(.all, "new", by: client), .notAvailable, .storeUnreadable, "a moved data folder", ledger)
+        expect(ledger.write(.all, "new", by: client), .notAvailable, .keysAway, "a moved data folder", ledger)
         try FileManager.default.moveItem(atPath: home.data + ".moved", toPath: home.data)
         ledger.write(.all, "new", by: client)
         try Auditor(ledger: ledger).audit(through: client)
@@ -107,7 +109,7 @@ struct RemovalTests {
             try FaultHome.end(processes.daemon)
         } else {
             let error = before.write(.all, "item 0", by: old)
-            expect(error, .notAvailable, .storeUnreadable, "a removed data folder", before)
+            expect(error, .notAvailable, .keysAway, "a removed data folder", before)
         }
 
         let ledger = Ledger("after")

@@ -41,6 +41,18 @@ import Testing
         #expect(run(["--verify"]) { $0.isIntact = false }.status == .damaged)
     }
 
+    @Test(arguments: PlaceFault.allCases)
+    func whatIsNotInItsPlaceIsDamageAndSaysWhatCanBeSaved(_ fault: PlaceFault) {
+        for arguments in [[], ["--verify"]] {
+            for change in [\DoctorReport.databaseFault, \.keysFault] {
+                let outcome = run(arguments) { $0[keyPath: change] = fault }
+                #expect(outcome.status == .damaged)
+                #expect(outcome.text.contains("latchkey export FILE") && !outcome.text.contains("Nothing to do"))
+                #expect(!outcome.text.contains("Writing       possible"))
+            }
+        }
+    }
+
     @Test func aFileNameCannotMoveTheTerminal() {
         let outcome = run([]) { $0.setAsideFiles = ["keychain.db.damaged-\u{1b}[2J"] }
         #expect(!outcome.text.contains("\u{1b}"))

@@ -290,7 +290,7 @@ extension EnclaveCore {
         try storage.write(presentAttempts, before: new)
     }
 
-    private var presentAttempts: AttemptsBody {
+    var presentAttempts: AttemptsBody {
         AttemptsBody(store: store, failed: attempts.failed, anchor: counter?.anchor)
     }
 

@@ -46,6 +46,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var audit: AuditLedger
     /// Tells an older copy of the folder from this one; nil: nothing does.
     var counter: FolderCounter?
+    /// What the last look at the place of the files found (``keepFiles()``).
+    var placeFault: PlaceFault?
     /// Whether a person accepted the folder at its opening, because the counter spoke against it.
     var wasAccepted = false
 
@@ -94,7 +96,7 @@ struct EnclaveCore: ~Copyable, Sendable {
 
     /// - Parameter process: the process that holds the keys.
     func describe(process: Int32, at moment: Duration) -> EnclaveDescription {
-        EnclaveDescription(
+        var described = EnclaveDescription(
             protectors: protectors?.body.protectors.map(\.kind.name) ?? [], slots: keybag.body.slots.map(\.kind.name),
             state: state(at: moment),
             generations: keybag.body.generations, effacedBelow: keybag.body.effacedBelow,
@@ -102,6 +104,8 @@ struct EnclaveCore: ~Copyable, Sendable {
             keybagGeneration: keybag.generation, processID: process,
             unrepairedFiles: unrepaired.map(\.fileName),
             startRefusal: keybag.body.slot(.tpm2) == nil ? nil : startRefusal)
+        described.placeFault = placeFault
+        return described
     }
 
     func state(at moment: Duration) -> DeviceState {

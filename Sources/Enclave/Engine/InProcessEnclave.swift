@@ -257,7 +257,10 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
     }
 
     package func describe() -> EnclaveDescription {
-        core.withLock { $0.describe(process: ProcessEnvironment.processID, at: clock.sinceBoot) }
+        core.withLock { core in
+            core.keepFiles()
+            return core.describe(process: ProcessEnvironment.processID, at: clock.sinceBoot)
+        }
     }
 
     package func state(after number: UInt64, orUntil cancelled: EventSignal) -> EnclaveDescription? {

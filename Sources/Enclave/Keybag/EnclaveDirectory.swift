@@ -13,7 +13,7 @@ struct EnclaveDirectory: Sendable {
     static let lockName = EnclaveRendezvous.lockName
 
     let directory: PrivateDirectory
-    private let lock: FileLock
+    private let lock: FolderLock
 
     /// - Throws: ``KeybagError/inUse`` where another process, or another opening
     ///   in this one, has the folder.
@@ -23,11 +23,27 @@ struct EnclaveDirectory: Sendable {
         } catch {
             throw .directory(error)
         }
-        lock = try FileLock.take(Self.lockName, in: directory)
+        lock = FolderLock(try FileLock.take(Self.lockName, in: directory))
     }
 
     /// Whether the path still leads here.
     var isInPlace: Bool { directory.isInPlace }
+
+    /// Whether it leads to another folder.
+    var hasSuccessor: Bool {
+        do throws(SystemCallError) {
+            _ = try FileStatus(at: FilePath(directory.path), followingLink: false)
+            return true
+        } catch { return false }
+    }
+
+    /// Whether others find the lock that this process holds.
+    var isLocked: Bool { lock.isInPlace(in: directory, named: Self.lockName) }
+
+    func putLockBack() throws(KeybagError) {
+        guard !isLocked else { return }
+        try lock.replace(by: try FileLock.take(Self.lockName, in: directory))
+    }
 
     /// What a confined enclave needs of it.
     var reach: Confinement.Folder { Confinement.Folder(directory, for: .files) }
@@ -37,7 +53,7 @@ struct EnclaveDirectory: Sendable {
 
     /// Says in the lock file where this enclave listens.
     func announce(_ rendezvous: EnclaveRendezvous) throws(KeybagError) {
-        do throws(SystemCallError) { try lock.write(rendezvous.encoded) } catch { throw .system(error) }
+        try lock.write(rendezvous.encoded)
     }
 }
 

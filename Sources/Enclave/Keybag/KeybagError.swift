@@ -21,6 +21,8 @@ enum KeybagError: Error, Hashable, Sendable {
     case mismatch
     /// Another process has the folder.
     case inUse
+    /// What is open lies in memory alone.
+    case away
     case directory(DirectoryRefusal)
     case system(SystemCallError)
     /// The counter of a TPM does not vouch for this copy of the folder.
@@ -68,6 +70,10 @@ extension KeybagError {
                 underlying: "\(why); it is done all the same, and `latchkey lock --stop`, or a new start, finishes it")
         case .mismatch: .init(.notAvailable, reason: .storeMismatch)
         case .inUse: .init(.notAvailable, reason: .storeInUse)
+        case .away:
+            .init(
+                .notAvailable, reason: .keysAway,
+                underlying: "the folder enclave is not as it was opened: put it back; its enclave alone has the keys")
         case .directory(let refusal):
             .init(.notAvailable, reason: .folderUnusable(why: refusal.description))
         case .system(let error) where error.isPermissionDenied:

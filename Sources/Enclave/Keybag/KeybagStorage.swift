@@ -1,5 +1,6 @@
 internal import KeychainModel
 internal import KeychainPlatform
+internal import KeychainProtocol
 internal import Synchronization
 
 /// Where a keybag lasts. Every call returns once what it wrote is durable.
@@ -34,6 +35,19 @@ protocol KeybagStorage: Sendable {
     /// The same under a root key that is about to take the present one's place: in one copy,
     /// while the other stays as it is.
     func write(_ attempts: AttemptsBody, before newRoot: borrowing RootKey) throws(KeybagError)
+
+    /// What of the files, or their place, has gone.
+    ///
+    /// - Parameters:
+    ///   - hasSecret: whether there has to be a software protector's secret.
+    ///   - hasAttempts: whether a count of attempts has to be there.
+    func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence
+    /// The copies of the keybag that have gone, as the last writing left them.
+    func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
+    /// Those of the file `protectors`.
+    func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
+    /// The file that says who has the folder, held by this process again.
+    func putLockBack() throws(KeybagError)
 
     /// The places of the file `audit` (``AuditHead``).
     func auditHeads() throws(KeybagError) -> [[UInt8]]
@@ -134,6 +148,46 @@ extension EnclaveDirectory: KeybagStorage {
             .attempts, version: attempts.leastVersion, generation: generation, body: attempts.encoded, root: root)
     }
 
+    func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence {
+        guard isInPlace else { return .place(hasSuccessor ? .replaced : .gone) }
+        let names = [AuthenticatedFile.Kind.keybag.fileName, AuthenticatedFile.Kind.protectors.fileName]
+        do throws(SystemCallError) {
+            for name in names + (hasSecret ? [SoftwareSecret.fileName] : []) {
+                guard try copies(of: name) == FilePair.count else { return .files }
+            }
+            // One is enough: the newer counts.
+            if hasAttempts, try copies(of: AuthenticatedFile.Kind.attempts.fileName) == 0 { return .files }
+            return isLocked ? .nothing : .files
+        } catch { return .files }
+    }
+
+    private func copies(of name: String) throws(SystemCallError) -> Int {
+        var count = 0
+        for index in 0..<FilePair.count where try directory.holds("\(name).\(index)") { count += 1 }
+        return count
+    }
+
+    func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
+        try putBack(
+            .keybag,
+            AuthenticatedFile.encode(
+                .keybag, version: body.leastVersion, generation: generation, body: body.encoded, root: root))
+    }
+
+    func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
+        try putBack(
+            .protectors,
+            AuthenticatedFile.encode(.protectors, generation: generation, body: protectors.encoded, root: root))
+    }
+
+    /// What is there in any form is left alone.
+    private func putBack(_ kind: AuthenticatedFile.Kind, _ bytes: [UInt8]) throws(KeybagError) {
+        let files = FilePair(directory: directory, name: kind.fileName, sizeLimit: AuthenticatedFile.largestFile)
+        for (index, copy) in try files.read().enumerated() {
+            if case .missing = copy { try files.write(bytes, copy: index) }
+        }
+    }
+
     func auditHeads() throws(KeybagError) -> [[UInt8]] { try AuditHeadFile(directory: directory).places() }
 
     func write(auditHead record: [UInt8], at place: Int) throws(KeybagError) {
@@ -141,8 +195,22 @@ extension EnclaveDirectory: KeybagStorage {
     }
 }
 
+/// What has gone of an enclave's files since it wrote them.
+enum StorageAbsence: Hashable, Sendable {
+    case nothing
+    /// Files of a folder that is where it was.
+    case files
+    /// The folder.
+    case place(PlaceFault)
+}
+
 /// A keybag that goes with its process.
 final class EphemeralStorage: KeybagStorage {
+    func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence { .nothing }
+    func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
+    func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
+    func putLockBack() {}
+
     private let held = Mutex<[EffacementSecret]>([])
 
     func write(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) -> [RepairFailure] { [] }

@@ -50,13 +50,16 @@ extension EnclaveDescription {
         message.unrepairedFiles = unrepairedFiles
         message.startRefusal = startRefusal ?? ""
         message.loginsFault = loginsFault ?? ""
+        message.placeFault = placeFault?.rawValue ?? ""
         message.measures = measures.map(Latchkey_MeasureState.init)
         return message
     }
 
     /// nil for a state that no enclave of ours tells.
     init?(_ message: Latchkey_EnclaveReply.Description, process: Int32) {
-        guard let state = DeviceState(message.state) else { return nil }
+        guard let state = DeviceState(message.state),
+            message.placeFault.isEmpty || PlaceFault(rawValue: message.placeFault) != nil
+        else { return nil }
         var generations: [ProtectionClass: UInt32] = [:]
         for one in message.generations {
             guard let named = ProtectionClass(wireNumber: one.classNumber) else { return nil }
@@ -68,6 +71,7 @@ extension EnclaveDescription {
             keybagGeneration: message.keybagGeneration, processID: process,
             unrepairedFiles: message.unrepairedFiles,
             startRefusal: message.startRefusal.isEmpty ? nil : message.startRefusal)
+        placeFault = PlaceFault(rawValue: message.placeFault)
         measures = message.measures.map(\.measure)
         loginsFault = message.loginsFault.isEmpty ? nil : message.loginsFault
     }

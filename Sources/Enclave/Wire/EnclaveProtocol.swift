@@ -1,3 +1,5 @@
+internal import KeychainProtocol
+
 /// The sizes and times of the hop between daemon and enclave.
 package enum EnclaveProtocol {
     /// Raised with any change that an older end would not understand.
@@ -8,7 +10,7 @@ package enum EnclaveProtocol {
     /// 5: the audit record.
     static let version: UInt32 = 5
     /// The socket's name in the run folder.
-    package static let socketName = "enclave.sock"
+    package static let socketName = EnclaveRendezvous.socketName
     /// Held by the process that owns the socket.
     package static let socketLockName = "enclave.lock"
     /// An exchange without an answer for so long has failed: a second less than a

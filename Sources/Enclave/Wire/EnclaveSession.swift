@@ -64,7 +64,8 @@ struct EnclaveSession {
             guard isOpen else { throw .outOfTurn }
             let measures = keeper.confined?.measures ?? []
             return try keeper.withCore { core throws(SessionError) in
-                Self.description(core, to: message.number, at: keeper.moment, measures, keeper.loginsFault)
+                core.keepFiles()
+                return Self.description(core, to: message.number, at: keeper.moment, measures, keeper.loginsFault)
             }
         case .sealAudit, .confirmAudit, .auditHead, .openAudit:
             guard isOpen else { throw .outOfTurn }
@@ -127,6 +128,7 @@ extension EnclaveSession {
         case .unwrap(let batch):
             return try open(Array(batch.packed)[...], in: Array(batch.session)[...], number, &core, at: moment)
         case .wrapMetadataKey(let wrap):
+            guard core.keepFiles() == nil else { return .failure(KeybagError.away.asKeychainError, to: number) }
             let outcome = core.makeMetadataKey(for: try named(wrap.classNumber))
             return .results([outcome], includingWrapped: true, to: number)
         case .unwrapMetadataKey(let wrapped):
@@ -151,6 +153,8 @@ extension EnclaveSession {
         at moment: Duration
     ) throws(SessionError) -> EnclaveAnswer {
         guard rows.count <= EnclaveProtocol.batch else { throw .malformed }
+        // What is sealed under a key that lies on no disk is lost with this process.
+        guard core.keepFiles() == nil else { return .failure(KeybagError.away.asKeychainError, to: number) }
         let made = core.makeRowKeys(for: rows, in: try self.session(session), at: moment)
         return .results(made, includingWrapped: true, to: number)
     }

@@ -26,13 +26,17 @@ struct DoctorCommand: Verb {
             --accept-damage sets every item aside that does not open, however many they are, and lets writing \
             go on. Nothing is deleted: --salvage can still try.
 
-            The status is 5 where something is damaged that nobody has accepted yet.
+            It also looks whether the database and the files of the keys are still the ones that daemon and enclave \
+            have open. What was removed or renamed under them can be read, and exported, for as long as they run.
+
+            The status is 5 where something is damaged that nobody has accepted yet, or is not where it was opened.
 
             --json writes {"sound", "dataDirectory", "storeFormat", "items": {"generic", "internet", "certificate", \
             "key"}, "tombstones", "damaged", "newDamage", "writingStopped", "writingStoppedSince", "setAside": \
-            [FILE], "intact", "inspection", "salvage", "advice": [TEXT], "protection", "measures": [{"program", "pid", \
+            [FILE], "intact", "databaseFault", "keysFault", "inspection", "salvage", "advice": [TEXT], "protection", "measures": [{"program", "pid", \
             "measure", "inForce", "note"}], "findings": [{"what", "command", "fixable"}], "fixed": [TEXT]} (the \
-            last four only without another option than --fix); "inspection" is null or {"rows", "sound", \
+            last four only without another option than --fix); "databaseFault" and "keysFault" are null, "gone" or \
+            "replaced"; "inspection" is null or {"rows", "sound", \
             "locked", "unopened", "mismatched", "mended", "moved"}, "salvage" null or {"files", "unreadableFiles", \
             "restored", "present", "unopened", "locked", "complete"}.
             """)

@@ -20,7 +20,7 @@ struct DoctorText: Sendable {
     var isSound: Bool {
         let counts = report.inspection ?? InspectionCounts()
         return !report.brakeIsOn && !report.hasNewDamage && report.isIntact != false && counts.unopened == 0
-            && counts.mismatched == 0
+            && counts.mismatched == 0 && report.databaseFault == nil && report.keysFault == nil
     }
 
     // MARK: For people
@@ -48,8 +48,44 @@ struct DoctorText: Sendable {
     private var since: String? { report.brakeSince.flatMap { Timestamp(secondsSince2001: $0).text } }
 
     private var writing: String {
+        if let away { return "impossible: \(away)" }
         guard report.brakeIsOn else { return obstacle.map { "impossible: \($0)" } ?? "possible" }
         return "stopped" + (since.map { " since \($0)" } ?? "")
+    }
+
+    /// What is no longer where it was opened.
+    private var away: String? {
+        switch (report.databaseFault, report.keysFault) {
+        case (.gone?, _): "the database is gone"
+        case (.replaced?, _): "another file lies in the place of the database"
+        case (nil, .gone?): "the files of the keys are gone"
+        case (nil, .replaced?): "others lie in the place of the files of the keys"
+        case (nil, nil): nil
+        }
+    }
+
+    /// What can be saved as long as the programs run that have it open.
+    private var adviceOnPlaces: [String] {
+        let folder = report.dataDirectory
+        var lines: [String] = []
+        if let fault = report.databaseFault {
+            lines.append(
+                "\(folder)/keychain.db \(fault == .gone ? "is gone" : "is another file"): it was removed or renamed "
+                    + "while latchkeyd has it open, and lives on in that alone. Nothing is written. If it was renamed, put "
+                    + "it back.")
+        }
+        if let fault = report.keysFault {
+            lines.append(
+                "The files in \(folder)/enclave that open the keys \(fault == .gone ? "are gone" : "are others"): they "
+                    + "were removed, moved or replaced while latchkey-enclave has the keys open, which lie in its memory "
+                    + "alone. Nothing is stored, and no backup can be made. If they were moved, put them back.")
+        }
+        guard !lines.isEmpty else { return [] }
+        return lines + [
+            "Until then reading works: `latchkey export FILE` now, and `latchkey export --all FILE` for "
+                + "what other programs keep. When latchkeyd or latchkey-enclave ends (`latchkey lock --stop`, a "
+                + "logout, a shutdown), what is in no export or backup is lost."
+        ]
     }
 
     private static func text(_ counts: InspectionCounts) -> String {
@@ -74,7 +110,7 @@ struct DoctorText: Sendable {
 
     /// What there is to do, most pressing first.
     private var advice: [String] {
-        var lines: [String] = []
+        var lines = adviceOnPlaces
         if let obstacle {
             lines.append("Nothing can be stored, changed or deleted in \(report.dataDirectory): \(obstacle).")
         }
@@ -141,6 +177,8 @@ struct DoctorText: Sendable {
             ("newDamage", .bool(report.hasNewDamage)), ("writingStopped", .bool(report.brakeIsOn)),
             ("writingStoppedSince", JSONValue(since)),
             ("setAside", .strings(report.setAsideFiles)), ("intact", report.isIntact.map { .bool($0) } ?? .null),
+            ("databaseFault", JSONValue(report.databaseFault?.rawValue)),
+            ("keysFault", JSONValue(report.keysFault?.rawValue)),
             ("inspection", report.inspection.map(Self.json) ?? .null),
             ("salvage", report.salvage.map(Self.json) ?? .null),
             ("advice", .strings(advice)),

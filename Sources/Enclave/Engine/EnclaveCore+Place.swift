@@ -1,0 +1,40 @@
+internal import KeychainProtocol
+
+/// Whether the files that were opened are still where the next enclave looks for them.
+extension EnclaveCore {
+    /// Looks, and writes what has gone from the folder again, as it was written last: never
+    /// what a person had destroyed, which is not open here either. A folder that has gone
+    /// nobody here can make.
+    ///
+    /// - Returns: what is the matter now (``placeFault``); nil: everything is there.
+    @discardableResult
+    mutating func keepFiles() -> PlaceFault? {
+        switch absence {
+        case .nothing: placeFault = nil
+        case .place(let fault): placeFault = fault
+        case .files:
+            do throws(KeybagError) { try putFilesBack() } catch {
+                placeFault = error == .inUse ? .replaced : .gone
+                return placeFault
+            }
+            placeFault = absence == .nothing ? nil : .gone
+        }
+        return placeFault
+    }
+
+    private var absence: StorageAbsence {
+        storage.absence(
+            hasSecret: protectors?.software != nil, hasAttempts: attempts.failed > 0 || counter != nil)
+    }
+
+    private func putFilesBack() throws(KeybagError) {
+        // Between two root keys nobody knows yet what the files are to say.
+        guard let protectors, protectors.body.coming.isEmpty else { throw .away }
+        try storage.putLockBack()
+        // In the order in which they are needed to open.
+        if let secret = protectors.software { try storage.keepSoftwareSecret(secret) }
+        try storage.putBack(protectors.body, generation: protectors.written, root: keybag.root)
+        try storage.putBack(keybag.body, generation: keybag.generation, root: keybag.root)
+        if attempts.failed > 0 || counter != nil { _ = try storage.write(presentAttempts, root: keybag.root) }
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import KeychainPlatform
+import Testing
+
+/// Files that somebody removes, renames or replaces while daemon and enclave have them open:
+/// what they hold can be read, and is said to be in them alone.
+@Suite struct RemovedFilesTests {
+    let programs: BuiltPrograms
+
+    init() throws {
+        programs = try BuiltPrograms(runtime: true)
+        #expect(try set("a", "1") == 0)
+    }
+
+    private var data: String { programs.home + "/data/latchkey" }
+    private var processes: [Int32] { programs.processes("latchkeyd") + programs.processes("latchkey-enclave") }
+
+    private func set(_ name: String, _ value: String) throws -> Int32 {
+        try programs.latchkey("set", name, input: Data(value.utf8)).status
+    }
+
+    private func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(data)/\(name)") }
+
+    private func move(_ name: String, to other: String) throws {
+        try FileManager.default.moveItem(atPath: "\(data)/\(name)", toPath: "\(data)/\(other)")
+    }
+
+    /// What doctor finds, in all its forms: the two members of its JSON.
+    private func faults(status: Int32 = 5) throws -> [String?] {
+        var found: [String?] = []
+        for arguments in [["doctor", "--json"], ["doctor", "--verify", "--json"]] {
+            let outcome = try programs.run(BuiltPrograms.latchkey, arguments)
+            #expect(outcome.status == status, "\(outcome.text) \(outcome.errors)")
+            let report = try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+            #expect(report["sound"] as? Bool == (status == 0))
+            let now = ["databaseFault", "keysFault"].map { report[$0] as? String }
+            #expect(found.isEmpty || found == now)
+            found = now
+        }
+        return found
+    }
+
+    private func exported() throws -> [String: Any] {
+        let file = programs.home + "/export-\(Random.bytes(4).map { String($0) }.joined())"
+        let outcome = try programs.latchkey("export", "--insecure-plaintext", "--yes", "--json", file)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+    }
+
+    // MARK: Keys
+
+    @Test func keysThatAreInMemoryAloneAreSaidToBeAndTakeNoMore() throws {
+        try remove("enclave")
+        #expect(try faults() == [nil, "gone"])
+        let doctor = try programs.latchkey("doctor")
+        #expect(doctor.status == 5 && doctor.text.contains("latchkey export FILE"), "\(doctor.text)")
+        #expect(doctor.text.contains("impossible: the files of the keys are gone"), "\(doctor.text)")
+        for arguments in [["set", "b"], ["edit", "a", "--comment", "new"], ["backup", programs.home + "/backup"]] {
+            let refused = try programs.run(BuiltPrograms.latchkey, arguments, input: Data("2".utf8))
+            #expect(refused.status == 5 && refused.errors.contains("files of the keys"), "\(refused.errors)")
+        }
+        #expect(try programs.latchkey("get", "b").status == 1)
+        #expect(try programs.latchkey("get", "a").text == "1")
+        #expect(try exported()["items"] as? Int == 1)
+        // Nothing runs on with them that nobody finds.
+        let stopped = try programs.latchkey("lock", "--stop")
+        #expect(stopped.status == 0 && processes.isEmpty, "\(stopped.errors)")
+    }
+
+    /// The next daemon finds the enclave that alone has them.
+    @Test(arguments: [false, true])
+    func aDaemonsDeathTakesNoKeysAlong(theFolderIsMadeAnew: Bool) throws {
+        let enclave = programs.processes("latchkey-enclave")
+        try remove("enclave")
+        if theFolderIsMadeAnew {
+            try FileManager.default.createDirectory(
+                atPath: data + "/enclave", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        }
+        for process in programs.processes("latchkeyd") { kill(process, SIGKILL) }
+        #expect(try programs.latchkey("get", "a").text == "1")
+        #expect(programs.processes("latchkey-enclave") == enclave)
+        #expect(try faults() == [nil, theFolderIsMadeAnew ? "replaced" : "gone"])
+        #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
+    }
+
+    @Test func aFolderThatIsPutBackIsAsBefore() throws {
+        try move("enclave", to: "elsewhere")
+        #expect(try set("b", "2") == 5)
+        try move("elsewhere", to: "enclave")
+        #expect(try faults(status: 0) == [nil, nil])
+        #expect(try set("b", "2") == 0)
+        #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
+        #expect(try programs.latchkey("get", "b").text == "2")
+    }
+
+    /// The enclave writes them again before it makes another key, and when it is asked how it is.
+    @Test(arguments: [["set", "b"], ["doctor"]])
+    func filesThatGoFromTheFolderAreWrittenAgain(_ arguments: [String]) throws {
+        let words = Data("some words".utf8)
+        try programs.latchkey("passcode", "set", input: words)
+        try programs.latchkey("lock")
+        try programs.latchkey("unlock", input: Data("other words".utf8))
+        #expect(try programs.latchkey("unlock", input: words).status == 0)
+        let files = try FileManager.default.contentsOfDirectory(atPath: data + "/enclave")
+        for name in files where name != "effacement" && name != "audit" { try remove("enclave/\(name)") }
+        #expect(try programs.run(BuiltPrograms.latchkey, arguments, input: Data("2".utf8)).status == 0)
+        let keys = Set(files.filter { !$0.hasPrefix("attempts") })
+        #expect(keys.isSubset(of: try FileManager.default.contentsOfDirectory(atPath: data + "/enclave")))
+        #expect(try programs.latchkey("backup", programs.home + "/backup").status == 0)
+        #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
+        #expect(try programs.latchkey("get", "a").status == 3)
+        #expect(try programs.latchkey("unlock", input: words).status == 0)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    /// What is erased stays so, whatever its enclave had open.
+    @Test func erasedKeysAreNotWrittenAgain() throws {
+        try remove("enclave")
+        let erased = try programs.latchkey("erase", "--yes")
+        #expect(erased.status == 0 && processes.isEmpty, "\(erased.errors)")
+        #expect(!FileManager.default.fileExists(atPath: data))
+        #expect(try set("b", "2") == 0)
+        #expect(try programs.latchkey("get", "a").status == 1)
+    }
+
+    // MARK: The database
+
+    @Test func aDatabaseThatIsGoneIsReadAndSaidToBe() throws {
+        try move("keychain.db", to: "kept")
+        #expect(try faults() == ["gone", nil])
+        let doctor = try programs.latchkey("doctor")
+        #expect(doctor.text.contains("impossible: the database is gone"), "\(doctor.text)")
+        #expect(doctor.text.contains("latchkey export FILE"), "\(doctor.text)")
+        let refused = try programs.latchkey("rm", "a", "--yes")
+        #expect(refused.status == 5 && refused.errors.contains("latchkey export FILE"), "\(refused.errors)")
+        #expect(try programs.latchkey("get", "a").text == "1")
+        #expect(try exported()["items"] as? Int == 1)
+        try move("kept", to: "keychain.db")
+        #expect(try faults(status: 0) == [nil, nil])
+        #expect(try set("a", "2") == 0)
+    }
+
+    /// Nothing is read from the file that lies there instead.
+    @Test func anotherFileInTheDatabasesPlaceIsNoneOfIts() throws {
+        try move("keychain.db", to: "kept")
+        try FileManager.default.copyItem(atPath: data + "/kept", toPath: data + "/keychain.db")
+        #expect(try faults() == ["replaced", nil])
+        #expect(try set("b", "2") == 5)
+        #expect(try exported()["items"] as? Int == 1)
+    }
+}
