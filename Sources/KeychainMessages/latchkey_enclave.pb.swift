@@ -896,7 +896,7 @@ package nonisolated struct Latchkey_EnclaveReply: @unchecked Sendable {
     /// why nobody tells of sleep and locked screens
     package var loginsFault: String = String()
 
-    /// where its files are not in their place: "gone", "replaced"
+    /// where its files are not in their place: "gone", "replaced", "damaged"
     package var placeFault: String = String()
 
     /// why a slot did not open it at the start

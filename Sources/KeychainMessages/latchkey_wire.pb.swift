@@ -2208,7 +2208,7 @@ package nonisolated struct Latchkey_DoctorReport: @unchecked Sendable {
   /// Clears the value of `auditFailedSince`. Subsequent reads from it will return its default value.
   package mutating func clearAuditFailedSince() {_uniqueStorage()._auditFailedSince = nil}
 
-  /// where the database is not in its place: "gone", "replaced"
+  /// where the database is not in its place: "gone", "replaced", "damaged"
   package var databaseFault: String {
     get {_storage._databaseFault}
     set {_uniqueStorage()._databaseFault = newValue}

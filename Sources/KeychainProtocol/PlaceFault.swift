@@ -4,4 +4,6 @@ package enum PlaceFault: String, Sendable, Hashable, CaseIterable {
     case gone
     /// Something else lies there.
     case replaced
+    /// What lies there is damaged, and cannot be written again.
+    case damaged
 }

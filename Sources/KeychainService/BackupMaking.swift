@@ -81,7 +81,7 @@ package struct BackupMaking {
         guard EnclaveFiles.areAuthentic(files) != false else {
             throw KeychainError(
                 .notAvailable, reason: .keybagUnreadable,
-                underlying: "what is on disk opens nothing; what a running daemon still opens `latchkey export` writes")
+                underlying: "what is on disk opens nothing; where the keychain is open, `latchkey doctor` has it written again")
         }
         return files
     }

@@ -22,6 +22,21 @@ extension EnclaveCore {
         return placeFault
     }
 
+    /// As ``keepFiles()``; reads the files as well, and writes again what no copy says any
+    /// more: whatever damaged both, the next enclave would open nothing. A copy that is
+    /// authentic stays as it is, also an older or a newer program's.
+    mutating func mendFiles() {
+        guard keepFiles() == nil, let protectors, protectors.body.coming.isEmpty else { return }
+        do throws(KeybagError) {
+            if let secret = protectors.software, try !storage.holds(secret) { try storage.keepSoftwareSecret(secret) }
+            try storage.mend(protectors.body, generation: protectors.written, root: keybag.root)
+            try storage.mend(keybag.body, generation: keybag.generation, root: keybag.root)
+        } catch {
+            if case .newer = error { return }
+            placeFault = .damaged
+        }
+    }
+
     private var absence: StorageAbsence {
         storage.absence(
             hasSecret: protectors?.software != nil, hasAttempts: attempts.failed > 0 || counter != nil)

@@ -258,7 +258,7 @@ package final class InProcessEnclave: EnclaveConnector, EnclaveConnection {
 
     package func describe() -> EnclaveDescription {
         core.withLock { core in
-            core.keepFiles()
+            core.mendFiles()
             return core.describe(process: ProcessEnvironment.processID, at: clock.sinceBoot)
         }
     }

@@ -46,6 +46,10 @@ protocol KeybagStorage: Sendable {
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
     /// Those of the file `protectors`.
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
+    /// Both copies of the keybag, where neither is authentic.
+    func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
+    /// Those of the file `protectors`.
+    func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
     /// The file that says who has the folder, held by this process again.
     func putLockBack() throws(KeybagError)
 
@@ -180,6 +184,23 @@ extension EnclaveDirectory: KeybagStorage {
             AuthenticatedFile.encode(.protectors, generation: generation, body: protectors.encoded, root: root))
     }
 
+    func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
+        guard try isDamaged(.keybag, root) else { return }
+        if let failure = try write(body, generation: generation, root: root).first { throw failure.error }
+    }
+
+    func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
+        guard try isDamaged(.protectors, root) else { return }
+        if let failure = try write(protectors, generation: generation, root: root).first { throw failure.error }
+    }
+
+    /// What the disk does not give may be whole.
+    private func isDamaged(_ kind: AuthenticatedFile.Kind, _ root: borrowing RootKey) throws(KeybagError) -> Bool {
+        let files = try pair(kind)
+        guard files.areReadable else { return false }
+        return try files.newest(under: root) == nil
+    }
+
     /// What is there in any form is left alone.
     private func putBack(_ kind: AuthenticatedFile.Kind, _ bytes: [UInt8]) throws(KeybagError) {
         let files = FilePair(directory: directory, name: kind.fileName, sizeLimit: AuthenticatedFile.largestFile)
@@ -209,6 +230,8 @@ final class EphemeralStorage: KeybagStorage {
     func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence { .nothing }
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
+    func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
+    func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
     func putLockBack() {}
 
     private let held = Mutex<[EffacementSecret]>([])

@@ -64,7 +64,7 @@ struct EnclaveSession {
             guard isOpen else { throw .outOfTurn }
             let measures = keeper.confined?.measures ?? []
             return try keeper.withCore { core throws(SessionError) in
-                core.keepFiles()
+                core.mendFiles()
                 return Self.description(core, to: message.number, at: keeper.moment, measures, keeper.loginsFault)
             }
         case .sealAudit, .confirmAudit, .auditHead, .openAudit:

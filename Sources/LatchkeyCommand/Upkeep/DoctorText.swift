@@ -57,9 +57,10 @@ struct DoctorText: Sendable {
     private var away: String? {
         switch (report.databaseFault, report.keysFault) {
         case (.gone?, _): "the database is gone"
-        case (.replaced?, _): "another file lies in the place of the database"
+        case (.replaced?, _), (.damaged?, _): "another file lies in the place of the database"
         case (nil, .gone?): "the files of the keys are gone"
         case (nil, .replaced?): "others lie in the place of the files of the keys"
+        case (nil, .damaged?): "the files of the keys are damaged"
         case (nil, nil): nil
         }
     }
@@ -74,11 +75,17 @@ struct DoctorText: Sendable {
                     + "while latchkeyd has it open, and lives on in that alone. Nothing is written. If it was renamed, put "
                     + "it back.")
         }
-        if let fault = report.keysFault {
+        switch report.keysFault {
+        case .damaged?:
+            lines.append(
+                "The files in \(folder)/enclave that open the keys are damaged, and cannot be written again (is the "
+                    + "disk full, or read-only?): the keys lie in the memory of latchkey-enclave alone. No backup can be made.")
+        case let fault?:
             lines.append(
                 "The files in \(folder)/enclave that open the keys \(fault == .gone ? "are gone" : "are others"): they "
                     + "were removed, moved or replaced while latchkey-enclave has the keys open, which lie in its memory "
                     + "alone. Nothing is stored, and no backup can be made. If they were moved, put them back.")
+        case nil: break
         }
         guard !lines.isEmpty else { return [] }
         return lines + [
