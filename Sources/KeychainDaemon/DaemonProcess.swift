@@ -81,8 +81,10 @@ package struct DaemonProcess {
         let salvage = goOnSalvaging(engine)
         daemon.run(until: terminated)
         withExtendedLifetime(salvage) {}
-        // What a person opened stays open for the next daemon.
-        if configuration.isTemporary || !daemon.leavesEnclave { EnclaveKeeping.dismiss(configuration) }
+        // What a person opened stays open for the next daemon, and so do keys that lie nowhere else.
+        if configuration.isTemporary || !daemon.leavesEnclave && !engine.isLastPlace {
+            EnclaveKeeping.dismiss(configuration)
+        }
         do throws(KeychainError) { try engine.close() } catch {
             logger.error("closing failed", metadata: ["cause": "\(error)"])
         }

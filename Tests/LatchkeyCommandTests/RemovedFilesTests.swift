@@ -76,7 +76,11 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: data + "/enclave", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         }
-        for process in programs.processes("latchkeyd") { kill(process, SIGKILL) }
+        for process in programs.processes("latchkeyd") {
+            kill(process, theFolderIsMadeAnew ? SIGTERM : SIGKILL)
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            try #require(try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready)
+        }
         #expect(try programs.latchkey("get", "a").text == "1")
         #expect(programs.processes("latchkey-enclave") == enclave)
         #expect(try faults() == [nil, theFolderIsMadeAnew ? "replaced" : "gone"])
