@@ -15,19 +15,37 @@ package enum FolderContent {
     }
 
     private static func names(owning raw: Int32) -> [String] {
+        do throws(SystemCallError) { return try list(owning: raw) } catch { return [] }
+    }
+
+    private static func list(owning raw: Int32) throws(SystemCallError) -> [String] {
         guard let stream = unsafe fdopendir(raw) else {
+            let error = SystemCallError("fdopendir", errno: errno)
             close(raw)
-            return []
+            throw error
         }
         defer { unsafe closedir(stream) }
         var names: [String] = []
-        while let entry = unsafe readdir(stream) {
+        while true {
+            // Its end and a failure differ in errno alone (readdir(3)).
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                guard errno == 0 else { throw SystemCallError("readdir", errno: errno) }
+                return names
+            }
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        return names
+    }
+
+    /// The names in an open folder.
+    ///
+    /// - Throws: where they cannot be read: nobody knows then what lies there.
+    package static func names(in folder: Descriptor) throws(SystemCallError) -> [String] {
+        let raw = unsafe lk_openat(folder.raw, ".", O_RDONLY | O_DIRECTORY, 0)
+        return try list(owning: try checked("open", raw))
     }
 
     /// Removes everything in an open folder but `spared`; never follows a

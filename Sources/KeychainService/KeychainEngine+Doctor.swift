@@ -82,7 +82,7 @@ extension KeychainEngine {
     private func describe(_ report: inout DoctorReport) throws(KeychainError) {
         report.dataDirectory = dataDirectory
         report.storeFormat = StoreSchema.format
-        report.setAsideFiles = StoreSetAside.files(in: directory)
+        report.setAsideFiles = try StoreSetAside.files(in: directory)
         report.brakeIsOn = brake.isOn
         report.databaseFault = store.placeFault
         report.keysFault = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }.placeFault

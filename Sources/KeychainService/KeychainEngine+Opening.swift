@@ -47,7 +47,7 @@ struct OpenedStore {
         in directory: PrivateDirectory, _ place: KeyPlace, at moment: Double
     ) throws(KeychainError) -> OpenedStore {
         let pending = try StoreSetAside.pending(in: directory)
-        let holdsKeys = place == .elsewhere || EnclaveFiles.holdKeybag(inDataDirectory: directory.path)
+        let holdsKeys = try holdsKeys(directory, place)
         // Tables are there before any key is: without them, but with keys, there is
         // no new store but one that lost its database. SQLite would take it for new
         // and delete the log.
@@ -76,6 +76,15 @@ struct OpenedStore {
         var opened = try OpenedStore(directory, settingAside: marker, at: moment)
         if let pending, pending.name != marker.name { opened.predecessors.append(pending.name) }
         return opened
+    }
+
+    private static func holdsKeys(
+        _ directory: PrivateDirectory, _ place: KeyPlace
+    ) throws(KeychainError) -> Bool {
+        if place == .elsewhere { return true }
+        return try looking(at: EnclaveFiles.folderName, in: directory) { () throws(SystemCallError) in
+            try EnclaveFiles.holdKeybag(in: directory)
+        }
     }
 
     private static func identifier(of store: Store) throws(KeychainError) -> [UInt8]? {

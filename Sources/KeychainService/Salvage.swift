@@ -63,7 +63,7 @@ struct Salvage {
     mutating func run() throws(KeychainError) {
         let noted = try engine.store.read { reader throws(KeychainError) in try reader.record(.predecessor) }
         var names = noted.map { StoreRecord.names(in: $0) } ?? []
-        let present = Set(StoreSetAside.files(in: engine.directory))
+        let present = try Set(StoreSetAside.files(in: engine.directory))
         var next = 0
         var incomplete: [String] = []
         while next < names.count {

@@ -29,7 +29,7 @@ package struct RestoreSwitch: Sendable {
     package static func prepare(
         _ staging: PrivateDirectory, in data: PrivateDirectory, at moment: Double
     ) throws(KeychainError) {
-        let taken = Set(FolderContent.names(at: data.path))
+        let taken = Set(try data.names())
         let stamp = asidePrefix + Timestamp(secondsSince2001: moment).compactText
         var name = stamp
         var number = 1
@@ -77,17 +77,21 @@ package struct RestoreSwitch: Sendable {
     }
 
     package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {
-        let isPending = try translatingFiles { () throws(SystemCallError) in try data.holds(Self.readyName) }
+        let isPending = try looking(at: Self.readyName, in: data) { () throws(SystemCallError) in
+            try data.holds(Self.readyName)
+        }
         guard isPending else { return nil }
         self.data = data
         ready = try Self.folder(Self.readyName, in: data)
         let folder = ready
-        let bytes = try translatingFiles { () throws(SystemCallError) in try folder.read(Self.asideFile, atMost: 256) }
+        let bytes = try looking(at: Self.asideFile, in: folder) { () throws(SystemCallError) in
+            try folder.read(Self.asideFile, atMost: 256)
+        }
         guard let bytes, let name = String(validating: bytes, as: UTF8.self), name.hasPrefix(Self.asidePrefix),
             !name.contains("/")
         else {
             // Done, and its clearing broke off.
-            guard FolderContent.names(at: ready.path).allSatisfy({ $0 != Store.fileName && $0 != Self.keybagFolder })
+            guard try ready.names().allSatisfy({ $0 != Store.fileName && $0 != Self.keybagFolder })
             else { throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: Self.readyName) }
             try translatingFiles { () throws(SystemCallError) in try folder.removeWithContents() }
             return nil
@@ -122,9 +126,10 @@ package struct RestoreSwitch: Sendable {
     package func steps() throws(KeychainError) -> [Step] {
         let data = data
         let ready = ready
+        let names = try data.names()
         return try translatingFiles { () throws(SystemCallError) in
             guard try ready.holds(Store.fileName) else { return [] }
-            let old = FolderContent.names(at: data.path).filter { $0.hasPrefix(Store.fileName) }.sorted().reversed()
+            let old = names.filter { $0.hasPrefix(Store.fileName) }.sorted().reversed()
             var steps = old.map { Step(direction: .out, name: $0) }
             if try data.holds(Self.auditFolder) { steps.append(Step(direction: .out, name: Self.auditFolder)) }
             if try ready.holds(Self.keybagFolder) {
@@ -148,7 +153,7 @@ package struct RestoreSwitch: Sendable {
     }
 
     private func dropEmptyAside() throws(KeychainError) -> Bool {
-        guard FolderContent.names(at: aside.path).isEmpty else { return false }
+        guard try aside.names().isEmpty else { return false }
         let aside = aside
         try translatingFiles { () throws(SystemCallError) in try aside.removeWithContents() }
         return true

@@ -110,9 +110,10 @@ package enum StoreBackup {
     /// true as well where nobody can tell.
     package static func holdsItems(_ directory: PrivateDirectory) throws(KeychainError) -> Bool {
         let path = directory.path + "/" + Store.fileName
-        do throws(SystemCallError) { if try !directory.holds(Store.fileName) { return false } } catch {
-            throw KeychainError(files: error)
+        let isThere = try looking(at: Store.fileName, in: directory) { () throws(SystemCallError) in
+            try directory.holds(Store.fileName)
         }
+        guard isThere else { return false }
         do throws(KeychainError) {
             return try translating {
                 let queue = try DatabaseQueue(path: path, configuration: Store.configuration(readOnly: true))

@@ -37,28 +37,15 @@ package struct StoreHeader {
     }
 
     static func isEmpty(_ name: String, in directory: PrivateDirectory) throws(KeychainError) -> Bool {
-        do throws(SystemCallError) {
+        try looking(at: name, in: directory) { () throws(SystemCallError) in
             guard try directory.holds(name) else { return true }
             return try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false).byteCount == 0
-        } catch {
-            throw KeychainError(files: error)
         }
     }
 
     private static func read(in directory: PrivateDirectory) throws(KeychainError) -> StoreHeader? {
-        do throws(SystemCallError) {
-            return try directory.readPrefix(Store.fileName, byteCount: byteCount).flatMap { StoreHeader($0) }
-        } catch {
-            // SQLite would make a new database where a dangling link leads.
-            if error.isNotAFileOfOurs {
-                throw KeychainError(
-                    .notAvailable, reason: .storeUnreadable,
-                    underlying: "\(Store.fileName) is no file but a link or a folder")
-            }
-            throw KeychainError(
-                error.isInputOutput ? .io : .notAvailable,
-                reason: error.isInputOutput ? .inputOutput : .storeUnreadable,
-                underlying: "\(error)")
+        try looking(at: Store.fileName, in: directory) { () throws(SystemCallError) in
+            try directory.readPrefix(Store.fileName, byteCount: byteCount).flatMap { StoreHeader($0) }
         }
     }
 

@@ -18,13 +18,24 @@ enum StoreLog {
     /// has the name that the witness knows, because each commit is witnessed with the log that
     /// holds it. So no such log is judged by what stands in the database alone, which may be
     /// half of a checkpoint then. A log of the witness's name is the last one, cut.
-    static func isForeign(in directory: PrivateDirectory, _ testimony: StoreTestimony?) -> Bool {
-        guard let testimony, let size = byteCount(in: directory), size > 0 else { return false }
+    ///
+    /// - Throws: where nobody can look at it: a log that may not be read and written is no
+    ///   other one for that.
+    static func isForeign(
+        in directory: PrivateDirectory, _ testimony: StoreTestimony?
+    ) throws(KeychainError) -> Bool {
+        let found: (name: UInt64, byteCount: Int64)?
+        do throws(SystemCallError) {
+            found = try open(in: directory).map { log throws(SystemCallError) in
+                (try name(of: log), try FileStatus(of: log).byteCount)
+            }
+        } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(name)") }
+        guard let testimony, let found, found.byteCount > 0 else { return false }
         let path = directory.path + "/" + Store.fileName
         let witnessed = testimony.position
         guard case .at(let together) = Standing(of: path, withLog: true),
             together.history != witnessed.history || together.number <= witnessed.number,
-            open(in: directory).map({ name(of: $0) }) != testimony.log,
+            found.name != testimony.log,
             case .at(let alone) = Standing(of: path, withLog: false), alone.history == witnessed.history
         else { return false }
         if together.history != witnessed.history { return true }
@@ -34,22 +45,26 @@ enum StoreLog {
         return alone.number < together.number
     }
 
-    /// The log, where there is one; for a look at its first bytes. SQLite has no locks on it that
-    /// could go with a descriptor.
-    static func open(in directory: PrivateDirectory) -> Descriptor? {
-        do throws(SystemCallError) { return try directory.openFile(name, creating: false) } catch { return nil }
+    /// The log, nil where there is none; for a look at its first bytes. SQLite has no locks on it
+    /// that could go with a descriptor.
+    ///
+    /// - Throws: where it may not be written either: SQLite would read it, and go on without.
+    static func open(in directory: PrivateDirectory) throws(SystemCallError) -> Descriptor? {
+        do throws(SystemCallError) { return try directory.openFile(name, creating: false) } catch {
+            guard error.isNoSuchFile else { throw error }
+            return nil
+        }
     }
 
     /// What tells one log from the next: the two salts of its header, which are others each
     /// time it begins anew; 0 where it holds nothing
     /// (<https://sqlite.org/fileformat2.html>, section 4.1).
-    static func name(of log: Descriptor) -> UInt64 {
-        do throws(SystemCallError) {
-            let header = try log.readAtStart(byteCount: 24)
-            return header.count == 24 ? header[16...].reduce(0) { $0 << 8 | UInt64($1) } : 0
-        } catch { return 0 }
+    static func name(of log: Descriptor) throws(SystemCallError) -> UInt64 {
+        let header = try log.readAtStart(byteCount: 24)
+        return header.count == 24 ? header[16...].reduce(0) { $0 << 8 | UInt64($1) } : 0
     }
 
+    /// nil where there is none that could be kept.
     static func byteCount(in directory: PrivateDirectory) -> Int64? {
         do throws(SystemCallError) {
             let status = try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false)

@@ -28,7 +28,9 @@ package struct StoreSetAside: Sendable, Hashable {
     ///
     /// - Throws: `storeUnreadable` for a marker that no version of ours wrote.
     package static func pending(in directory: PrivateDirectory) throws(KeychainError) -> StoreSetAside? {
-        let bytes = try translatingFiles { () throws(SystemCallError) in try directory.read(markerName, atMost: 4096) }
+        let bytes = try looking(at: markerName, in: directory) { () throws(SystemCallError) in
+            try directory.read(markerName, atMost: 4096)
+        }
         guard let bytes else { return nil }
         guard let found = StoreSetAside(encoded: bytes) else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: markerName)
@@ -43,15 +45,17 @@ package struct StoreSetAside: Sendable, Hashable {
         in directory: PrivateDirectory, storeID: [UInt8]?, at moment: Double
     ) throws(KeychainError) -> StoreSetAside {
         if let present = try pending(in: directory) { return present }
-        let name = freeName(in: directory, at: moment)
+        let name = try freeName(in: directory, at: moment)
         let marker = StoreSetAside(name: name, storeID: storeID)
         try translatingFiles { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
         return marker
     }
 
-    private static func freeName(in directory: PrivateDirectory, at moment: Double) -> String {
+    private static func freeName(
+        in directory: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) -> String {
         let stamp = prefix + Timestamp(secondsSince2001: moment).compactText
-        let taken = Set(FolderContent.names(at: directory.path))
+        let taken = Set(try directory.names())
         var name = stamp
         var number = 1
         while taken.contains(name) || companions.contains(where: { taken.contains(name + $0) }) {
@@ -105,19 +109,21 @@ package struct StoreSetAside: Sendable, Hashable {
     /// hold what was acknowledged last.
     ///
     /// - Returns: its new name, where there was one and a database.
-    /// - Throws: `storeNewer`, `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
+    /// - Throws: `storeNewer`, `folderUnusable` for one that may not be read and written,
+    ///   `readOnly`, `diskFull`, `inputOutput`; nothing was moved then.
     package static func keepStrayLog(
         in directory: PrivateDirectory, at moment: Double
     ) throws(KeychainError) -> String? {
-        let (holdsDatabase, holdsLog) = try translatingFiles { () throws(SystemCallError) in
+        let (holdsDatabase, holdsLog) = try looking(at: Store.fileName, in: directory) {
+            () throws(SystemCallError) in
             (try directory.holds(Store.fileName), try directory.holds(StoreLog.name))
         }
         guard holdsLog else { return nil }
         if holdsDatabase {
             try StoreHeader.refuseNewer(in: directory)
-            guard StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory)) else { return nil }
+            guard try StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory)) else { return nil }
         }
-        let name = freeName(in: directory, at: moment) + "-wal"
+        let name = try freeName(in: directory, at: moment) + "-wal"
         try translatingFiles { () throws(SystemCallError) in
             try directory.move(StoreLog.name, to: name)
             try directory.synchronize()
@@ -132,7 +138,8 @@ package struct StoreSetAside: Sendable, Hashable {
         let log = directory.path + "/" + StoreLog.name
         let files = FileManager.default
         guard let size = StoreLog.byteCount(in: directory), size > 0 else { return nil }
-        let name = freeName(in: directory, at: moment) + "-wal"
+        let name: String
+        do throws(KeychainError) { name = try freeName(in: directory, at: moment) + "-wal" } catch { return nil }
         do {
             try files.copyItem(atPath: log, toPath: directory.path + "/" + name)
             try directory.synchronize()
@@ -160,30 +167,13 @@ package struct StoreSetAside: Sendable, Hashable {
     // MARK: What was set aside
 
     /// What was set aside, oldest first: databases, and logs whose database is gone.
-    package static func files(in directory: PrivateDirectory) -> [String] {
-        let names = Set(FolderContent.names(at: directory.path).filter { $0.hasPrefix(prefix) })
+    ///
+    /// - Throws: where the folder cannot be read: they are not gone for that.
+    package static func files(in directory: PrivateDirectory) throws(KeychainError) -> [String] {
+        let names = Set(try directory.names().filter { $0.hasPrefix(prefix) })
         return names.filter { name in
             guard let companion = companions.first(where: name.hasSuffix) else { return true }
             return companion == "-wal" && !names.contains(String(name.dropLast(companion.count)))
         }.sorted()
     }
-}
-
-extension KeychainError {
-    /// What the file system said while files of the store were moved or written.
-    package init(files error: SystemCallError) {
-        if error.isReadOnly {
-            self.init(.readOnly, reason: .readOnly, underlying: "\(error)")
-        } else if error.isInputOutput {
-            self.init(.io, reason: .inputOutput, underlying: "\(error)")
-        } else {
-            self.init(
-                .notAvailable, reason: error.isDiskFull ? .diskFull : .storeUnreadable, underlying: "\(error)")
-        }
-    }
-}
-
-/// Runs what moves or writes files of the store.
-package func translatingFiles<R>(_ body: () throws(SystemCallError) -> R) throws(KeychainError) -> R {
-    do throws(SystemCallError) { return try body() } catch { throw KeychainError(files: error) }
 }

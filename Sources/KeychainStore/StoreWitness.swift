@@ -93,34 +93,40 @@ final class StoreWitness: Sendable {
     ) throws(SystemCallError) {
         let file = try directory.openFile(Self.fileName, creating: true)
         try file.cut(to: StoreTestimony.byteCount)
-        let log = StoreLog.open(in: directory)
-        let testimony = StoreTestimony(position: position, log: log.map { StoreLog.name(of: $0) } ?? 0)
+        let log = try StoreLog.open(in: directory)
+        let name = try log.map { log throws(SystemCallError) in try StoreLog.name(of: log) }
+        let testimony = StoreTestimony(position: position, log: name ?? 0)
         try file.writeAtStart(testimony.encoded)
         if durably { try file.flush() }
         stand.withLock { $0 = Stand(file: file, folder: directory, log: log, testimony: testimony) }
     }
 
     /// Hears of a commit. A full disk or one that fails keeps the former testimony, which claims
-    /// less.
+    /// less; so does a log whose name cannot be read: by a wrong one it would be no log of ours.
     func hear(of number: Int64) {
         stand.withLock { stand in
             guard let last = stand?.testimony, let folder = stand?.folder, let file = stand?.file else { return }
-            if stand?.log == nil { stand?.log = StoreLog.open(in: folder) }
-            let testimony = StoreTestimony(
-                position: ChangePosition(history: last.position.history, number: number),
-                log: stand?.log.map { StoreLog.name(of: $0) } ?? 0)
-            do throws(SystemCallError) { try file.writeAtStart(testimony.encoded) } catch { return }
-            stand?.testimony = testimony
+            do throws(SystemCallError) {
+                if stand?.log == nil { stand?.log = try StoreLog.open(in: folder) }
+                let name = try stand?.log.map { log throws(SystemCallError) in try StoreLog.name(of: log) }
+                let testimony = StoreTestimony(
+                    position: ChangePosition(history: last.position.history, number: number), log: name ?? 0)
+                try file.writeAtStart(testimony.encoded)
+                stand?.testimony = testimony
+            } catch { return }
         }
     }
 
     /// Every connection is closed, and the log, where it is gone, is in the database.
     func hearOfTheEnd() {
         stand.withLock { stand in
-            guard let last = stand, StoreLog.byteCount(in: last.folder) == nil else { return }
-            stand = nil
+            guard let last = stand else { return }
             let testimony = StoreTestimony(position: last.testimony.position, log: 0)
-            do throws(SystemCallError) { try last.file.writeAtStart(testimony.encoded) } catch { return }
+            do throws(SystemCallError) {
+                guard try !last.folder.holds(StoreLog.name) else { return }
+                stand = nil
+                try last.file.writeAtStart(testimony.encoded)
+            } catch { return }
         }
     }
 }

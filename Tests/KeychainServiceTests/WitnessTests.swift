@@ -237,6 +237,56 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: witness))
     }
 
+    /// It may be the only one that holds what was acknowledged last.
+    @Test(
+        .enabled(if: geteuid() != 0, "root writes what it may not: scripts/test-unprivileged runs this"),
+        arguments: [0o000, 0o200, 0o400])
+    func aLogThatMayNotBeReadAndWrittenIsNoOtherOne(_ mode: Int) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        let killed = files(keychain)
+        let log = path(keychain, "keychain.db-wal")
+        try keychain.close()
+        try put(killed, Self.names, keychain)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: log)
+        let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
+        guard case .folderUnusable(let why)? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(why.contains(log))
+        #expect(try keptLogs(keychain).isEmpty)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: log)
+        #expect(files(keychain) == killed)
+        try keychain.open()
+        #expect(try keychain.value("b") == "1")
+        #expect(keychain.engine.openingEvent == nil)
+    }
+
+    /// What may not be read is not damaged.
+    @Test(.enabled(if: geteuid() != 0, "root reads what it may not: scripts/test-unprivileged runs this"))
+    func aDatabaseThatMayNotBeReadIsToldAsThat() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        let killed = files(keychain)
+        try keychain.close()
+        try put(killed, Self.names, keychain)
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: keychain.databasePath)
+        let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
+        guard case .folderUnusable? = error?.reason else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keychain.databasePath)
+        #expect(files(keychain) == killed)
+        try keychain.open()
+        #expect(try keychain.value("b") == "1")
+    }
+
     /// New keys, records: what nobody observes is as good a reason to miss a log.
     @Test func aCommitThatChangesNoItemIsWitnessed() throws {
         let keychain = try EngineUnderTest()

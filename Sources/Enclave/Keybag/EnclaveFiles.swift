@@ -1,4 +1,4 @@
-internal import KeychainPlatform
+package import KeychainPlatform
 
 /// The files of a keybag as others see them: names, and bytes nobody judges.
 package enum EnclaveFiles {
@@ -20,8 +20,18 @@ package enum EnclaveFiles {
     package static let lockName = EnclaveDirectory.lockName
 
     /// Whether a copy of the keybag lies in a data folder.
-    package static func holdKeybag(inDataDirectory path: String) -> Bool {
-        FolderContent.names(at: "\(path)/\(folderName)").contains {
+    ///
+    /// - Throws: where the folder cannot be read: nobody knows then.
+    package static func holdKeybag(in data: PrivateDirectory) throws(SystemCallError) -> Bool {
+        do throws(SystemCallError) {
+            let found = try FileStatus(at: FilePath(folderName), in: data.descriptor, followingLink: true)
+            guard found.isDirectory else { return false }
+        } catch {
+            guard error.isNoSuchFile else { throw error }
+            return false
+        }
+        let folder = try Descriptor.look(at: FilePath(folderName), in: data.descriptor, .folder)
+        return try FolderContent.names(in: folder).contains {
             $0.hasPrefix(AuthenticatedFile.Kind.keybag.fileName + ".")
         }
     }
