@@ -272,8 +272,9 @@ package final class Daemon: Sendable {
 
     /// A connection that somebody else had, while it waited for a person or a change.
     private func takeBack(_ connection: ClientConnection, _ ending: Ending?) {
-        // A malformed database is set aside by the next opening, so we leave.
-        defer { if engine.isMalformed { stop() } }
+        // A malformed database is set aside by the next opening, one without its log opened
+        // anew: we leave.
+        defer { if engine.isSpent { stop() } }
         do throws(Ending) {
             if let ending { throw ending }
             try rearm(connection)
@@ -376,8 +377,9 @@ package final class Daemon: Sendable {
         case .serving(let known):
             let rights =
                 isDecidedAnew ? Authorization(greeter.rights(of: connection), recordedAs: known.party) : known
-            // A malformed database is set aside by the next opening, so we leave.
-            defer { if engine.isMalformed { stop() } }
+            // A malformed database is set aside by the next opening, one without its log opened
+            // anew: we leave.
+            defer { if engine.isSpent { stop() } }
             return try server.serve(frame, of: connection, rights) { attention.signal() }
         }
     }

@@ -244,7 +244,7 @@ struct RequestServer: Sendable {
             message = .changes(batch, number: observer.request)
         } catch {
             // The next daemon sets the database aside and tells of a new history.
-            if engine.isMalformed { throw .closed }
+            if engine.isSpent { throw .closed }
             message = .failure(error.toAnObserver, number: observer.request)
         }
         // Long after the hello it may be another program.

@@ -160,6 +160,8 @@ public enum Reason: Hashable, Sendable {
     /// The files that open the keys again were removed or replaced while they were open: what
     /// would be stored would be lost with the enclave (`errSecNotAvailable`).
     case keysAway
+    /// The database's log was removed, replaced, cut or written over while it was in use.
+    case logChanged
     /// From a newer program than this one.
     case unknown(code: Int)
 }
@@ -255,6 +257,8 @@ extension Reason {
         case .keysAway:
             "the files of the keys were moved or removed while in use, so nothing is stored; what is there can be read as "
                 + "long as latchkey-enclave runs"
+        case .logChanged:
+            "the database's log (keychain.db-wal) was removed, replaced or cut while it was in use; nothing was written"
         case .unknown(let code): "a reason that this version does not know (\(code))"
         }
     }
@@ -326,6 +330,7 @@ extension Reason {
         case .folderUnusable(let why): (111, [why])
         case .databaseAway: (112, [])
         case .keysAway: (113, [])
+        case .logChanged: (114, [])
         case .unknown(let code): (code, [])
         }
     }
@@ -344,6 +349,7 @@ extension Reason {
             48: .userCanceled, 49: .promptTimedOut, 50: .interactionForbidden, 52: .biometryNotAvailable,
             53: .biometryNotEnrolled, 54: .contextInvalid, 55: .passcodeIsSet, 70: .biometryLockedOut,
             112: .databaseAway, 113: .keysAway,
+            114: .logChanged,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))

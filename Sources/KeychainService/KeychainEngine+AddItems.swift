@@ -18,7 +18,7 @@ extension KeychainEngine {
         do throws(KeychainError) {
             return try withNewestKeys { () throws(KeychainError) in try addTogether(items, authorization) }
         } catch {
-            noteMalformation(error)
+            let error = noteMalformation(error)
             guard items.count > 1, error.isOneItems else { throw error }
         }
         // Nothing was added. Which of them it was shows where each is alone.

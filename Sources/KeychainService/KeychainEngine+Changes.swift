@@ -46,8 +46,7 @@ extension KeychainEngine {
         do throws(KeychainError) {
             return try store.read { reader throws(KeychainError) in try look(reader, view) }
         } catch {
-            noteMalformation(error)
-            throw error
+            throw noteMalformation(error)
         }
     }
 

@@ -15,8 +15,7 @@ extension KeychainEngine {
         try refuseIfMalformed()
         let outcome: Result<DoctorReport, KeychainError>? = doctoring.withLockIfAvailable { _ in
             do throws(KeychainError) { return .success(try perform(task)) } catch {
-                noteMalformation(error)
-                return .failure(error)
+                return .failure(noteMalformation(error))
             }
         }
         guard let outcome else { throw KeychainError(.notAvailable, reason: .busy) }
@@ -27,6 +26,7 @@ extension KeychainEngine {
     package var needsSalvage: Bool { mayBringBack.load(ordering: .acquiring) }
 
     private func perform(_ task: DoctorTask) throws(KeychainError) -> DoctorReport {
+        try store.checkLog()
         var report = DoctorReport()
         switch task {
         case .look: break

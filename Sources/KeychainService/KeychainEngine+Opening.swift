@@ -152,9 +152,24 @@ extension KeychainEngine {
     /// nothing more, and the next opening sets the file aside.
     package var isMalformed: Bool { malformation.withLock { $0 } }
 
+    /// Whether the database has to be opened anew: this engine answers nothing more.
+    package var isSpent: Bool { isMalformed || store.hasLostItsLog }
+
     /// Keeps in mind, and beside the file, that SQLite called it malformed.
-    func noteMalformation(_ error: KeychainError) {
-        guard error.reason == .storeMalformed else { return }
+    ///
+    /// - Returns: what is the matter: without its log a whole database reads as a broken one,
+    ///   or as a broken disk.
+    @discardableResult
+    func noteMalformation(_ error: KeychainError) -> KeychainError {
+        guard error.reason == .storeMalformed || error.reason == .inputOutput else { return error }
+        do throws(KeychainError) { try store.checkLog() } catch {
+            if error.reason == .logChanged { return error }
+        }
+        if error.reason == .storeMalformed { markMalformed() }
+        return error
+    }
+
+    private func markMalformed() {
         let isFirst = malformation.withLock { known in
             defer { known = true }
             return !known
@@ -167,8 +182,9 @@ extension KeychainEngine {
         } catch { return }
     }
 
-    /// - Throws: `errSecNotAvailable`, reason `storeMalformed`, once it is known.
+    /// - Throws: `errSecNotAvailable`, reason `storeMalformed` or `logChanged`, once it is known.
     func refuseIfMalformed() throws(KeychainError) {
         if isMalformed { throw KeychainError(.notAvailable, reason: .storeMalformed) }
+        if store.hasLostItsLog { throw KeychainError(.notAvailable, reason: .logChanged) }
     }
 }

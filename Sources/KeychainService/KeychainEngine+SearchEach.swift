@@ -27,8 +27,7 @@ extension KeychainEngine {
                 }
             }
         } catch {
-            noteMalformation(error)
-            throw error
+            throw noteMalformation(error)
         }
     }
 

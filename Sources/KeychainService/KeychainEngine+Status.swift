@@ -10,8 +10,7 @@ extension KeychainEngine {
     package func status(for entitlements: Entitlements) throws(KeychainError) -> KeychainStatus {
         try refuseIfMalformed()
         do throws(KeychainError) { return try currentStatus(for: entitlements) } catch {
-            noteMalformation(error)
-            throw error
+            throw noteMalformation(error)
         }
     }
 

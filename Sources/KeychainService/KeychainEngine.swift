@@ -184,8 +184,7 @@ package final class KeychainEngine: Sendable {
                 }
             }
         } catch {
-            noteMalformation(error)
-            throw error
+            throw noteMalformation(error)
         }
     }
 

@@ -298,7 +298,10 @@ extension KeychainEngine {
                 lacksItems.store(try lacksItems(reader), ordering: .releasing)
                 return try reader.record(.salvaging) != nil
             }
-        } catch { return noteMalformation(error) }
+        } catch {
+            noteMalformation(error)
+            return
+        }
         guard isUnderWay else { return }
         mayBringBack.store(true, ordering: .releasing)
         var salvage = Salvage(self, .until(Deadline(after: Self.patienceAtOpening, on: clock)))

@@ -13,8 +13,11 @@ final class GroupCommit: Sendable {
     private let writer: DatabaseQueue
     /// Throws where what is written now would go into a file that nobody finds again.
     private let checkPlace: @Sendable () throws(KeychainError) -> Void
-    /// Hears of each commit by its number before anybody hears that it lasts.
-    private let testify: @Sendable (Int64) -> Void
+    /// Throws where the log that is written now is not what the next opening finds.
+    private let log: LogWatch
+    /// Hears of each commit by its number, and of the log that holds it, before anybody hears
+    /// that it lasts.
+    private let testify: @Sendable (Int64, UInt64) -> Void
     private let bell: ChangeBell
     private let condition = Condition()
 
@@ -22,11 +25,12 @@ final class GroupCommit: Sendable {
     private static let mostInOneCommit = 64
 
     init(
-        _ writer: DatabaseQueue, telling bell: ChangeBell,
+        _ writer: DatabaseQueue, _ log: LogWatch, telling bell: ChangeBell,
         checkPlace: @escaping @Sendable () throws(KeychainError) -> Void,
-        testify: @escaping @Sendable (Int64) -> Void
+        testify: @escaping @Sendable (Int64, UInt64) -> Void
     ) {
         self.writer = writer
+        self.log = log
         self.bell = bell
         self.checkPlace = checkPlace
         self.testify = testify
@@ -54,11 +58,13 @@ final class GroupCommit: Sendable {
         var finishers: [(Piece, @Sendable (KeychainError?) -> Void)] = []
         var failure: KeychainError?
         var newest: Int64?
+        var logName: UInt64?
         var hasNews = false
         do throws(KeychainError) {
             try checkPlace()
             try translating {
                 try writer.writeWithoutTransaction { db in
+                    try log.check(db)
                     do {
                         try Self.execute("BEGIN IMMEDIATE", db)
                         let before = db.totalChangesCount
@@ -74,6 +80,7 @@ final class GroupCommit: Sendable {
                                 newest = try ChangeNotes.writeNothing(to: db)
                             }
                             try Self.execute("COMMIT", db)
+                            logName = LogIndex(of: db)?.name
                         }
                     } catch {
                         let cause = KeychainError(database: error).lookingAtErrno(of: db)
@@ -85,7 +92,7 @@ final class GroupCommit: Sendable {
         } catch {
             failure = error
         }
-        if let newest, failure == nil { testify(newest) }
+        if let newest, let logName, failure == nil { testify(newest, logName) }
         let finished = Set(finishers.map { ObjectIdentifier($0.0) })
         for (_, finish) in finishers { finish(failure) }
         // A round that broke off before a piece had its turn fails that piece too.

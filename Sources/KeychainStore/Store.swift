@@ -21,6 +21,7 @@ package final class Store: Sendable {
     private let writer: DatabaseQueue
     private let readers = Mutex<[DatabaseQueue]>([])
     private let commits: GroupCommit
+    private let log: LogWatch
     /// What the witness said before this opening.
     private let witnessed: StoreTestimony?
     private let witness = StoreWitness()
@@ -42,10 +43,11 @@ package final class Store: Sendable {
         let place = try Self.identity(path)
         self.place = place
         let witness = witness
-        commits = GroupCommit(writer, telling: bell) { () throws(KeychainError) in
+        log = try LogWatch(directory)
+        commits = GroupCommit(writer, log, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
-        } testify: { number in
-            witness.hear(of: number)
+        } testify: { number, log in
+            witness.hear(of: number, in: log)
         }
     }
 
@@ -260,6 +262,10 @@ package final class Store: Sendable {
         guard mode == "wal" else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "no write-ahead log here")
         }
+        // The first read opens the log.
+        _ = try translating {
+            try writer.writeWithoutTransaction { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_schema") }
+        }
     }
 
     private static func create(_ writer: DatabaseQueue) throws(KeychainError) {
@@ -316,16 +322,41 @@ package final class Store: Sendable {
         try commits.perform(body)
     }
 
+    /// Whether the log was lost under this store, and what could be kept is kept: the database
+    /// has to be opened anew.
+    package var hasLostItsLog: Bool { log.isOver }
+
+    /// Looks whether the log is still what SQLite takes it for. Not within ``write(_:)``.
+    ///
+    /// - Throws: `logChanged`; what SQLite had in its hands went into the database, if it could.
+    package func checkLog() throws(KeychainError) {
+        let log = log
+        try translating { try writer.writeWithoutTransaction { try log.check($0) } }
+    }
+
     /// Closes every connection; nothing may be running.
+    ///
+    /// The last one that can write copies the log into the database: not where the log was lost.
+    /// What is open for reading alone writes nothing, and keeps the writer from being the last.
     package func close() throws(KeychainError) {
+        do throws(KeychainError) { try checkLog() } catch {
+            // Where nobody can look it is closed as ever.
+            if error.reason == .logChanged { try closeWriterFirst() }
+        }
         let idle = readers.withLock { readers in
             defer { readers = [] }
             return readers
         }
         try translating {
             for reader in idle { try reader.close() }
-            try writer.close()
+            if log.isSound { try writer.close() }
         }
-        witness.hearOfTheEnd()
+        if log.isSound { witness.hearOfTheEnd() }
+    }
+
+    private func closeWriterFirst() throws(KeychainError) {
+        let reader = try takeReader()
+        defer { readers.withLock { $0.append(reader) } }
+        try translating { try writer.close() }
     }
 }

@@ -28,16 +28,25 @@ package enum StoreBackup {
     /// - Returns: how many items it holds that no restore brings back: of the class that goes
     ///   with the passcode of this keychain (spec section 5).
     /// - Throws: `storeMalformed` where the copy is not sound, `storeNewer`,
-    ///   `storeUnreadable` where there is no database, `busy` where the files never
+    ///   `storeUnreadable` where there is no database, `logChanged` where it lacks what was
+    ///   acknowledged, `busy` where the files never
     ///   stayed the same meanwhile.
     package static func write(
         _ directory: PrivateDirectory, to path: String, at moment: Double,
         files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
     ) throws(KeychainError) -> Int {
         try StoreHeader.refuseNewer(in: directory)
-        let (queue, contents) = try copy(directory, to: path, with: files)
+        let witnessed = StoreWitness.testimony(in: directory)
+        let (queue, contents): (DatabaseQueue, [(name: String, content: [UInt8])])
+        do throws(KeychainError) { (queue, contents) = try copy(directory, to: path, with: files) } catch {
+            guard error.reason == .inputOutput || error.reason == .storeMalformed,
+                try hasAnotherLog(directory, witnessed)
+            else { throw error }
+            throw logChanged
+        }
         return try translating {
             let leftBehind = try queue.write { db in
+                try refuse(db, below: witnessed)
                 for statement in statements { try db.execute(sql: statement) }
                 try db.execute(
                     sql: "INSERT INTO backup VALUES ('version', ?), ('made', ?), ('program', ?)",
@@ -52,6 +61,32 @@ package enum StoreBackup {
             return leftBehind
         }
     }
+
+    /// The daemon may have in a log without a name what nobody else sees (``LogWatch``).
+    ///
+    /// - Throws: `logChanged` where less was copied than had been acknowledged before.
+    private static func refuse(_ copy: Database, below witnessed: StoreTestimony?) throws {
+        // A format before it has no history.
+        guard let witnessed, try copy.tableExists("changes") else { return }
+        let (history, _, last) = try StoreReader(copy).changeBounds()
+        guard history == witnessed.position.history, last < witnessed.position.number else { return }
+        throw logChanged
+    }
+
+    /// Whether that is why the database cannot be read: its index, which the daemon shares with
+    /// us, leads into a log that is not there.
+    private static func hasAnotherLog(
+        _ directory: PrivateDirectory, _ witnessed: StoreTestimony?
+    ) throws(KeychainError) -> Bool {
+        guard let witnessed, witnessed.log != 0 else { return false }
+        return try looking(at: StoreLog.name, in: directory) { () throws(SystemCallError) in
+            guard let log = try StoreLog.open(in: directory) else { return true }
+            return try StoreLog.name(of: log) != witnessed.log
+        }
+    }
+
+    private static let logChanged = KeychainError(
+        .notAvailable, reason: .logChanged, underlying: "the database lacks what was acknowledged: no backup was made")
 
     /// Writes the database that a backup holds into a new file, and gives the
     /// files that belong to it.

@@ -39,8 +39,9 @@ enum StoreLog {
             case .at(let alone) = Standing(of: path, withLog: false), alone.history == witnessed.history
         else { return false }
         if together.history != witnessed.history { return true }
-        // An older one beside a database that has everything; else an older pair, which is served.
-        if together.number < witnessed.number { return alone == witnessed }
+        // An older one, which takes the database back; else an older pair, which is served. No
+        // log of its own does that: what stands in a database has come out of it, or was before.
+        if together.number < witnessed.number { return alone.number > together.number }
         // Another store's that has come as far. One that holds no commit changes nothing.
         return alone.number < together.number
     }

@@ -58,8 +58,6 @@ final class StoreWitness: Sendable {
     private struct Stand: Sendable {
         let file: Descriptor
         let folder: PrivateDirectory
-        /// Opened once there is one.
-        var log: Descriptor?
         var testimony: StoreTestimony
     }
 
@@ -98,22 +96,20 @@ final class StoreWitness: Sendable {
         let testimony = StoreTestimony(position: position, log: name ?? 0)
         try file.writeAtStart(testimony.encoded)
         if durably { try file.flush() }
-        stand.withLock { $0 = Stand(file: file, folder: directory, log: log, testimony: testimony) }
+        stand.withLock { $0 = Stand(file: file, folder: directory, testimony: testimony) }
     }
 
     /// Hears of a commit. A full disk or one that fails keeps the former testimony, which claims
-    /// less; so does a log whose name cannot be read: by a wrong one it would be no log of ours.
-    func hear(of number: Int64) {
+    /// less.
+    ///
+    /// - Parameter log: the name of the log that holds it.
+    func hear(of number: Int64, in log: UInt64) {
         stand.withLock { stand in
-            guard let last = stand?.testimony, let folder = stand?.folder, let file = stand?.file else { return }
-            do throws(SystemCallError) {
-                if stand?.log == nil { stand?.log = try StoreLog.open(in: folder) }
-                let name = try stand?.log.map { log throws(SystemCallError) in try StoreLog.name(of: log) }
-                let testimony = StoreTestimony(
-                    position: ChangePosition(history: last.position.history, number: number), log: name ?? 0)
-                try file.writeAtStart(testimony.encoded)
-                stand?.testimony = testimony
-            } catch { return }
+            guard let last = stand?.testimony, let file = stand?.file else { return }
+            let testimony = StoreTestimony(
+                position: ChangePosition(history: last.position.history, number: number), log: log)
+            do throws(SystemCallError) { try file.writeAtStart(testimony.encoded) } catch { return }
+            stand?.testimony = testimony
         }
     }
 

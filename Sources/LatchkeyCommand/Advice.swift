@@ -51,6 +51,9 @@ enum Advice {
         case .folderUnusable:
             "Nothing is damaged. Mend what it says of that path (owner, mode, a disk that is read-only), or name another "
                 + "with --data-dir or XDG_DATA_HOME."
+        case .logChanged:
+            "Run `latchkey doctor` and try again: the database is opened anew, and it says whether anything is missing. "
+                + "Keep other programs (a sync, a clean-up) away from that folder."
         case .folderRefused:
             "Where the TPM gave no answer, try again first. `latchkey protector counter accept` opens it with the "
                 + "recovery code that belongs to this copy; look first where the copy comes from."

@@ -46,7 +46,7 @@ extension ExitStatus {
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable, .folderRefused,
             .databaseAway, .keysAway:
             .damaged
-        case .folderUnusable, .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
+        case .folderUnusable, .logChanged, .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
             .storeInUse, .readOnly, .diskFull, .inputOutput, .deviceFailed, .enclaveUnreachable, .enclaveSilent,
             .stillSalvaging,
             .startRefused,

@@ -100,6 +100,25 @@ import Testing
         #expect(try programs.latchkey("doctor", "--verify", "--salvage").status == 2)
     }
 
+    /// A clean-up, or a sync, took it away under the daemon, which is killed after that.
+    @Test(arguments: ["rm -f keychain.db-wal keychain.db-shm", "rm -f keychain.db-wal", "cp x y && mv y keychain.db-wal"])
+    func whatWasStoredOutlivesALogThatIsTakenAway(_ change: String) throws {
+        let accounts = (0..<20).map { "account \($0)" }
+        for account in accounts { try set(account, "1") }
+        #expect(try programs.shell("cd \(data) && echo nothing >x && \(change)").status == 0)
+        let refused = try programs.latchkey("set", "new", input: Data("1".utf8))
+        #expect(refused.status == 69 && refused.errors.contains("latchkey doctor"), "\(refused.errors)")
+        for process in programs.processes("latchkeyd") + programs.processes("latchkey-enclave") {
+            kill(process, SIGKILL)
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            try #require(try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready)
+        }
+        for account in accounts { #expect(try programs.latchkey("get", account).text == "1") }
+        #expect(try programs.latchkey("get", "new").status == 1)
+        #expect(try programs.latchkey("doctor").status == 0)
+        try set("new", "1")
+    }
+
     /// On a disk of its own, which is full.
     @Test(.enabled(if: RunningKernel.mayMount, "mounts a small file system"))
     func doctorTriesToWrite() throws {
