@@ -348,8 +348,7 @@ extension Reason {
             42: .storeMalformed, 43: .mayBeSetAside, 44: .stillSalvaging, 46: .authenticationFailed,
             48: .userCanceled, 49: .promptTimedOut, 50: .interactionForbidden, 52: .biometryNotAvailable,
             53: .biometryNotEnrolled, 54: .contextInvalid, 55: .passcodeIsSet, 70: .biometryLockedOut,
-            112: .databaseAway, 113: .keysAway,
-            114: .logChanged,
+            112: .databaseAway, 113: .keysAway, 114: .logChanged,
         ]
         switch code {
         case 3: self = .malformed(key: text(0))

@@ -125,7 +125,11 @@ extension KeychainEngine {
     /// for as long as daemon and enclave run.
     package var isLastPlace: Bool { !isAway && (store.placeFault != nil || lacksKeybag) }
 
-    private var lacksKeybag: Bool { hadKeybag && !EnclaveFiles.holdKeybag(inDataDirectory: dataDirectory) }
+    /// What cannot be looked at may be there; in a folder that was moved it is nowhere.
+    private var lacksKeybag: Bool {
+        guard hadKeybag, !isAway else { return hadKeybag }
+        do throws(SystemCallError) { return try !EnclaveFiles.holdKeybag(in: directory) } catch { return false }
+    }
 
     /// A change for which the enclave makes no key, and so does not look, is none that lasts
     /// either where the keys do not. Asked how it is, it writes anew what it can.

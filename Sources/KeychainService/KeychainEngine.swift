@@ -113,7 +113,7 @@ package final class KeychainEngine: Sendable {
         enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
-        hadKeybag = EnclaveFiles.holdKeybag(inDataDirectory: directory.path)
+        hadKeybag = try translatingFiles { () throws(SystemCallError) in try EnclaveFiles.holdKeybag(in: directory) }
         standing = try store.standing(in: directory, at: clock.wallClock)
         try store.migrate()
         try Self.bind(store, to: keybag.0)

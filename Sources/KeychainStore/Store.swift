@@ -355,7 +355,8 @@ package final class Store: Sendable {
     }
 
     private func closeWriterFirst() throws(KeychainError) {
-        let reader = try takeReader()
+        // Of a database that has no name any more nothing is left to be kept.
+        guard let reader = try takeReader() else { return }
         defer { readers.withLock { $0.append(reader) } }
         try translating { try writer.close() }
     }
