@@ -129,6 +129,7 @@ final class DeviceWatch: Sendable {
             renewal.drain()
             again = nil
             do throws(KeychainError) {
+                try engine.goOnSalvaging()
                 try engine.renewRows { isStopping.load(ordering: .acquiring) }
             } catch {
                 logger.notice("items wait for new keys", metadata: ["cause": "\(error.reason.explanation)"])

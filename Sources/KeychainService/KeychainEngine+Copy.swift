@@ -58,7 +58,7 @@ extension KeychainEngine {
 
     /// What is not there, or may not be there yet, or may be among what was set aside.
     var nothingMatches: KeychainError {
-        if mayBringBack.load(ordering: .acquiring) { return Self.comesBack }
+        if mayBringBack.load(ordering: .acquiring) { return lockedSalvage ?? Self.comesBack }
         let isWhole = !lacksItems.load(ordering: .acquiring) && !brake.knowsOpenDamage
         return KeychainError(.itemNotFound, reason: isWhole ? .nothingMatches : .mayBeSetAside)
     }
@@ -67,9 +67,10 @@ extension KeychainEngine {
 
     /// What is deleted, or moved away, while items come back could come back itself.
     ///
-    /// - Throws: `errSecNotAvailable`, reason `stillSalvaging`, until that is over.
+    /// - Throws: `errSecNotAvailable`, reason `stillSalvaging`, until that is over;
+    ///   `errSecInteractionNotAllowed` where it cannot be before somebody unlocks.
     func refuseWhileBringingBack() throws(KeychainError) {
-        if mayBringBack.load(ordering: .acquiring) { throw Self.comesBack }
+        if mayBringBack.load(ordering: .acquiring) { throw lockedSalvage ?? Self.comesBack }
     }
 
     /// Opens the secrets of rows in one round trip to the enclave.

@@ -53,7 +53,7 @@ extension KeychainEngine {
                     return .failure(error)
                 }
                 // What there is may be coming back.
-                if search.found == 0, nothingMatches == Self.comesBack { return .failure(Self.comesBack) }
+                if search.found == 0, needsSalvage { return .failure(nothingMatches) }
                 next += 1
                 progress = SearchProgress()
             }

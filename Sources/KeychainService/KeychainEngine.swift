@@ -29,6 +29,8 @@ package final class KeychainEngine: Sendable {
     /// Items of the database that was set aside may still come back: nobody is told
     /// that one of them is not there.
     let mayBringBack = Atomic(false)
+    /// The class that has to be open for that.
+    let salvageAwaits = Mutex<ProtectionClass?>(nil)
     /// Something of a database that was set aside did not come back, and nobody has
     /// accepted that.
     let lacksItems = Atomic(false)

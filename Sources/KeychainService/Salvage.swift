@@ -1,6 +1,6 @@
 internal import Enclave
 internal import KeychainCrypto
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainStore
@@ -13,6 +13,8 @@ struct Salvage {
     private let engine: KeychainEngine
     private let extent: Extent
     private(set) var counts = SalvageCounts()
+    /// A class whose rows were passed over because it is locked: nobody knows what they are.
+    private var lockedClass: ProtectionClass?
     /// Metadata keys that may open rows; a locked class is missing.
     private var candidates: [ProtectionClass: [MetadataKey]] = [:]
 
@@ -74,7 +76,12 @@ struct Salvage {
             if isOver { return counts.isCutShort = true }
             if counts.leftBehind > before.leftBehind { incomplete.append(name) }
         }
-        try finish(incomplete)
+        if let lockedClass {
+            // Not through: what is locked is not damaged (``KeychainEngine/goOnSalvaging()``).
+            engine.salvageAwaits.withLock { $0 = lockedClass }
+        } else {
+            try finish(incomplete)
+        }
         try takeDamaged()
     }
 
@@ -91,6 +98,7 @@ struct Salvage {
         }
         let lacksItems = try engine.store.read { reader throws(KeychainError) in try engine.lacksItems(reader) }
         engine.lacksItems.store(lacksItems, ordering: .releasing)
+        engine.salvageAwaits.withLock { $0 = nil }
         engine.mayBringBack.store(false, ordering: .releasing)
     }
 
@@ -178,7 +186,7 @@ struct Salvage {
             return nil
         }
         guard let keys = candidates[protectionClass] else {
-            counts.locked += 1
+            passOver(protectionClass)
             return nil
         }
         for key in keys {
@@ -188,6 +196,11 @@ struct Salvage {
         }
         counts.unopened += 1
         return nil
+    }
+
+    private mutating func passOver(_ protectionClass: ProtectionClass) {
+        counts.locked += 1
+        lockedClass = protectionClass
     }
 
     private mutating func loadKeys(_ remains: StoreRemains?) throws(KeychainError) {
@@ -227,8 +240,10 @@ struct Salvage {
         for (find, secret) in zip(finds, secrets) {
             switch secret {
             case .payload:
-                if let stored = try resealed(find) { whole.append((find, stored)) } else { counts.locked += 1 }
-            case .locked, .needsAuthentication, .wrongApplicationPassword: counts.locked += 1
+                if let stored = try resealed(find) { whole.append((find, stored)) } else { passOver(find) }
+            case .locked: passOver(find)
+            // Nobody can agree to it here.
+            case .needsAuthentication, .wrongApplicationPassword: counts.locked += 1
             case .damaged, .effaced: counts.unopened += 1
             }
         }
@@ -243,6 +258,10 @@ struct Salvage {
         }
         counts.restored += restored
         counts.present += rows.count - restored
+    }
+
+    private mutating func passOver(_ find: Find) {
+        if let protectionClass = ProtectionClass(rawValue: find.row.protection) { passOver(protectionClass) }
     }
 
     /// The row under today's metadata key of its class, its secret as it was.
@@ -280,6 +299,22 @@ struct Salvage {
 }
 
 extension KeychainEngine {
+    /// Goes on bringing back what was locked, once it is open. To be called after each change of
+    /// what ``deviceState()`` tells, on a thread that may take long.
+    package func goOnSalvaging() throws(KeychainError) {
+        guard let awaited = salvageAwaits.withLock({ $0 }), try deviceState().openClasses.contains(awaited)
+        else { return }
+        _ = try doctor(.salvage)
+    }
+
+    /// Whether what may come back is locked, so that waiting alone brings nothing.
+    var lockedSalvage: KeychainError? {
+        guard let awaited = salvageAwaits.withLock({ $0 }) else { return nil }
+        do throws(KeychainError) {
+            return try deviceState().openClasses.contains(awaited) ? nil : MetadataKeys.lockedError(awaited)
+        } catch { return error }
+    }
+
     /// Whether something was lost with a file, and nobody has accepted that.
     func lacksItems(_ reader: StoreReader) throws(KeychainError) -> Bool {
         if isBehindUnnoted.load(ordering: .acquiring) { return true }

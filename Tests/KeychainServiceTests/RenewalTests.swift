@@ -4,6 +4,7 @@ import KeychainModel
 import KeychainPlatform
 import KeychainProtocol
 import KeychainService
+import KeychainStore
 import KeychainTestSupport
 import Synchronization
 import Testing
@@ -254,6 +255,34 @@ import Testing
         let again = try Device(device.folder)
         #expect(try again.values() == before)
         #expect(try again.number("SELECT count(*) FROM genp WHERE gen < 3") == 0)
+    }
+
+    /// What is locked is not damaged: nothing is said of it before it opens.
+    @Test func aMalformedDatabaseThatIsMetWhileLockedComesBackOnceItIsOpen() throws {
+        let device = try Device()
+        for number in 0..<5 { try device.add("\(number)") }
+        try device.setPasscode()
+        let before = try device.values()
+        try device.close()
+        _ = try StoreSetAside.mark(
+            in: PrivateDirectory(device.folder.path, creating: false), storeID: device.engine.storeID, at: 0)
+        func refusal(_ device: Device, _ operation: KeychainRequest.Operation = .copy) -> KeychainError? {
+            #expect(throws: KeychainError.self) { try device.call(operation, [("acct", .string("3"))]) }
+        }
+        for _ in 1...2 {
+            let locked = try Device(device.folder)
+            #expect(refusal(locked)?.status == .interactionNotAllowed)
+            #expect(refusal(locked, .delete)?.status == .interactionNotAllowed)
+            try locked.engine.goOnSalvaging()
+            #expect(locked.engine.needsSalvage)
+            try locked.close()
+        }
+        let again = try Device(device.folder)
+        try again.enclave.unlock(with: .passcode(Self.passcode))
+        try again.engine.goOnSalvaging()
+        #expect(!again.engine.needsSalvage)
+        #expect(try again.values() == before)
+        #expect(try !again.engine.doctor(.look).hasNewDamage)
     }
 
     @Test func changesWhileItemsAreUnderOldKeysAreRight() throws {
