@@ -46,7 +46,7 @@ struct OpenedStore {
     static func open(
         in directory: PrivateDirectory, _ place: KeyPlace, at moment: Double
     ) throws(KeychainError) -> OpenedStore {
-        let pending = try StoreSetAside.pending(in: directory)
+        let pending = try StoreSetAside.pending(in: directory, at: moment)
         let holdsKeys = try holdsKeys(directory, place)
         // Tables are there before any key is: without them, but with keys, there is
         // no new store but one that lost its database. SQLite would take it for new

@@ -105,7 +105,7 @@ package final class KeychainEngine: Sendable {
         dataDirectory = directory.path
         self.directory = directory
         // A restore that was decided before a crash.
-        try RestoreSwitch.finish(in: directory)
+        try RestoreSwitch.finish(in: directory, at: clock.wallClock)
         let opened = try OpenedStore.open(in: directory, place, at: clock.wallClock)
         store = opened.store
         setAside = opened.setAside

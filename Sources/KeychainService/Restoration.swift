@@ -49,7 +49,7 @@ package struct Restoration {
     package func run(from backup: String) throws(KeychainError) -> Outcome {
         let (inspection, leftBehind) = try stage(backup)
         try commit()
-        let aside = try RestoreSwitch.finish(in: data)
+        let aside = try RestoreSwitch.finish(in: data, at: clock.wallClock)
         return Outcome(inspection: inspection, leftBehind: leftBehind, aside: aside ?? "")
     }
 
@@ -58,7 +58,7 @@ package struct Restoration {
     package func stage(
         _ backup: String
     ) throws(KeychainError) -> (inspection: InspectionCounts, leftBehind: Int) {
-        try RestoreSwitch.finish(in: data)
+        try RestoreSwitch.finish(in: data, at: clock.wallClock)
         let staging = try emptyFolder(RestoreSwitch.stagingName)
         let files = try StoreBackup.read(backup, to: staging.path + "/" + Store.fileName)
         guard EnclaveFiles.suffice(files), files.allSatisfy({ EnclaveFiles.names.contains($0.name) }) else {

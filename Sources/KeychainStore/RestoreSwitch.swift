@@ -29,6 +29,11 @@ package struct RestoreSwitch: Sendable {
     package static func prepare(
         _ staging: PrivateDirectory, in data: PrivateDirectory, at moment: Double
     ) throws(KeychainError) {
+        let bytes = Array(try freeName(in: data, at: moment).utf8)
+        try translatingFiles { () throws(SystemCallError) in try staging.replace(asideFile, with: bytes) }
+    }
+
+    private static func freeName(in data: PrivateDirectory, at moment: Double) throws(KeychainError) -> String {
         let taken = Set(try data.names())
         let stamp = asidePrefix + Timestamp(secondsSince2001: moment).compactText
         var name = stamp
@@ -37,8 +42,7 @@ package struct RestoreSwitch: Sendable {
             number += 1
             name = "\(stamp)-\(number)"
         }
-        let bytes = Array(name.utf8)
-        try translatingFiles { () throws(SystemCallError) in try staging.replace(asideFile, with: bytes) }
+        return name
     }
 
     /// The rename that decides: before it the old store, from it on the new one.
@@ -49,13 +53,14 @@ package struct RestoreSwitch: Sendable {
         }
     }
 
-    /// Carries a decided restore to its end; nil where there is none.
+    /// Carries a decided restore to its end; nil where there is none. What has its name and is
+    /// none that we prepared gets another one, as what a restore replaced.
     ///
     /// - Returns: the folder into which the former store went, empty where there
     ///   was none.
     @discardableResult
-    package static func finish(in data: PrivateDirectory) throws(KeychainError) -> String? {
-        guard let pending = try RestoreSwitch(pendingIn: data) else {
+    package static func finish(in data: PrivateDirectory, at moment: Double) throws(KeychainError) -> String? {
+        guard let pending = try RestoreSwitch(pendingIn: data, at: moment) else {
             dropStaging(in: data)
             return nil
         }
@@ -76,11 +81,16 @@ package struct RestoreSwitch: Sendable {
         } catch { return }
     }
 
-    package init?(pendingIn data: PrivateDirectory) throws(KeychainError) {
-        let isPending = try looking(at: Self.readyName, in: data) { () throws(SystemCallError) in
-            try data.holds(Self.readyName)
+    package init?(pendingIn data: PrivateDirectory, at moment: Double) throws(KeychainError) {
+        let kind = try looking(at: Self.readyName, in: data) { () throws(SystemCallError) -> FileStatus? in
+            guard try data.holds(Self.readyName) else { return nil }
+            return try FileStatus(at: FilePath(Self.readyName), in: data.descriptor, followingLink: false)
         }
-        guard isPending else { return nil }
+        guard let kind else { return nil }
+        guard kind.isDirectory else {
+            try Self.leave(in: data, at: moment)
+            return nil
+        }
         self.data = data
         ready = try Self.folder(Self.readyName, in: data)
         let folder = ready
@@ -91,13 +101,30 @@ package struct RestoreSwitch: Sendable {
             !name.contains("/")
         else {
             // Done, and its clearing broke off.
-            guard try ready.names().allSatisfy({ $0 != Store.fileName && $0 != Self.keybagFolder })
-            else { throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: Self.readyName) }
+            guard try ready.names().allSatisfy({ $0 != Store.fileName && $0 != Self.keybagFolder }) else {
+                try Self.leave(in: data, at: moment)
+                return nil
+            }
             try translatingFiles { () throws(SystemCallError) in try folder.removeWithContents() }
             return nil
         }
         asideName = name
         aside = try Self.folder(name, in: data)
+    }
+
+    /// Has what nobody prepared out of the way.
+    ///
+    /// - Throws: `storeUnreadable` where there is no database beside it: it may be the one that is
+    ///   wanted there.
+    private static func leave(in data: PrivateDirectory, at moment: Double) throws(KeychainError) {
+        let name = try freeName(in: data, at: moment)
+        let isBesideOne = try translatingFiles { () throws(SystemCallError) in
+            guard try data.holds(Store.fileName) else { return false }
+            try data.move(readyName, to: name)
+            try data.synchronize()
+            return true
+        }
+        if !isBesideOne { throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: readyName) }
     }
 
     private static func folder(_ name: String, in data: PrivateDirectory) throws(KeychainError) -> PrivateDirectory {

@@ -26,16 +26,34 @@ package struct StoreSetAside: Sendable, Hashable {
 
     /// What a marker in the folder says, or nil where there is none.
     ///
-    /// - Throws: `storeUnreadable` for a marker that no version of ours wrote.
-    package static func pending(in directory: PrivateDirectory) throws(KeychainError) -> StoreSetAside? {
-        let bytes = try looking(at: markerName, in: directory) { () throws(SystemCallError) in
-            try directory.read(markerName, atMost: 4096)
-        }
-        guard let bytes else { return nil }
-        guard let found = StoreSetAside(encoded: bytes) else {
+    /// One that no version of ours wrote says nothing of the database: it gets another name, as
+    /// what is set aside.
+    ///
+    /// - Throws: `storeUnreadable` for a marker of a newer version.
+    package static func pending(
+        in directory: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) -> StoreSetAside? {
+        guard let bytes = try markerBytes(in: directory) else { return nil }
+        if let found = StoreSetAside(encoded: bytes) { return found }
+        guard !bytes.starts(with: Array("latchkey set aside ".utf8)) else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: markerName)
         }
-        return found
+        let name = try freeName(in: directory, at: moment)
+        try translatingFiles { () throws(SystemCallError) in
+            try directory.move(markerName, to: name)
+            try directory.synchronize()
+        }
+        return nil
+    }
+
+    /// Nothing for what is no file.
+    private static func markerBytes(in directory: PrivateDirectory) throws(KeychainError) -> [UInt8]? {
+        do throws(SystemCallError) { return try directory.read(markerName, atMost: 4096) } catch {
+            guard error.isNotAFileOfOurs else {
+                throw KeychainError(looking: error, at: "\(directory.path)/\(markerName)")
+            }
+            return []
+        }
     }
 
     /// Writes down, durably, that the database is to be set aside.
@@ -44,7 +62,7 @@ package struct StoreSetAside: Sendable, Hashable {
     package static func mark(
         in directory: PrivateDirectory, storeID: [UInt8]?, at moment: Double
     ) throws(KeychainError) -> StoreSetAside {
-        if let present = try pending(in: directory) { return present }
+        if let present = try pending(in: directory, at: moment) { return present }
         let name = try freeName(in: directory, at: moment)
         let marker = StoreSetAside(name: name, storeID: storeID)
         try translatingFiles { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }

@@ -231,7 +231,7 @@ import Testing
         _ = try restoration.stage(backup)
         if isDecided {
             try restoration.commit()
-            let pending = try #require(try RestoreSwitch(pendingIn: data))
+            let pending = try #require(try RestoreSwitch(pendingIn: data, at: 0))
             for step in try pending.steps().prefix(steps) { try pending.perform(step) }
         }
         #expect(try values(in: folder) == (isDecided ? Self.expected : ["theirs": "old"]))

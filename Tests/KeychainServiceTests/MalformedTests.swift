@@ -341,6 +341,64 @@ import Testing
         for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
     }
 
+    /// It says nothing of the database.
+    @Test(arguments: [true, false]) func aMarkerThatNobodyWroteIsSetAside(_ isFile: Bool) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let marker = keychain.folder.path + "/keychain.db.malformed"
+        try keychain.reopen {
+            if isFile {
+                try Data("garbage".utf8).write(to: URL(fileURLWithPath: marker))
+            } else {
+                try FileManager.default.createDirectory(atPath: marker, withIntermediateDirectories: false)
+            }
+        }
+        #expect(try keychain.value("a") == "1")
+        #expect(try keychain.engine.doctor(.look).setAsideFiles.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: marker))
+        try keychain.reopen()
+        #expect(try keychain.value("a") == "1")
+    }
+
+    /// A newer version may be at work on it.
+    @Test func aMarkerOfANewerVersionStaysWhereItIs() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.close()
+        let marker = keychain.folder.path + "/keychain.db.malformed"
+        try Data("latchkey set aside 2\n".utf8).write(to: URL(fileURLWithPath: marker))
+        #expect(throws: KeychainError(.notAvailable, reason: .storeUnreadable)) {
+            try EngineUnderTest.open(keychain.folder.path, keychain.clock)
+        }
+        #expect(FileManager.default.fileExists(atPath: marker))
+    }
+
+    /// Something called like a restore that was decided.
+    @Test(arguments: ["file", "folder", "link"]) func aRestoreThatNobodyDecidedReplacesNothing(_ kind: String) throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let ready = keychain.folder.path + "/restore.ready"
+        let garbage = Data("garbage".utf8)
+        try keychain.reopen {
+            let files = FileManager.default
+            switch kind {
+            case "file": try garbage.write(to: URL(fileURLWithPath: ready))
+            case "link": try files.createSymbolicLink(atPath: ready, withDestinationPath: "nowhere")
+            default:
+                try files.createDirectory(
+                    atPath: ready, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+                try garbage.write(to: URL(fileURLWithPath: ready + "/keychain.db"))
+            }
+        }
+        #expect(try keychain.value("a") == "1")
+        let names = try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+        let kept = try #require(names.first { $0.hasPrefix("replaced-") })
+        #expect(!names.contains("restore.ready"))
+        if kind == "folder" {
+            #expect(FileManager.default.contents(atPath: "\(keychain.folder.path)/\(kept)/keychain.db") == garbage)
+        }
+    }
+
     @Test func aMalformedDatabaseWithoutItsKeybagIsLeftAlone() throws {
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
