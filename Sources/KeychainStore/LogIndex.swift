@@ -30,7 +30,8 @@ struct LogIndex: Equatable {
             unsafe methods.pointee.iVersion >= 2, let map = unsafe methods.pointee.xShmMap
         else { return nil }
         var memory: UnsafeMutableRawPointer?
-        guard unsafe map(file, 0, Self.partSize, 0, &memory) == SQLITE_OK, let memory = unsafe memory else { return nil }
+        guard unsafe map(file, 0, Self.partSize, 0, &memory) == SQLITE_OK, let memory = unsafe memory
+        else { return nil }
         let bytes = unsafe Array(UnsafeRawBufferPointer(start: memory, count: 2 * Self.headerSize))
         guard bytes[..<Self.headerSize].elementsEqual(bytes[Self.headerSize...]) else { return nil }
         self.init(header: bytes)

@@ -26,7 +26,8 @@ package struct StoreRemains {
             }
         } catch {
             guard Self.isHole(error) else { throw error }
-            return nil
+            guard let mended = MendedCopy.open(name, in: directory) else { return nil }
+            queue = mended
         }
     }
 

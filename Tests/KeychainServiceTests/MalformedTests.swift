@@ -341,6 +341,25 @@ import Testing
         for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
     }
 
+    /// Every row is whole, and SQLite makes nothing of the file.
+    @Test(arguments: [0, 5, 15, 16, 19, 21, 22, 100])
+    func aWrongByteOfTheHeaderTakesNothingAlong(_ offset: Int) throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        try keychain.close()
+        let url = URL(fileURLWithPath: keychain.databasePath)
+        var bytes = try Data(contentsOf: url)
+        bytes[offset] ^= 0xFF
+        try bytes.write(to: url)
+        // What SQLite calls malformed, or ours no more, is told once.
+        _ = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
+        try keychain.open()
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+        let kept = try #require(try setAside(keychain).first)
+        #expect(FileManager.default.contents(atPath: "\(keychain.folder.path)/\(kept)") == bytes, "it is as it was")
+        #expect(try keychain.engine.doctor(.look).hasNewDamage == false)
+    }
+
     /// It says nothing of the database.
     @Test(arguments: [true, false]) func aMarkerThatNobodyWroteIsSetAside(_ isFile: Bool) throws {
         let keychain = try EngineUnderTest()

@@ -101,7 +101,9 @@ import Testing
     }
 
     /// A clean-up, or a sync, took it away under the daemon, which is killed after that.
-    @Test(arguments: ["rm -f keychain.db-wal keychain.db-shm", "rm -f keychain.db-wal", "cp x y && mv y keychain.db-wal"])
+    @Test(arguments: [
+        "rm -f keychain.db-wal keychain.db-shm", "rm -f keychain.db-wal", "cp x y && mv y keychain.db-wal",
+    ])
     func whatWasStoredOutlivesALogThatIsTakenAway(_ change: String) throws {
         let accounts = (0..<20).map { "account \($0)" }
         for account in accounts { try set(account, "1") }
