@@ -10,6 +10,9 @@ package import KeychainPlatform
 package struct StoreRemains {
     package let name: String
     private let queue: DatabaseQueue
+    /// Whether a mended copy is read. Nobody knows then what its log should have held: SQLite
+    /// takes none over that does not fit.
+    private let isMended: Bool
     /// Rows that SQLite cannot find its way to cost probes; so many at the most
     /// in each table.
     private static let mostProbes = 4096
@@ -24,10 +27,12 @@ package struct StoreRemains {
                 try DatabaseQueue(
                     path: directory.path + "/" + name, configuration: Store.configuration(readOnly: true))
             }
+            isMended = false
         } catch {
             guard Self.isHole(error) else { throw error }
             guard let mended = MendedCopy.open(name, in: directory) else { return nil }
             queue = mended
+            isMended = true
         }
     }
 
@@ -120,7 +125,7 @@ package struct StoreRemains {
             sealed.rowid = -found.number
             try body(sealed)
         }
-        return table.isWhole && damaged.isWhole
+        return table.isWhole && damaged.isWhole && !isMended
     }
 
     /// Reads a table past its holes: forwards from the start, backwards from the

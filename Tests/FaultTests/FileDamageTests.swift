@@ -102,9 +102,7 @@ struct FileDamageTests {
             case .nothingMatches: return "it is said not to be there"
             case .mayBeSetAside:
                 // What was in the database before is there without a log as well.
-                let mayMiss =
-                    !damage.isRefusal
-                    && (group == .log ? account.hasPrefix("late") : group.holdsItems && damage != .others)
+                let mayMiss = group == .log ? account.hasPrefix("late") : group.holdsItems && damage != .others
                 return mayMiss && error.status == .itemNotFound ? nil : "it is said to be set aside"
             default: break
             }
@@ -189,7 +187,7 @@ struct FileDamageTests {
 
     /// Both copies are gone or another's: nothing can open.
     private func mustFail(_ group: Group, _ damage: FileDamage) -> Bool {
-        !group.isOfDatabase && !group.isOneCopy && damage != .older && damage != .unwritable
+        !group.isOfDatabase && !group.isOneCopy && damage != .older
     }
 
     private func reasons(_ group: Group, _ damage: FileDamage) -> Set<Reason> {
@@ -197,7 +195,7 @@ struct FileDamageTests {
         if group.isOfDatabase {
             return switch (group, damage) {
             // What may not be read is not damaged.
-            case (_, .unreadable), (_, .unwritable): [.storeUnreadable, .readOnly, Self.refused]
+            case (_, .unreadable): [.storeUnreadable, .readOnly, Self.refused]
             case (.index, .folder), (.index, .link): [.storeUnreadable, .readOnly]
             case (.index, _): []
             case (.database, .others), (.database_and_log, .others): [.storeMismatch]
@@ -205,9 +203,9 @@ struct FileDamageTests {
             default: [.storeMalformed, .storeUnreadable, .storeSuspect, .storeMismatch, .stillSalvaging]
             }
         }
-        if group.isOneCopy { return damage.isRefusal ? [.keybagUnreadable, Self.refused] : [] }
+        if group.isOneCopy { return damage == .unreadable ? [.keybagUnreadable, Self.refused] : [] }
         // What belongs to somebody else, or may not be read, is not damaged.
-        if damage.isRefusal { return [.keybagUnreadable, Self.refused] }
+        if damage == .unreadable { return [.keybagUnreadable, Self.refused] }
         return damage == .others ? [.keybagUnreadable, .storeMismatch] : [.keybagUnreadable]
     }
 

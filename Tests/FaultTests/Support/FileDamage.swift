@@ -14,17 +14,13 @@ enum FileDamage: String, CaseIterable, CustomStringConvertible, Sendable {
     case others = "replaced by another user's"
     case removed
     case unreadable = "mode 000"
-    case unwritable = "mode 400"
     case folder = "a folder in its place"
     case link = "a dangling link in its place"
 
     var description: String { rawValue }
 
-    /// Root reads what has mode 000, and writes what has mode 400.
-    static var possible: [FileDamage] { allCases.filter { !$0.isRefusal || geteuid() != 0 } }
-
-    /// The file is as it was and may not be used.
-    var isRefusal: Bool { self == .unreadable || self == .unwritable }
+    /// Root reads what has mode 000.
+    static var possible: [FileDamage] { allCases.filter { $0 != .unreadable || geteuid() != 0 } }
 
     func apply(to path: String, older: String, others: String) throws {
         let files = FileManager.default
@@ -44,7 +40,6 @@ enum FileDamage: String, CaseIterable, CustomStringConvertible, Sendable {
         case .others: try Data(contentsOf: URL(fileURLWithPath: others)).write(to: url)
         case .removed: try files.removeItem(atPath: path)
         case .unreadable: try files.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
-        case .unwritable: try files.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
         case .folder:
             try files.removeItem(atPath: path)
             try files.createDirectory(
@@ -80,12 +75,11 @@ struct StoreMold: Sendable {
             let ledger = Ledger(Self.service)
             for number in 0..<5 { ledger.write(.all, "item \(number)", by: home.client()) }
             try home.endAll(SIGTERM)
-            // Where an enclave that was killed listened; no file to be copied.
-            try? FileManager.default.removeItem(atPath: "\(home.data)/run")
             if isOurs { try FileManager.default.copyItem(atPath: home.data, toPath: older) }
             for number in 0..<5 { ledger.write(.all, "item \(number)", by: home.client()) }
             for number in 0..<3 { ledger.write(.all, "late \(number)", by: home.client()) }
             try home.endAll()
+            // Where an enclave that was killed listened; no file to be copied.
             try FileManager.default.removeItem(atPath: "\(home.data)/run")
             try FileManager.default.copyItem(atPath: home.data, toPath: folder.path(name))
         }
