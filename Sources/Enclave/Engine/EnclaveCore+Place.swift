@@ -24,10 +24,13 @@ extension EnclaveCore {
 
     /// As ``keepFiles()``; reads the files as well, and writes again what no copy says any
     /// more: whatever damaged both, the next enclave would open nothing. A copy that is
-    /// authentic stays as it is, also an older or a newer program's.
+    /// authentic stays as it is, also an older or a newer program's. So does all of it where a
+    /// replacement of the root key was cut short: what is there is authentic under the one
+    /// from before, which may be all that opens the count of attempts.
     mutating func mendFiles() {
-        guard keepFiles() == nil, let protectors, protectors.body.coming.isEmpty else { return }
+        guard keepFiles() == nil, unrepaired.isEmpty, let protectors, protectors.body.coming.isEmpty else { return }
         do throws(KeybagError) {
+            guard try !storage.announcesRoot else { return }
             if let secret = protectors.software, try !storage.holds(secret) { try storage.keepSoftwareSecret(secret) }
             try storage.mend(protectors.body, generation: protectors.written, root: keybag.root)
             try storage.mend(keybag.body, generation: keybag.generation, root: keybag.root)

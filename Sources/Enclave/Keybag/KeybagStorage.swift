@@ -46,6 +46,8 @@ protocol KeybagStorage: Sendable {
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
     /// Those of the file `protectors`.
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
+    /// Whether a copy of the protectors speaks of a root key that comes.
+    var announcesRoot: Bool { get throws(KeybagError) }
     /// Both copies of the keybag, where neither is authentic.
     func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
     /// Those of the file `protectors`.
@@ -184,6 +186,14 @@ extension EnclaveDirectory: KeybagStorage {
             AuthenticatedFile.encode(.protectors, generation: generation, body: protectors.encoded, root: root))
     }
 
+    var announcesRoot: Bool {
+        get throws(KeybagError) {
+            try pair(.protectors).framed.contains {
+                ProtectorsBody(parsing: $0.file.uncheckedBody)?.coming.isEmpty == false
+            }
+        }
+    }
+
     func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
         guard try isDamaged(.keybag, root) else { return }
         if let failure = try write(body, generation: generation, root: root).first { throw failure.error }
@@ -230,6 +240,7 @@ final class EphemeralStorage: KeybagStorage {
     func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence { .nothing }
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
+    var announcesRoot: Bool { false }
     func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
     func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
     func putLockBack() {}

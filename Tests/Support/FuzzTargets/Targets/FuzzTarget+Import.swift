@@ -55,7 +55,9 @@ enum CSVProperty {
     static func holds(_ source: SourceText) throws(Finding) {
         var reader = CSVReader(source)
         var last = 0
-        let lines = source.line(at: source.count)
+        // In a text without a line feed a return ends a line.
+        let returns = source.content.bytes.count(of: UInt8(ascii: "\r"), in: 0..<source.count)
+        let lines = max(source.line(at: source.count), 1 + returns)
         while let record = reader.next() {
             switch record {
             case .malformed(let line, _):
