@@ -29,15 +29,29 @@ extension EnclaveCore {
     /// from before, which may be all that opens the count of attempts.
     mutating func mendFiles() {
         guard keepFiles() == nil, unrepaired.isEmpty, let protectors, protectors.body.coming.isEmpty else { return }
+        let secret: SoftwareSecret?
+        let damaged: [AuthenticatedFile.Kind]
         do throws(KeybagError) {
             guard try !storage.announcesRoot else { return }
-            if let secret = protectors.software, try !storage.holds(secret) { try storage.keepSoftwareSecret(secret) }
-            try storage.mend(protectors.body, generation: protectors.written, root: keybag.root)
-            try storage.mend(keybag.body, generation: keybag.generation, root: keybag.root)
+            secret = try protectors.software.flatMap { secret throws(KeybagError) in
+                try storage.holds(secret) ? nil : secret
+            }
+            damaged = try storage.damagedPairs(under: keybag.root)
         } catch {
-            if case .newer = error { return }
-            placeFault = .damaged
+            // What cannot be looked at now, or is a newer program's, may be whole.
+            return
         }
+        do throws(KeybagError) {
+            if let secret { try storage.keepSoftwareSecret(secret) }
+            var failures: [RepairFailure] = []
+            if damaged.contains(.protectors) {
+                failures += try storage.write(protectors.body, generation: protectors.written, root: keybag.root)
+            }
+            if damaged.contains(.keybag) {
+                failures += try storage.write(keybag.body, generation: keybag.generation, root: keybag.root)
+            }
+            if !failures.isEmpty { placeFault = .damaged }
+        } catch { placeFault = .damaged }
     }
 
     private var absence: StorageAbsence {

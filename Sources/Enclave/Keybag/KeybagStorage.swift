@@ -48,10 +48,8 @@ protocol KeybagStorage: Sendable {
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
     /// Whether a copy of the protectors speaks of a root key that comes.
     var announcesRoot: Bool { get throws(KeybagError) }
-    /// Both copies of the keybag, where neither is authentic.
-    func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
-    /// Those of the file `protectors`.
-    func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
+    /// Of the keybag and the protectors those that can be read, and no copy of which is authentic.
+    func damagedPairs(under root: borrowing RootKey) throws(KeybagError) -> [AuthenticatedFile.Kind]
     /// The file that says who has the folder, held by this process again.
     func putLockBack() throws(KeybagError)
 
@@ -194,21 +192,15 @@ extension EnclaveDirectory: KeybagStorage {
         }
     }
 
-    func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
-        guard try isDamaged(.keybag, root) else { return }
-        if let failure = try write(body, generation: generation, root: root).first { throw failure.error }
-    }
-
-    func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError) {
-        guard try isDamaged(.protectors, root) else { return }
-        if let failure = try write(protectors, generation: generation, root: root).first { throw failure.error }
-    }
-
-    /// What the disk does not give may be whole.
-    private func isDamaged(_ kind: AuthenticatedFile.Kind, _ root: borrowing RootKey) throws(KeybagError) -> Bool {
-        let files = try pair(kind)
-        guard files.areReadable else { return false }
-        return try files.newest(under: root) == nil
+    func damagedPairs(under root: borrowing RootKey) throws(KeybagError) -> [AuthenticatedFile.Kind] {
+        var damaged: [AuthenticatedFile.Kind] = []
+        for kind in [AuthenticatedFile.Kind.protectors, .keybag] {
+            let files = try pair(kind)
+            // What the disk does not give may be whole.
+            guard files.areReadable else { continue }
+            if try files.newest(under: root) == nil { damaged.append(kind) }
+        }
+        return damaged
     }
 
     /// What is there in any form is left alone.
@@ -241,8 +233,7 @@ final class EphemeralStorage: KeybagStorage {
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
     var announcesRoot: Bool { false }
-    func mend(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
-    func mend(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
+    func damagedPairs(under root: borrowing RootKey) -> [AuthenticatedFile.Kind] { [] }
     func putLockBack() {}
 
     private let held = Mutex<[EffacementSecret]>([])
