@@ -106,9 +106,11 @@ struct Doorway: Sendable {
     /// The folder of a login session goes with the session (/run/user/UID at the
     /// last logout); the data folder stays.
     static func again(_ locations: KeychainLocations) throws(KeychainError) -> Doorway {
-        do throws(KeychainError) { return try Doorway(locations.runDirectory) } catch {
-            return try Doorway(locations.dataDirectory + "/run")
+        // Who is still emptying the folder takes what was just made in it as well.
+        for _ in 0..<3 {
+            do throws(KeychainError) { return try Doorway(locations.runDirectory) } catch { continue }
         }
+        return try Doorway(locations.dataDirectory + "/run")
     }
 
     /// The socket was removed or replaced (a service manager that begins to listen
