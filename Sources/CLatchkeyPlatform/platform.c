@@ -707,10 +707,12 @@ int lk_signal_on_termination(int32_t fd) {
     return 0;
 }
 
-int lk_watch_removals(const char *path) {
+int lk_watch_removals(const char *path, int writes) {
+    uint32_t mask = IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF;
+    if (writes) mask |= IN_CLOSE_WRITE | IN_MOVED_TO;
     int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (fd < 0) return err();
-    if (inotify_add_watch(fd, path, IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0) {
+    if (inotify_add_watch(fd, path, mask) < 0) {
         int r = err();
         close(fd);
         return r;

@@ -30,6 +30,8 @@ package final class Daemon: Sendable {
     private let audit: AuditBook
     private let epoll: Epoll
     private let doorway: Mutex<Doorway>
+    /// Of the data folder, for the store's lock.
+    private let watch: RemovalWatch
     private let stopped: EventSignal
     /// Tells the housekeeper that there is a new deadline.
     private let attention: EventSignal
@@ -68,6 +70,7 @@ package final class Daemon: Sendable {
             epoll = try Epoll()
             stopped = try EventSignal()
             attention = try EventSignal()
+            watch = try RemovalWatch(configuration.locations.dataDirectory, writes: true)
             observers = try Observers(engine, server, until: stopped)
             desk = try PromptDesk(engine, server, asker: configuration.asker, until: stopped)
             device = try DeviceWatch(engine, board, audit, clock: configuration.clock, logger, until: stopped)
@@ -410,8 +413,9 @@ package final class Daemon: Sendable {
 
     /// Watches what no message announces: deadlines of greetings, requests that
     /// take long, the idle time,
-    /// the starter of a temporary keychain, the removal of the socket.
+    /// the starter of a temporary keychain, the removal of the socket and of the lock.
     private func keepHouse(until terminated: EventSignal) {
+        var unlockedSince: Duration?
         while !isStopping.load(ordering: .acquiring) {
             // One reading for what is due and for when to look again: a clock that
             // is moved in between ends the wait.
@@ -435,16 +439,25 @@ package final class Daemon: Sendable {
                     door = doorway.withLock { $0 }
                 }
             }
+            // Not at once: whoever removes the whole folder would find it there again.
+            if engine.hasLock {
+                unlockedSince = nil
+            } else if let since = unlockedSince, now - since >= .seconds(1) {
+                engine.putLockBack()
+            } else {
+                unlockedSince = unlockedSince ?? now
+            }
             let events =
-                [terminated.descriptor, stopped.descriptor, door.watch.descriptor, attention.descriptor]
-                + [configuration.parent, configuration.spawner?.end].compactMap { $0 }
+                [terminated.descriptor, stopped.descriptor, door.watch.descriptor, watch.descriptor]
+                + [attention.descriptor] + [configuration.parent, configuration.spawner?.end].compactMap { $0 }
             do throws(SystemCallError) {
-                switch try waitForAny(of: events, until: nextDeadline(now, report)) {
+                switch try waitForAny(of: events, until: nextDeadline(now, report, hasLock: unlockedSince == nil)) {
                 case 0, 1: return
                 case 2: door.watch.drain()
-                case 3: attention.drain()
+                case 3: watch.drain()
+                case 4: attention.drain()
                 // The parent is gone, or what starts our programs: the next daemon has one.
-                case 4 where events.count > 4, 5 where events.count > 5: return
+                case 5 where events.count > 5, 6 where events.count > 6: return
                 default: continue
                 }
             } catch {
@@ -454,12 +467,14 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// - Parameter report: when the next word about a request at work is due.
-    private func nextDeadline(_ now: Duration, _ report: Deadline?) -> Deadline {
+    /// - Parameters:
+    ///   - report: when the next word about a request at work is due.
+    ///   - hasLock: whether others find the store's lock.
+    private func nextDeadline(_ now: Duration, _ report: Deadline?, hasLock: Bool) -> Deadline {
         let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : now
         let next = isDeaf.load(ordering: .acquiring) ? now : idleSince + configuration.limits.idleLife
         // One that has gone by now was watched too late.
-        let isTold = doorway.withLock { $0.watch.isTelling && !$0.isGone }
+        let isTold = hasLock && watch.isTelling && doorway.withLock { $0.watch.isTelling && !$0.isGone }
         let look = isTold ? max(next, now + .seconds(1)) : now + .seconds(1)
         let ordinary = Deadline(at: look, on: configuration.clock)
         return [table.overdue().next, report].compactMap { $0 }

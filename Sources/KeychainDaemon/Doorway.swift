@@ -82,6 +82,13 @@ struct Doorway: Sendable {
         try FileStatus(at: FilePath(Rendezvous.socketName), in: folder.descriptor, followingLink: false).identity
     }
 
+    /// Whether somebody listens in a folder of ours.
+    static func isAnswered(in path: String) -> Bool {
+        do throws(DirectoryRefusal) { return isAnswered(try PrivateDirectory(path, creating: false)) } catch {
+            return false
+        }
+    }
+
     private static func isAnswered(_ directory: PrivateDirectory) -> Bool {
         do throws(SystemCallError) {
             _ = try PacketSocket.connectNow(to: Rendezvous.socketName, in: directory.descriptor)

@@ -12,8 +12,10 @@ package final class RemovalWatch: Sendable {
 
     /// - Throws: where the folder cannot be watched for another reason than that there is
     ///   no instance.
-    package init(_ path: String) throws(SystemCallError) {
-        let raw = unsafe path.withCString { unsafe lk_watch_removals($0) }
+    ///
+    /// - Parameter writes: tells of files that were written, or put there, as well.
+    package init(_ path: String, writes: Bool = false) throws(SystemCallError) {
+        let raw = unsafe path.withCString { unsafe lk_watch_removals($0, writes ? 1 : 0) }
         isTelling = raw >= 0
         if raw >= 0 {
             descriptor = Descriptor(owning: raw)

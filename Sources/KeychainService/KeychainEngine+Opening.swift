@@ -118,6 +118,18 @@ extension KeychainEngine {
             + "not opening: \(counts.unopened)" + (counts.isCutShort ? ", not finished" : "")
     }
 
+    /// Whether the store's lock is where others look for it, and says who has the store.
+    package var hasLock: Bool { lock.isInPlace && lock.isUnchanged }
+
+    /// Holds the store's lock where others look for it, after its file was removed or
+    /// replaced: a second daemon would take the store for one that nobody has. Not where more
+    /// than that has gone: the folder is being emptied.
+    package func putLockBack() {
+        guard !isAway, store.placeFault != .gone, !lacksKeybag else { return }
+        // Another process that has the file gives it up where it cannot have the store.
+        do throws(SystemCallError) { _ = try lock.putBack() } catch { return }
+    }
+
     /// Whether its folder was removed or moved.
     package var isAway: Bool { !directory.isInPlace }
 

@@ -12,7 +12,7 @@ package final class KeychainEngine: Sendable {
     package let dataDirectory: String
     let directory: PrivateDirectory
     /// The lock on the data directory; the daemon writes its rendezvous into it.
-    package let lock: FileLock
+    package let lock: FolderLock
     let clock: any KeychainClock
     let enclave: EnclavePool
     let keys: MetadataKeys
@@ -81,19 +81,17 @@ package final class KeychainEngine: Sendable {
         }
     }
 
-    private static func takeLock(_ directory: PrivateDirectory) throws(KeychainError) -> FileLock {
-        do throws(SystemCallError) {
-            let file = try directory.openFile(Rendezvous.lockFile, creating: true)
-            guard let lock = try FileLock.take(file) else { throw SystemCallError("lock", errno: 0) }
-            return lock
-        } catch {
-            throw KeychainError(
-                .notAvailable, reason: error.errno == 0 ? .storeInUse : .folderUnusable(why: "\(error)"))
+    private static func takeLock(_ directory: PrivateDirectory) throws(KeychainError) -> FolderLock {
+        let lock: FolderLock?
+        do throws(SystemCallError) { lock = try FolderLock.take(Rendezvous.lockFile, in: directory) } catch {
+            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
         }
+        guard let lock else { throw KeychainError(.notAvailable, reason: .storeInUse) }
+        return lock
     }
 
     private init(
-        _ directory: PrivateDirectory, _ lock: FileLock, _ place: KeyPlace, _ opener: EnclaveOpener,
+        _ directory: PrivateDirectory, _ lock: FolderLock, _ place: KeyPlace, _ opener: EnclaveOpener,
         _ clock: any KeychainClock, _ applicationPasswordKibibytes: UInt32
     ) throws(KeychainError) {
         self.applicationPasswordKibibytes = applicationPasswordKibibytes

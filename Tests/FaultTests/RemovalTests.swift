@@ -36,7 +36,7 @@ struct RemovalTests {
         for number in 0..<5 { ledger.write(.all, "item \(number)", by: connected) }
         #expect(try home.serving().daemon == daemon)
         try Auditor(ledger: ledger).audit(through: home.client())
-        #expect(home.processes("latchkeyd") == [daemon])
+        #expect(Waiting.eventually { home.processes("latchkeyd") == [daemon] }, "two daemons")
         try home.endAll()
         try Auditor(ledger: ledger).audit(through: home.client())
         FaultReport.print("removal of \(removed.rawValue)", ledger.counts)
@@ -57,7 +57,42 @@ struct RemovalTests {
             _ = try home.client(patience: nil).perform(ledger.item("item").read)
             #expect(try home.serving().daemon == daemon)
         }
-        #expect(home.processes("latchkeyd") == [daemon])
+        #expect(Waiting.eventually { home.processes("latchkeyd") == [daemon] }, "two daemons")
+    }
+
+    /// Locks are what people remove by hand where something seems to hang.
+    @Test func theLockFileMayGoOrSayAnother() throws {
+        let home = try FaultHome("removal")
+        let ledger = Ledger("removal")
+        for number in 0..<5 { ledger.write(.all, "item \(number)", by: home.client()) }
+        let daemon = try home.serving().daemon
+        let data = try PrivateDirectory(home.data, creating: false)
+        let file = home.data + "/" + Rendezvous.lockFile
+        for round in 0..<6 {
+            ledger.count { $0.bursts += 1 }
+            switch round % 3 {
+            case 0: try FileManager.default.removeItem(atPath: file)
+            case 1:
+                try data.replace(Rendezvous.lockFile, with: [])
+                // Where it is gone, or locked, whoever starts waits for the daemon.
+                #expect(try Waiting.eventually { try Rendezvous.present(in: data) != nil }, "no lock")
+            default:
+                // A copy of the folder that is copied over it.
+                let old = Rendezvous(processID: 1, runDirectory: "/nowhere").encoded
+                let handle = try #require(FileHandle(forWritingAtPath: file))
+                try handle.write(contentsOf: old)
+                try handle.truncate(atOffset: UInt64(old.count))
+                try handle.close()
+            }
+            ledger.write(.all, "item \(round)", by: home.client())
+            #expect(try home.serving().daemon == daemon)
+            #expect(try Rendezvous.present(in: data)?.processID == daemon)
+        }
+        #expect(Waiting.eventually { home.processes("latchkeyd") == [daemon] }, "two daemons")
+        try home.endAll()
+        try Auditor(ledger: ledger).audit(through: home.client())
+        FaultReport.print("removal of the lock", ledger.counts)
+        #expect(ledger.counts.isClean && ledger.counts.refused == 0)
     }
 
     /// The daemon may put its socket back while the folder is being emptied, and gives

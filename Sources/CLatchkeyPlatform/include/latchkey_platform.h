@@ -252,8 +252,9 @@ void lk_hidden_input_end(struct lk_hidden_input *input);
 
 // SIGTERM, SIGINT and SIGHUP make fd (an eventfd) readable from now on.
 int lk_signal_on_termination(int32_t fd);
-// An inotify descriptor that reports when entries of the directory go.
-int lk_watch_removals(const char *path);
+// An inotify descriptor that reports when entries of the directory go, with writes also when
+// one was put there, or was written and closed.
+int lk_watch_removals(const char *path, int writes);
 // Reads what was reported: 1 where the directory lost an entry or itself went.
 int lk_drain_removals(int32_t fd);
 

@@ -28,7 +28,10 @@ extension EnclaveCore {
     /// replacement of the root key was cut short: what is there is authentic under the one
     /// from before, which may be all that opens the count of attempts.
     mutating func mendFiles() {
-        guard keepFiles() == nil, unrepaired.isEmpty, let protectors, protectors.body.coming.isEmpty else { return }
+        guard keepFiles() == nil else { return }
+        // It may say where another one was: a copy of the folder, copied over it.
+        do throws(KeybagError) { try storage.putLockBack() } catch { return }
+        guard unrepaired.isEmpty, let protectors, protectors.body.coming.isEmpty else { return }
         let secret: SoftwareSecret?
         let damaged: [AuthenticatedFile.Kind]
         do throws(KeybagError) {

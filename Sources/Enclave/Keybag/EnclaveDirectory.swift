@@ -23,7 +23,12 @@ struct EnclaveDirectory: Sendable {
         } catch {
             throw .directory(error)
         }
-        lock = FolderLock(try FileLock.take(Self.lockName, in: directory))
+        let taken: FolderLock?
+        do throws(SystemCallError) { taken = try FolderLock.take(Self.lockName, in: directory) } catch {
+            throw .system(error)
+        }
+        guard let taken else { throw .inUse }
+        lock = taken
     }
 
     /// Whether the path still leads here.
@@ -38,11 +43,12 @@ struct EnclaveDirectory: Sendable {
     }
 
     /// Whether others find the lock that this process holds.
-    var isLocked: Bool { lock.isInPlace(in: directory, named: Self.lockName) }
+    var isLocked: Bool { lock.isInPlace }
 
     func putLockBack() throws(KeybagError) {
-        guard !isLocked else { return }
-        try lock.replace(by: try FileLock.take(Self.lockName, in: directory))
+        let isBack: Bool
+        do throws(SystemCallError) { isBack = try lock.putBack() } catch { throw .system(error) }
+        guard isBack else { throw .inUse }
     }
 
     /// What a confined enclave needs of it.
@@ -53,7 +59,7 @@ struct EnclaveDirectory: Sendable {
 
     /// Says in the lock file where this enclave listens.
     func announce(_ rendezvous: EnclaveRendezvous) throws(KeybagError) {
-        try lock.write(rendezvous.encoded)
+        do throws(SystemCallError) { try lock.write(rendezvous.encoded) } catch { throw .system(error) }
     }
 }
 
