@@ -46,13 +46,16 @@ extension Descriptor {
     }
 
     /// The first `limit` bytes at the most, from the start.
-    package func readStart(atMost limit: Int) throws(SystemCallError) -> [UInt8] {
+    package func readStart(atMost limit: Int) throws(SystemCallError) -> [UInt8] { try read(atMost: limit, from: 0) }
+
+    /// `limit` bytes at the most, from the byte `first` of a file; fewer where it ends before.
+    package func read(atMost limit: Int, from first: Int64) throws(SystemCallError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: limit)
         var done = 0
         while done < limit {
             let start = done
             let got = unsafe buffer.withUnsafeMutableBytes { space in
-                unsafe pread(raw, space.baseAddress! + start, limit - start, off_t(start))
+                unsafe pread(raw, space.baseAddress! + start, limit - start, off_t(first) + off_t(start))
             }
             if got < 0 && errno == EINTR { continue }
             guard got >= 0 else { throw SystemCallError("pread", errno: errno) }

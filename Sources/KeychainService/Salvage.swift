@@ -1,6 +1,6 @@
 internal import Enclave
 internal import KeychainCrypto
-package import KeychainModel
+internal import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainStore
@@ -40,18 +40,8 @@ struct Salvage {
 
     private var isOver: Bool { engine.isClosing.load(ordering: .acquiring) || extent.isOver }
 
-    /// Where a row comes from.
-    private enum Origin {
-        case file(String)
-        case damaged(number: Int64)
-    }
-
-    private struct Find {
-        let origin: Origin
-        let itemClass: ItemClass
-        let row: SealedRow
-        let metadata: ItemMetadata
-    }
+    /// So many rows that SQLite found are kept in mind; of the others pages may count one twice.
+    private static let mostTried = 1 << 20
 
     // MARK: Sources
 
@@ -72,7 +62,11 @@ struct Salvage {
             let name = names[next]
             next += 1
             let before = counts
-            if present.contains(name) { try takeFile(name, &names) } else { counts.unreadableFiles += 1 }
+            if present.contains(name) || present.contains(name + "-wal") {
+                try takeFile(name, &names)
+            } else {
+                counts.unreadableFiles += 1
+            }
             if isOver { return counts.isCutShort = true }
             if counts.leftBehind > before.leftBehind { incomplete.append(name) }
         }
@@ -102,36 +96,100 @@ struct Salvage {
         engine.mayBringBack.store(false, ordering: .releasing)
     }
 
+    /// First as far as SQLite finds its way, then page by page.
+    ///
     /// - Parameter names: gets the files that this one was not through with.
     private mutating func takeFile(_ name: String, _ names: inout [String]) throws(KeychainError) {
         counts.files += 1
-        guard let remains = try StoreRemains(name, in: engine.directory) else {
-            counts.unreadableFiles += 1
-            return
-        }
-        for earlier in try remains.unfinishedPredecessors() where !names.contains(earlier) {
+        let remains = try StoreRemains(name, in: engine.directory)
+        for earlier in try remains?.unfinishedPredecessors() ?? [] where !names.contains(earlier) {
             names.append(earlier)
-            try inherit(earlier, from: remains, names)
+            if let remains { try inherit(earlier, from: remains, names) }
         }
-        try loadKeys(remains)
-        var isWhole = true
+        var pages = try remains?.lacksKeys() ?? true ? try scan(name) : nil
+        try loadKeys(remains, pages)
+        var tried: [ItemClass: Set<Int64>] = [:]
+        var incomplete: [ItemClass] = []
         for itemClass in ItemClass.stored {
-            var batch: [Find] = []
-            var byteCount = 0
-            isWhole =
-                try remains.forEachRow(of: itemClass) { row throws(KeychainError) in
-                    if isOver { return }
-                    guard try !wasTaken(row, itemClass, name) else { return counts.present += 1 }
-                    guard let metadata = open(row, itemClass) else { return }
-                    batch.append(Find(origin: .file(name), itemClass: itemClass, row: row, metadata: metadata))
-                    byteCount += row.secret?.count ?? 0
-                    guard batch.count >= WalkStep().rows || byteCount >= WalkStep().bytes else { return }
-                    try restore(batch)
-                    (batch, byteCount) = ([], 0)
-                } && isWhole
-            try restore(batch)
+            let isWhole = try remains.map { remains throws(KeychainError) in
+                try take(itemClass, from: remains, &tried[itemClass, default: []])
+            }
+            if isWhole != true { incomplete.append(itemClass) }
         }
-        if !isWhole { counts.unreadableFiles += 1 }
+        if incomplete.isEmpty { return }
+        counts.unreadableFiles += 1
+        if pages == nil {
+            pages = try scan(name)
+            try loadKeys(remains, pages)
+        }
+        guard var pages else { return }
+        for itemClass in incomplete { try take(itemClass, from: &pages, name, tried[itemClass] ?? []) }
+    }
+
+    private func scan(_ name: String) throws(KeychainError) -> PageScan? {
+        try PageScan(name, in: engine.directory, until: { isOver })
+    }
+
+    /// - Parameter tried: gets the rows that SQLite found its way to.
+    /// - Returns: whether nothing was out of reach.
+    private mutating func take(
+        _ itemClass: ItemClass, from remains: StoreRemains, _ tried: inout Set<Int64>
+    ) throws(KeychainError) -> Bool {
+        var batch = Batch()
+        let isWhole = try remains.forEachRow(of: itemClass) { row throws(KeychainError) in
+            if isOver { return }
+            if tried.count < Self.mostTried { tried.insert(row.rowid) }
+            guard try !wasTaken(row.rowid, itemClass, remains.name) else { return counts.present += 1 }
+            guard let metadata = open(row, itemClass) else { return }
+            batch.add(Find(origin: .file(remains.name), itemClass: itemClass, row: row, metadata: metadata))
+            if batch.isFull { try restore(batch.take()) }
+        }
+        try restore(batch.take())
+        return isWhole
+    }
+
+    /// The rows of a class that SQLite finds no way to. Of several forms of one row the newest
+    /// counts; of one that is not whole nobody knows how new it is.
+    private mutating func take(
+        _ itemClass: ItemClass, from pages: inout PageScan, _ file: String, _ tried: Set<Int64>
+    ) throws(KeychainError) {
+        var batch = Batch()
+        var forms = Forms()
+        try pages.forEachRow(of: itemClass) { rowid throws(KeychainError) in
+            if isOver || tried.contains(rowid) { return false }
+            return try !wasTaken(rowid, itemClass, file)
+        } _: { rowid, found throws(KeychainError) in
+            if rowid != forms.rowid {
+                settle(forms, &batch)
+                forms = Forms(rowid: rowid)
+                if batch.isFull { try restore(batch.take()) }
+            }
+            guard case .row(let row) = found, let opened = metadata(of: row, itemClass, &forms) else { return }
+            forms.add(Find(origin: .file(file), itemClass: itemClass, row: row, metadata: opened))
+        }
+        settle(forms, &batch)
+        try restore(batch.take())
+    }
+
+    private mutating func settle(_ forms: Forms, _ batch: inout Batch) {
+        if let newest = forms.newest {
+            batch.add(newest)
+        } else if let lockedClass = forms.lockedClass {
+            passOver(lockedClass)
+        } else if forms.rowid != nil {
+            counts.unopened += 1
+        }
+    }
+
+    /// nil for a form that does not open, or whose class is locked.
+    private func metadata(of row: SealedRow, _ itemClass: ItemClass, _ forms: inout Forms) -> ItemMetadata? {
+        switch look(at: row, itemClass) {
+        case .opened(let metadata): return metadata
+        case .locked(let protectionClass):
+            forms.lockedClass = protectionClass
+            return nil
+        case .unopened: return nil
+        }
     }
 
     /// Durably, before the first row comes: the file becomes a predecessor of ours,
@@ -146,14 +204,14 @@ struct Salvage {
         }
     }
 
-    private func wasTaken(_ row: SealedRow, _ itemClass: ItemClass, _ file: String) throws(KeychainError) -> Bool {
+    private func wasTaken(_ rowid: Int64, _ itemClass: ItemClass, _ file: String) throws(KeychainError) -> Bool {
         try engine.store.read { reader throws(KeychainError) in
-            try reader.wasSalvaged(row.rowid, of: itemClass, from: file)
+            try reader.wasSalvaged(rowid, of: itemClass, from: file)
         }
     }
 
     private mutating func takeDamaged() throws(KeychainError) {
-        try loadKeys(nil)
+        try loadKeys(nil, nil)
         var last: Int64 = 0
         while true {
             let after = last
@@ -179,22 +237,31 @@ struct Salvage {
 
     // MARK: Opening
 
+    /// What one try at a row's metadata shows.
+    private enum Look {
+        case opened(ItemMetadata)
+        case locked(ProtectionClass)
+        case unopened
+    }
+
     /// The metadata of a row under any key that it may have been sealed with.
-    private mutating func open(_ row: SealedRow, _ itemClass: ItemClass) -> ItemMetadata? {
-        guard let protectionClass = ProtectionClass(rawValue: row.protection) else {
-            counts.unopened += 1
-            return nil
-        }
-        guard let keys = candidates[protectionClass] else {
-            passOver(protectionClass)
-            return nil
-        }
+    private func look(at row: SealedRow, _ itemClass: ItemClass) -> Look {
+        guard let protectionClass = ProtectionClass(rawValue: row.protection) else { return .unopened }
+        guard let keys = candidates[protectionClass] else { return .locked(protectionClass) }
         for key in keys {
             do throws(CryptoError) {
-                return try engine.sealer.openMetadata(of: row, itemClass, under: key.key)
+                return .opened(try engine.sealer.openMetadata(of: row, itemClass, under: key.key))
             } catch { continue }
         }
-        counts.unopened += 1
+        return .unopened
+    }
+
+    private mutating func open(_ row: SealedRow, _ itemClass: ItemClass) -> ItemMetadata? {
+        switch look(at: row, itemClass) {
+        case .opened(let metadata): return metadata
+        case .locked(let protectionClass): passOver(protectionClass)
+        case .unopened: counts.unopened += 1
+        }
         return nil
     }
 
@@ -203,18 +270,21 @@ struct Salvage {
         lockedClass = protectionClass
     }
 
-    private mutating func loadKeys(_ remains: StoreRemains?) throws(KeychainError) {
+    private mutating func loadKeys(_ remains: StoreRemains?, _ pages: PageScan?) throws(KeychainError) {
         candidates = [:]
         for protectionClass in ProtectionClass.allCases {
-            candidates[protectionClass] = try keys(protectionClass, remains)
+            candidates[protectionClass] = try keys(protectionClass, remains, pages)
         }
     }
 
     /// nil while the class is locked.
     private func keys(
-        _ protectionClass: ProtectionClass, _ remains: StoreRemains?
+        _ protectionClass: ProtectionClass, _ remains: StoreRemains?, _ pages: PageScan?
     ) throws(KeychainError) -> [MetadataKey]? {
         var records = try remains?.metadataKeys(of: protectionClass) ?? []
+        for record in pages?.metadataKeys(of: protectionClass) ?? [] where !records.contains(record) {
+            records.append(record)
+        }
         records += try engine.store.read { reader throws(KeychainError) in
             let current = try reader.metadataKeys(of: protectionClass)
             return try current + reader.damagedKeys(of: protectionClass)
@@ -295,55 +365,6 @@ struct Salvage {
         case .damaged(let number): try transaction.removeDamaged(number)
         }
         return !isTaken
-    }
-}
-
-extension KeychainEngine {
-    /// Goes on bringing back what was locked, once it is open. To be called after each change of
-    /// what ``deviceState()`` tells, on a thread that may take long.
-    package func goOnSalvaging() throws(KeychainError) {
-        guard let awaited = salvageAwaits.withLock({ $0 }), try deviceState().openClasses.contains(awaited)
-        else { return }
-        _ = try doctor(.salvage)
-    }
-
-    /// Whether what may come back is locked, so that waiting alone brings nothing.
-    var lockedSalvage: KeychainError? {
-        guard let awaited = salvageAwaits.withLock({ $0 }) else { return nil }
-        do throws(KeychainError) {
-            return try deviceState().openClasses.contains(awaited) ? nil : MetadataKeys.lockedError(awaited)
-        } catch { return error }
-    }
-
-    /// Whether something was lost with a file, and nobody has accepted that.
-    func lacksItems(_ reader: StoreReader) throws(KeychainError) -> Bool {
-        if isBehindUnnoted.load(ordering: .acquiring) { return true }
-        return try reader.lacksItems()
-    }
-
-    /// How long an opening may be held up; `latchkey doctor --salvage` does the rest.
-    private static let patienceAtOpening: Duration = .seconds(3)
-
-    /// A program that finds nothing makes new items in the old ones' place; so
-    /// what opens comes back before the first call is answered.
-    func salvageAfterSettingAside() {
-        let isUnderWay: Bool
-        do throws(KeychainError) {
-            isUnderWay = try store.read { reader throws(KeychainError) in
-                lacksItems.store(try lacksItems(reader), ordering: .releasing)
-                return try reader.record(.salvaging) != nil
-            }
-        } catch {
-            noteMalformation(error)
-            return
-        }
-        guard isUnderWay else { return }
-        mayBringBack.store(true, ordering: .releasing)
-        var salvage = Salvage(self, .until(Deadline(after: Self.patienceAtOpening, on: clock)))
-        // What is not done yet goes on while the store serves (``needsSalvage``).
-        do throws(KeychainError) { try salvage.run() } catch { noteMalformation(error) }
-        let counts = salvage.counts
-        salvagedAtOpening.withLock { $0 = counts }
     }
 }
 

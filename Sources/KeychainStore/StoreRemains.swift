@@ -44,9 +44,20 @@ package struct StoreRemains {
 
     // MARK: Metadata keys
 
-    /// Every metadata key of a class that the file holds.
+    /// Every metadata key of a class that SQLite finds in the file.
     package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
-        try keys(protectionClass, "metadata_keys") + keys(protectionClass, "damaged_keys")
+        try (keys(protectionClass, "metadata_keys") ?? []) + (keys(protectionClass, "damaged_keys") ?? [])
+    }
+
+    /// Whether there is a metadata key that SQLite does not find: without it rows that are whole
+    /// do not open.
+    package func lacksKeys() throws(KeychainError) -> Bool {
+        if isMended { return true }
+        for protectionClass in ProtectionClass.allCases {
+            if try keys(protectionClass, "metadata_keys") == nil { return true }
+            if try keys(protectionClass, "damaged_keys") == nil { return true }
+        }
+        return false
     }
 
     // MARK: Files before this one
@@ -87,10 +98,11 @@ package struct StoreRemains {
         return taken
     }
 
+    /// nil where SQLite finds no way to them.
     private func keys(
         _ protectionClass: ProtectionClass, _ table: String
-    ) throws(KeychainError) -> [MetadataKeyRecord] {
-        try orNothing([]) { db in
+    ) throws(KeychainError) -> [MetadataKeyRecord]? {
+        try orNothing(nil) { db in
             try Row.fetchAll(
                 db, sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE class = ?",
                 arguments: [Int(protectionClass.number)]

@@ -26,6 +26,12 @@ package enum StoreSchema {
         }
     }
 
+    /// How many columns the table of a class has: the number of the row and seven, the blind ones,
+    /// the pair's, and four.
+    package static func columnCount(of itemClass: ItemClass) -> Int {
+        12 + blindAttributes(of: itemClass).count + (pair(of: itemClass) == nil ? 0 : 1)
+    }
+
     private static let blindOfGenericPasswords = blind(.genericPassword)
     private static let blindOfInternetPasswords = blind(.internetPassword)
     private static let blindOfCertificates = blind(.certificate)

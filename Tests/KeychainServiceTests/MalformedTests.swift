@@ -32,12 +32,13 @@ import Testing
             try overwrite(keychain.databasePath, at: 0, 4096)
             damaged = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
         }
-        #expect(try keychain.value("a") == nil)
         #expect(keychain.engine.storeID == id)
         let aside = try setAside(keychain)
         #expect(aside.count == 1)
         #expect(try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + aside[0])) == damaged)
-        try keychain.add("a", "2")
+        // Its page is whole.
+        #expect(try keychain.value("a") == "1")
+        _ = try keychain.call(.update, keychain.item("a"), value: "2")
         try keychain.reopen()
         #expect(try keychain.value("a") == "2")
         #expect(try keychain.engine.doctor(.look).setAsideFiles == aside)
@@ -67,7 +68,8 @@ import Testing
             try FileManager.default.removeItem(atPath: keychain.databasePath)
             try log.write(to: URL(fileURLWithPath: keychain.databasePath + "-wal"))
         }
-        #expect(try keychain.value("a") == nil)
+        #expect(try keychain.value("a") == "1", "it holds the page")
+        #expect(keychain.failure("b")?.reason == .mayBeSetAside, "and may not hold another")
         let kept = try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
             .filter { $0.hasPrefix("keychain.db.damaged-") }
         #expect(kept.count == 1 && kept[0].hasSuffix("-wal"))
@@ -81,7 +83,9 @@ import Testing
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
         #expect(keychain.failure("b")?.reason == .nothingMatches)
-        try keychain.reopenMalformed { try overwrite(keychain.databasePath, at: 0, 4096) }
+        try keychain.reopenMalformed {
+            try overwrite(keychain.databasePath, at: 0, try size(keychain.databasePath))
+        }
         #expect(keychain.failure("a") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
         try keychain.reopen()
         #expect(keychain.failure("a") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
