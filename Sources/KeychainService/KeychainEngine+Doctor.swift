@@ -40,7 +40,7 @@ extension KeychainEngine {
         return report
     }
 
-    private func inspect(_ remedy: Inspection.Remedy) throws(KeychainError) -> InspectionCounts {
+    func inspect(_ remedy: Inspection.Remedy) throws(KeychainError) -> InspectionCounts {
         var inspection = Inspection(self, remedy)
         try inspection.run()
         return inspection.counts

@@ -86,7 +86,8 @@ package struct Restoration {
     /// would carry on.
     package func commit() throws(KeychainError) { try RestoreSwitch.commit(in: data) }
 
-    /// Opens the new store with its own keybag, migrates it, and looks at every row.
+    /// Opens the new store with its own keybag, migrates it, and looks at every row. Columns that
+    /// say something else than their seals are mended: what they should lead to would not be found.
     private func inspect(
         _ path: String
     ) throws(KeychainError) -> (inspection: InspectionCounts, leftBehind: Int) {
@@ -95,9 +96,9 @@ package struct Restoration {
                 dataDirectory: path, expecting: expected, for: .inspection, hardware: hardware,
                 recoveryCode: recoveryCode)
         }
-        let report: Result<(DoctorReport, leftBehind: Int), KeychainError>
+        let report: Result<(InspectionCounts, leftBehind: Int), KeychainError>
         do throws(KeychainError) {
-            let found = try engine.doctor(.verify)
+            let found = try engine.inspect(.mendColumns)
             let leftBehind = try engine.store.read { reader throws(KeychainError) in
                 try reader.count(in: .whenPasscodeSetThisDeviceOnly)
             }
@@ -108,8 +109,7 @@ package struct Restoration {
             report = .failure(error)
         }
         try engine.close()
-        let (found, leftBehind) = try report.get()
-        let counts = found.inspection ?? InspectionCounts()
+        let (counts, leftBehind) = try report.get()
         // A keybag that opens none of them is not theirs.
         guard counts.rows == 0 || counts.unopened < counts.rows else {
             throw KeychainError(.notAvailable, reason: .storeMismatch, underlying: "no row of the backup opens")

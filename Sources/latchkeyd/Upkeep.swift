@@ -81,10 +81,12 @@ struct Upkeep {
         let counts = outcome.inspection
         let damaged =
             counts.unopened > 0 ? " \(counts.unopened) of them do not open; `latchkey doctor` tells more." : ""
+        let mended =
+            counts.mended > 0 ? " \(counts.mended) of them could not be found by their attributes, and can again." : ""
         let aside = outcome.aside
         let folder = aside.isEmpty ? "" : "\(configuration.locations.dataDirectory)/\(aside)"
         return say(
-            "Restored \(counts.rows) rows.\(damaged)\(Self.leftBehind(outcome.leftBehind))"
+            "Restored \(counts.rows) rows.\(damaged)\(mended)\(Self.leftBehind(outcome.leftBehind))"
                 + (folder.isEmpty ? "" : " What was there before is in \(folder)."),
             "{\"rows\":\(counts.rows),\"unopened\":\(counts.unopened),\"leftBehind\":\(outcome.leftBehind),"
                 + "\"replaced\":\(folder.isEmpty ? "null" : JSONText.quoted(folder))}"

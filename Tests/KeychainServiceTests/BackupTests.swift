@@ -65,6 +65,26 @@ import Testing
                 == 1)
     }
 
+    /// Its seals are whole; without that nothing would lead to it.
+    @Test func whatABackupsColumnsDoNotLeadToIsFoundAfterARestore() throws {
+        let keychain = try filled()
+        try make(keychain)
+        try EngineUnderTest.execute(
+            "UPDATE genp SET b_acct = randomblob(16), b_pair = randomblob(16), pkey = randomblob(16) WHERE rowid = 2",
+            in: backup)
+        let folder = try TemporaryDirectory()
+        let outcome = try restore(into: folder)
+        #expect(outcome.inspection.mended == 1 && outcome.inspection.sound == 5 && outcome.inspection.mismatched == 0)
+        let engine = try EngineUnderTest.open(folder.path, ManualClock())
+        var entitlements = Entitlements()
+        entitlements.keychainAccessGroups = ["group.a"]
+        let query = QueryDictionary(keychain.item("1") + [("r_Data", .bool(true))])
+        let rows = try engine.answer(KeychainRequest(.copy, query: query), for: Authorization(entitlements)).rows
+        #expect(rows.first?.value.map { String(decoding: $0.bytes.insecureArray(), as: UTF8.self) } == "v1")
+        #expect(try engine.doctor(.verify).inspection?.sound == 6)
+        try engine.close()
+    }
+
     @Test func theFileIsForUsAloneAndNothingIsLeftBesideIt() throws {
         let keychain = try filled()
         try make(keychain)

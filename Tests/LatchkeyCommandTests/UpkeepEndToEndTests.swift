@@ -166,6 +166,57 @@ import Testing
         #expect((report["salvage"] as? [String: Any])?["restored"] as? Int == 0)
     }
 
+    /// The first page and every page that leads to others are zeroed while nothing runs; each item
+    /// lies in a page of its own.
+    @Test(arguments: [false, true]) func everyItemWhosePageIsWholeIsReadBack(withPasscode hasPasscode: Bool) throws {
+        func value(_ number: Int) -> String { "value \(number) " + String(repeating: "x", count: 2500) }
+        func unlock() throws {
+            guard hasPasscode else { return }
+            #expect(try programs.latchkey("unlock", input: Data("first words".utf8)).status == 0)
+        }
+        if hasPasscode {
+            #expect(try programs.latchkey("passcode", "set", input: Data("first words".utf8)).status == 0)
+            try unlock()
+        }
+        for number in 0..<24 { try set("item \(number)", value(number)) }
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        let url = URL(fileURLWithPath: data + "/keychain.db")
+        var file = try Data(contentsOf: url)
+        var zeroed = 0
+        for start in stride(from: 0, to: file.count, by: 4096) where start == 0 || [2, 5].contains(file[start]) {
+            file.replaceSubrange(start..<start + 4096, with: Data(count: 4096))
+            zeroed += 1
+        }
+        // A leaf as well, of one cell that begins in its first half: the item in it is lost.
+        let starts = Array(stride(from: 4096, to: file.count, by: 4096))
+        let lost = try #require(starts.last { file[$0] == 0x0D && file[$0 + 4] == 1 && file[$0 + 5] < 8 })
+        file.replaceSubrange(lost..<lost + 4096, with: Data(count: 4096))
+        try file.write(to: url)
+        #expect(zeroed >= 2)
+        // Whoever meets it first is told.
+        _ = try programs.latchkey("get", "item 0")
+        try unlock()
+        #expect(try BuiltPrograms.eventually { [0, 1].contains(try programs.latchkey("get", "item 0").status) })
+        var missing = 0
+        for number in 0..<24 {
+            let got = try programs.latchkey("get", "item \(number)")
+            if got.status == 1 {
+                missing += 1
+                #expect(got.errors.contains("set aside"), "\(got.errors)")
+            } else {
+                #expect(got.status == 0 && got.text == value(number), "\(number): \(got.errors)")
+            }
+        }
+        #expect(missing == 1)
+        let log = try String(contentsOfFile: data + "/latchkeyd.log", encoding: .utf8)
+        if !hasPasscode { #expect(log.contains("items brought back: 23, not opening: 0"), "\(log)") }
+        let list = try programs.latchkey("list", "--json")
+        #expect(list.errors.contains("items may be missing"), "\(list.errors)")
+        let report = try object(try programs.latchkey("doctor", "--json"))
+        #expect((report["items"] as? [String: Int])?["generic"] == 23)
+        #expect((report["setAside"] as? [String])?.count == 1)
+    }
+
     @Test func aBackupRestoresInPlaceOfARunningKeychain() throws {
         try set("a", "1")
         try set("b", "2")
