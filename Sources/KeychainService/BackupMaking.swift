@@ -93,7 +93,14 @@ package struct BackupMaking {
         do throws(DirectoryRefusal) {
             folder = try PrivateDirectory("\(dataDirectory)/\(EnclaveFiles.folderName)", creating: false)
         } catch {
-            throw withoutKeybag("\(error)")
+            // One that cannot be looked at is no lost one.
+            switch error {
+            case .open, .foreignOwner:
+                throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+            case .system(let path, let below) where !below.isNoSuchFile:
+                throw KeychainError(looking: below, at: path)
+            case .notADirectory, .system: throw withoutKeybag("\(error)")
+            }
         }
         var files: [EnclaveFiles.File] = []
         for name in EnclaveFiles.names {

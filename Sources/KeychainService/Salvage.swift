@@ -38,6 +38,12 @@ struct Salvage {
         self.extent = extent
     }
 
+    /// Whether nobody has been through these files to the end.
+    private var isFirst = false
+    /// What one of them says of items that it lacked itself (``StoreRecord/behind``): they are
+    /// in none of its rows.
+    private var shortfall: [UInt8]?
+
     private var isOver: Bool { engine.isClosing.load(ordering: .acquiring) || extent.isOver }
 
     /// So many rows that SQLite found are kept in mind; of the others pages may count one twice.
@@ -53,7 +59,10 @@ struct Salvage {
     /// says itself that it was not through with them, they are gone through as well:
     /// as long as it was not, nothing was deleted from it.
     mutating func run() throws(KeychainError) {
-        let noted = try engine.store.read { reader throws(KeychainError) in try reader.record(.predecessor) }
+        let noted: [UInt8]?
+        (noted, isFirst) = try engine.store.read { reader throws(KeychainError) in
+            (try reader.record(.predecessor), try reader.record(.salvaging) != nil)
+        }
         var names = noted.map { StoreRecord.names(in: $0) } ?? []
         let present = try Set(StoreSetAside.files(in: engine.directory))
         var next = 0
@@ -82,8 +91,11 @@ struct Salvage {
     /// Every file was gone through; what is still in one of them is kept in mind
     /// until a person accepts that.
     private func finish(_ incomplete: [String]) throws(KeychainError) {
+        // What a person accepts after the first time is accepted.
+        let shortfall = isFirst ? shortfall : nil
         try engine.store.write { transaction throws(KeychainError) in
             try transaction.remove(.salvaging)
+            if let shortfall { try transaction.put(shortfall, as: .behind) }
             if incomplete.isEmpty {
                 try transaction.remove(.incomplete)
             } else {
@@ -102,6 +114,7 @@ struct Salvage {
     private mutating func takeFile(_ name: String, _ names: inout [String]) throws(KeychainError) {
         counts.files += 1
         let remains = try StoreRemains(name, in: engine.directory)
+        if let behind = try remains?.shortfall() { shortfall = behind }
         for earlier in try remains?.unfinishedPredecessors() ?? [] where !names.contains(earlier) {
             names.append(earlier)
             if let remains { try inherit(earlier, from: remains, names) }

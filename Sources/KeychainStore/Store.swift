@@ -140,10 +140,16 @@ package final class Store: Sendable {
     /// and is asked before anything does: the next commit writes over what SQLite did not take
     /// for its log, of which a copy is kept.
     package func standing(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) -> Standing {
-        guard let witnessed, let position = try position(), witnessed.position.history == position.history,
-            witnessed.position.number > position.number
-        else { return .whole }
-        return .behind(log: StoreSetAside.copyLog(in: directory, at: moment))
+        guard let position = try position() else { return .whole }
+        func isBehind(_ testimony: StoreTestimony) -> Bool {
+            testimony.position.history == position.history && testimony.position.number > position.number
+        }
+        if let witnessed, isBehind(witnessed) {
+            return .behind(log: StoreSetAside.copyLog(in: directory, at: moment))
+        }
+        // It was gone for a while, and its log was set aside meanwhile.
+        let isBack = try StoreSetAside.testimonies(in: directory).contains { isBehind($0.testimony) }
+        return isBack ? .behind(log: nil) : .whole
     }
 
     /// Notes what an opening found, until it is accepted, and has each commit witnessed from here
@@ -154,8 +160,16 @@ package final class Store: Sendable {
         guard let last = try position() else { return true }
         do throws(KeychainError) {
             if standing != .whole {
+                let logs = try StoreSetAside.testimonies(in: directory).filter { found in
+                    found.testimony.position.history == last.history && found.testimony.position.number > last.number
+                }.map { $0.name }
                 try write { transaction throws(KeychainError) in
                     try transaction.put(StoreRecord.bytes(of: Double(last.number)), as: .behind)
+                    // What it lacks is looked for in the log that was set aside without it.
+                    guard !logs.isEmpty else { return }
+                    let earlier = try transaction.reader.record(.predecessor).map { StoreRecord.names(in: $0) } ?? []
+                    try transaction.put(StoreRecord.bytes(of: logs + earlier), as: .predecessor)
+                    try transaction.put(StoreRecord.bytes(of: logs), as: .salvaging)
                 }
             }
         } catch {
@@ -167,8 +181,11 @@ package final class Store: Sendable {
         guard let position = try position() else { return true }
         do throws(SystemCallError) {
             try witness.takeUp(position, durably: standing != .whole, in: directory)
-            return true
         } catch { return standing == .whole }
+        // Said once: from here on the database says it itself.
+        for (name, testimony) in try StoreSetAside.testimonies(in: directory)
+        where testimony.position.history == position.history { StoreSetAside.dropWitness(of: name, in: directory) }
+        return true
     }
 
     /// nil in a format that has no history.

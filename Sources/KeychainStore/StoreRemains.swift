@@ -69,6 +69,10 @@ package struct StoreRemains {
         return try record(.predecessor).map { StoreRecord.names(in: $0) } ?? []
     }
 
+    /// Its note that something that was acknowledged was missing from it, which nobody had
+    /// accepted; nil where it does not say that.
+    package func shortfall() throws(KeychainError) -> [UInt8]? { try record(.behind) }
+
     private func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
         try orNothing(nil) { db in
             try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = ?", arguments: [name.rawValue])

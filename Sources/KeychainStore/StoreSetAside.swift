@@ -11,6 +11,8 @@ package struct StoreSetAside: Sendable, Hashable {
     package static let markerName = Store.fileName + ".malformed"
     package static let prefix = Store.fileName + ".damaged-"
     private static let companions = ["-wal", "-shm"]
+    /// Behind the name of a log whose database was gone: what the witness said of that one.
+    private static let witnessSuffix = "-witness"
 
     /// The database's new name.
     package let name: String
@@ -76,7 +78,7 @@ package struct StoreSetAside: Sendable, Hashable {
         let taken = Set(try directory.names())
         var name = stamp
         var number = 1
-        while taken.contains(name) || companions.contains(where: { taken.contains(name + $0) }) {
+        while taken.contains(name) || (companions + [witnessSuffix]).contains(where: { taken.contains(name + $0) }) {
             number += 1
             name = "\(stamp)-\(number)"
         }
@@ -105,6 +107,12 @@ package struct StoreSetAside: Sendable, Hashable {
 
     // MARK: Moving
 
+    /// The witness of a database that is gone goes with its log: should the database come back,
+    /// it says what that lacks.
+    private func leaveWitness(in directory: PrivateDirectory) throws(SystemCallError) {
+        try directory.move(StoreWitness.fileName, to: name + Self.witnessSuffix)
+    }
+
     /// The renames, in order: the database itself comes last, so that where it
     /// has its new name everything has.
     package var renames: [(from: String, to: String)] {
@@ -117,6 +125,7 @@ package struct StoreSetAside: Sendable, Hashable {
     package func move(in directory: PrivateDirectory) throws(KeychainError) {
         try translatingFiles { () throws(SystemCallError) in
             if try directory.holds(name) { return }
+            if try !directory.holds(Store.fileName) { try leaveWitness(in: directory) }
             for (from, to) in renames { try directory.move(from, to: to) }
             try directory.synchronize()
         }
@@ -141,12 +150,26 @@ package struct StoreSetAside: Sendable, Hashable {
             try StoreHeader.refuseNewer(in: directory)
             guard try StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory)) else { return nil }
         }
-        let name = try freeName(in: directory, at: moment) + "-wal"
+        let name = try freeName(in: directory, at: moment)
         try translatingFiles { () throws(SystemCallError) in
-            try directory.move(StoreLog.name, to: name)
+            try directory.move(StoreLog.name, to: name + "-wal")
             try directory.synchronize()
         }
-        return holdsDatabase ? name : nil
+        return holdsDatabase ? name + "-wal" : nil
+    }
+
+    /// What was acknowledged of databases that were gone when their logs were set aside, by the
+    /// names that these would have without "-wal".
+    static func testimonies(
+        in directory: PrivateDirectory
+    ) throws(KeychainError) -> [(name: String, testimony: StoreTestimony)] {
+        try directory.names().filter { $0.hasPrefix(prefix) && $0.hasSuffix(witnessSuffix) }.compactMap { file in
+            StoreWitness.testimony(in: directory, named: file).map { (String(file.dropLast(witnessSuffix.count)), $0) }
+        }
+    }
+
+    static func dropWitness(of name: String, in directory: PrivateDirectory) {
+        drop(name + witnessSuffix, in: directory)
     }
 
     /// Keeps a copy of a log of which the database does not take everything over.
@@ -190,6 +213,7 @@ package struct StoreSetAside: Sendable, Hashable {
     package static func files(in directory: PrivateDirectory) throws(KeychainError) -> [String] {
         let names = Set(try directory.names().filter { $0.hasPrefix(prefix) })
         return names.filter { name in
+            if name.hasSuffix(witnessSuffix) { return false }
             guard let companion = companions.first(where: name.hasSuffix) else { return true }
             return companion == "-wal" && !names.contains(String(name.dropLast(companion.count)))
         }.sorted()

@@ -65,9 +65,11 @@ final class StoreWitness: Sendable {
     private let stand = Mutex<Stand?>(nil)
 
     /// What the witness of a folder says; nil where there is none that can be believed.
-    static func testimony(in directory: PrivateDirectory) -> StoreTestimony? {
+    ///
+    /// - Parameter file: its name there; another one where it was set aside.
+    static func testimony(in directory: PrivateDirectory, named file: String = fileName) -> StoreTestimony? {
         do throws(SystemCallError) {
-            let bytes = try directory.read(fileName, atMost: StoreTestimony.byteCount + 1)
+            let bytes = try directory.read(file, atMost: StoreTestimony.byteCount + 1)
             return bytes.flatMap { StoreTestimony(encoded: $0) }
         } catch { return nil }
     }

@@ -168,7 +168,11 @@ struct Upkeep {
         switch error.reason {
         case .authenticationFailed, .malformed:
             return fail(3, "the recovery code does not open the backup", fate + " Check the code and the file.")
-        case .storeMalformed, .storeMismatch, .keybagUnreadable, .storeUnreadable, .databaseAway, .keysAway:
+        case .storeMalformed:
+            return fail(
+                5, "the database file is malformed\(below)",
+                fate + " `latchkey doctor --verify` looks at all of it, and says what mends it.")
+        case .storeMismatch, .keybagUnreadable, .storeUnreadable, .databaseAway, .keysAway:
             return fail(5, error.reason.explanation + below, fate + " `latchkey doctor` looks at the keychain.")
         default: return fail(69, error.reason.explanation + below, fate + " Mend that and try again.")
         }

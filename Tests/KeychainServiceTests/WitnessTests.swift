@@ -77,6 +77,68 @@ import Testing
         #expect(keychain.engine.openingEvent?.contains("write-ahead log") == true)
     }
 
+    /// The note lies in the database that is set aside.
+    @Test func whatIsMissingIsNotForgottenWithAMalformedDatabase() throws {
+        let keychain = try EngineUnderTest()
+        for account in ["a", "b", "c"] { try keychain.add(account, "1") }
+        try keychain.reopen()
+        try keychain.add("lost", "1")
+        let killed = files(keychain)
+        try reopen(keychain, killedWith: killed) {
+            try FileManager.default.removeItem(atPath: path(keychain, "keychain.db-wal"))
+        }
+        #expect(keychain.failure("lost")?.reason == .mayBeSetAside)
+        // An index alone: every row opens, and the file has to be set aside.
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_acct'")
+        try keychain.reopen {
+            let file = try #require(FileHandle(forUpdatingAtPath: path(keychain, "keychain.db")))
+            try file.seek(toOffset: UInt64((page - 1) * 4096))
+            try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+            try file.close()
+        }
+        #expect(throws: KeychainError(.notAvailable, reason: .storeMalformed)) {
+            try keychain.engine.doctor(.salvage)
+        }
+        try keychain.reopen()
+        for account in ["a", "b", "c"] { #expect(try keychain.value(account) == "1") }
+        #expect(keychain.failure("lost")?.reason == .mayBeSetAside)
+        _ = try keychain.engine.doctor(.salvage)
+        #expect(keychain.failure("lost")?.reason == .mayBeSetAside)
+        _ = try keychain.engine.doctor(.acceptDamage)
+        #expect(keychain.failure("lost")?.reason == .nothingMatches)
+        _ = try keychain.engine.doctor(.salvage)
+        try keychain.reopen()
+        #expect(keychain.failure("lost")?.reason == .nothingMatches, "accepted")
+    }
+
+    /// Its log was set aside while it was gone, and the witness is the next database's by then.
+    @Test func whatADatabaseLacksThatIsPutBackIsNotSaidToBeMissing() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        let killed = files(keychain)
+        let database = try #require(killed["keychain.db"])
+        try keychain.reopenMalformed {
+            try put(killed, Self.names, keychain)
+            try FileManager.default.removeItem(atPath: path(keychain, "keychain.db"))
+        }
+        try keychain.add("meanwhile", "1")
+        try keychain.reopen {
+            try database.write(to: URL(fileURLWithPath: path(keychain, "keychain.db")))
+        }
+        #expect(try keychain.value("a") == "1")
+        #expect(try keychain.value("b") == "1", "found in the log")
+        #expect(keychain.failure("c") == KeychainError(.itemNotFound, reason: .mayBeSetAside), "nobody knows all of it")
+        #expect(try keptLogs(keychain).contains(try #require(killed["keychain.db-wal"])))
+        try keychain.reopen()
+        #expect(try keychain.value("b") == "1")
+        #expect(keychain.failure("c")?.reason == .mayBeSetAside)
+        _ = try keychain.engine.doctor(.acceptDamage)
+        try keychain.reopen()
+        #expect(keychain.failure("c")?.reason == .nothingMatches)
+    }
+
     @Test(arguments: ["cut", "emptied", "removed", "flipped"])
     func whatALogLacksIsNotSaidToBeMissing(_ damage: String) throws {
         let keychain = try EngineUnderTest()
