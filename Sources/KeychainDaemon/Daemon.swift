@@ -444,6 +444,8 @@ package final class Daemon: Sendable {
                 unlockedSince = nil
             } else if let since = unlockedSince, now - since >= .seconds(1) {
                 engine.putLockBack()
+                // Another process may have it: a try closes the file, which wakes us.
+                unlockedSince = now
             } else {
                 unlockedSince = unlockedSince ?? now
             }

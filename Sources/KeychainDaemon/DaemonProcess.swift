@@ -4,6 +4,7 @@ package import KeychainModel
 package import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainService
+internal import KeychainStore
 package import Logging
 
 /// A daemon from start to end: one starter at a time, the store's lock, the
@@ -129,7 +130,7 @@ package struct DaemonProcess {
 
     private func privateDirectory(_ path: String) throws(KeychainError) -> PrivateDirectory {
         do throws(DirectoryRefusal) { return try PrivateDirectory(path, creating: true) } catch {
-            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+            throw KeychainError(folder: error)
         }
     }
 
@@ -154,7 +155,7 @@ package struct DaemonProcess {
     private func openEngine(
         _ data: PrivateDirectory, until deadline: Deadline
     ) throws(KeychainError) -> KeychainEngine? {
-        try waitForLock(data)
+        try LostLock.wait(in: data, for: configuration, until: deadline)
         do throws(KeychainError) { return try open(data) } catch {
             guard error.reason == .storeInUse else { throw error }
             guard try waitForHolder(data, until: deadline) == .left else { return nil }
@@ -165,36 +166,6 @@ package struct DaemonProcess {
     /// For the turn and the store together, and less than a starter waits, which
     /// then hears what is in the way.
     private var startPatience: Duration { configuration.limits.patience * 4 / 5 }
-
-    /// A daemon whose lock was removed puts it back within a second or two; taken from it
-    /// meanwhile it would keep both from the store.
-    private func waitForLock(_ data: PrivateDirectory) throws(KeychainError) {
-        guard configuration.activation == nil else { return }
-        let places = [configuration.locations.runDirectory, data.path + "/run"]
-        do throws(SystemCallError) {
-            let never = try EventSignal()
-            let deadline = Deadline(after: configuration.limits.patience / 2, on: SystemClock())
-            while try Self.isThere(KeychainLocations.databaseName, in: data),
-                try !Self.isThere(Rendezvous.lockFile, in: data),
-                !deadline.hasPassed, places.contains(where: { Doorway.isAnswered(in: $0) })
-            {
-                let soon = Deadline(after: min(Self.holderPause, deadline.remaining), on: SystemClock())
-                _ = try waitForAny(of: [never.descriptor], until: soon)
-            }
-        } catch {
-            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(data.path): \(error)"))
-        }
-    }
-
-    private static func isThere(_ name: String, in folder: PrivateDirectory) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) {
-            _ = try FileStatus(at: FilePath(name), in: folder.descriptor, followingLink: false)
-            return true
-        } catch {
-            guard error.isNoSuchFile else { throw error }
-            return false
-        }
-    }
 
     /// What became of another daemon that had the store.
     private enum Holder {

@@ -29,7 +29,7 @@ package struct RestoreProcess {
         do throws(DirectoryRefusal) {
             data = try PrivateDirectory(configuration.locations.dataDirectory, creating: true)
         } catch {
-            throw .keychain(KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)")))
+            throw .keychain(KeychainError(folder: error))
         }
         do throws(KeychainError) { try Restoration.check(backup) } catch { throw .backup(error) }
         try refuseItems(in: data, replacing)

@@ -2,6 +2,7 @@ internal import Enclave
 package import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
+internal import KeychainStore
 
 /// `latchkeyd --stop`: ends the daemon and the enclave of a store, and with them every
 /// key that they hold.
@@ -22,7 +23,7 @@ package struct StopProcess {
             data = try PrivateDirectory(configuration.locations.dataDirectory, creating: false)
         } catch {
             if case .system(_, let below) = error, below.isNoSuchFile { return }
-            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+            throw KeychainError(folder: error)
         }
         // Nobody starts them anew before they have ended.
         let taken = try TakenStore(data, from: configuration, killing: true)

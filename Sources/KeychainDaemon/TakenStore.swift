@@ -21,6 +21,7 @@ struct TakenStore {
     ) throws(KeychainError) {
         let patience = configuration.limits.patience
         let turn = try Self.lock(Rendezvous.startFile, in: data, within: patience)
+        try LostLock.wait(in: data, for: configuration, until: Deadline(after: patience, on: SystemClock()))
         let store: FileLock
         var holders: [ProcessHandle] = []
         if let free = try Self.freeLock(in: data) {

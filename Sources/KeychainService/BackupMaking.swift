@@ -51,7 +51,7 @@ package struct BackupMaking {
     private func copy(to path: String) throws(KeychainError) -> Int {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) { data = try PrivateDirectory(dataDirectory, creating: false) } catch {
-            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+            throw KeychainError(folder: error)
         }
         return try StoreBackup.write(data, to: path, at: clock.wallClock) { () throws(KeychainError) in try keybagFiles() }
     }
@@ -96,7 +96,7 @@ package struct BackupMaking {
             // One that cannot be looked at is no lost one.
             switch error {
             case .open, .foreignOwner:
-                throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+                throw KeychainError(folder: error)
             case .system(let path, let below) where !below.isNoSuchFile:
                 throw KeychainError(looking: below, at: path)
             case .notADirectory, .system: throw withoutKeybag("\(error)")

@@ -123,9 +123,9 @@ extension KeychainEngine {
 
     /// Holds the store's lock where others look for it, after its file was removed or
     /// replaced: a second daemon would take the store for one that nobody has. Not where more
-    /// than that has gone: the folder is being emptied.
+    /// than that has gone: the folder is being emptied, or is another store's by now.
     package func putLockBack() {
-        guard !isAway, store.placeFault != .gone, !lacksKeybag else { return }
+        guard !isAway, !isLastPlace else { return }
         // Another process that has the file gives it up where it cannot have the store.
         do throws(SystemCallError) { _ = try lock.putBack() } catch { return }
     }
@@ -156,9 +156,9 @@ extension KeychainEngine {
             underlying: "the folder enclave is not as it was opened: put it back")
     }
 
-    /// Whether another store lies in the place of this one's folder.
+    /// Whether another store lies in the place of this one's folder, or of its files.
     package var isSupplanted: Bool {
-        guard !directory.isInPlace else { return false }
+        guard !directory.isInPlace else { return store.placeFault == .replaced && !lock.isInPlace }
         do throws(SystemCallError) {
             return try FileStatus(at: FilePath("\(directory.path)/\(Store.fileName)"), followingLink: true).isRegularFile
         } catch { return false }

@@ -77,14 +77,15 @@ package final class KeychainEngine: Sendable {
         _ path: String, _ body: (String) throws(DirectoryRefusal) -> R
     ) throws(KeychainError) -> R {
         do throws(DirectoryRefusal) { return try body(path) } catch {
-            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+            throw KeychainError(folder: error)
         }
     }
 
     private static func takeLock(_ directory: PrivateDirectory) throws(KeychainError) -> FolderLock {
         let lock: FolderLock?
         do throws(SystemCallError) { lock = try FolderLock.take(Rendezvous.lockFile, in: directory) } catch {
-            throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(error)"))
+            throw KeychainError(
+                .notAvailable, reason: error.isDiskFull ? .diskFull : .folderUnusable(why: "\(error)"))
         }
         guard let lock else { throw KeychainError(.notAvailable, reason: .storeInUse) }
         return lock

@@ -59,11 +59,12 @@ struct Salvage {
     /// says itself that it was not through with them, they are gone through as well:
     /// as long as it was not, nothing was deleted from it.
     mutating func run() throws(KeychainError) {
-        let noted: [UInt8]?
-        (noted, isFirst) = try engine.store.read { reader throws(KeychainError) in
-            (try reader.record(.predecessor), try reader.record(.salvaging) != nil)
+        let (predecessors, begun) = try engine.store.read { reader throws(KeychainError) in
+            (try reader.record(.predecessor), try reader.record(.salvaging))
         }
-        var names = noted.map { StoreRecord.names(in: $0) } ?? []
+        isFirst = begun != nil
+        // Those that were gone through before: something may have been deleted since.
+        var names = (begun ?? predecessors).map { StoreRecord.names(in: $0) } ?? []
         let present = try Set(StoreSetAside.files(in: engine.directory))
         var next = 0
         var incomplete: [String] = []
@@ -185,10 +186,11 @@ struct Salvage {
     }
 
     private mutating func settle(_ forms: Forms, _ batch: inout Batch) {
-        if let newest = forms.newest {
-            batch.add(newest)
-        } else if let lockedClass = forms.lockedClass {
+        // A form that is locked may be newer than all that open.
+        if let lockedClass = forms.lockedClass {
             passOver(lockedClass)
+        } else if let newest = forms.newest {
+            batch.add(newest)
         } else if forms.rowid != nil {
             counts.unopened += 1
         }

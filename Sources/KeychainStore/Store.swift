@@ -168,7 +168,8 @@ package final class Store: Sendable {
                     // What it lacks is looked for in the log that was set aside without it.
                     guard !logs.isEmpty else { return }
                     let earlier = try transaction.reader.record(.predecessor).map { StoreRecord.names(in: $0) } ?? []
-                    try transaction.put(StoreRecord.bytes(of: logs + earlier), as: .predecessor)
+                    let others = earlier.filter { !logs.contains($0) }
+                    try transaction.put(StoreRecord.bytes(of: logs + others), as: .predecessor)
                     try transaction.put(StoreRecord.bytes(of: logs), as: .salvaging)
                 }
             }

@@ -23,6 +23,15 @@ package func translatingFiles<R>(_ body: () throws(SystemCallError) -> R) throws
 }
 
 extension KeychainError {
+    /// What kept a folder of the store from being used.
+    package init(folder refusal: DirectoryRefusal) {
+        if case .system(_, let error) = refusal, error.isDiskFull {
+            self.init(.notAvailable, reason: .diskFull, underlying: "\(refusal)")
+        } else {
+            self.init(.notAvailable, reason: .folderUnusable(why: "\(refusal)"))
+        }
+    }
+
     /// What kept a file of the store from being looked at. It says nothing of what the file
     /// holds, and so is neither damage nor absence.
     package init(looking error: SystemCallError, at path: String) {

@@ -19,10 +19,12 @@ enum StoreLog {
     /// holds it. So no such log is judged by what stands in the database alone, which may be
     /// half of a checkpoint then. A log of the witness's name is the last one, cut.
     ///
+    /// - Parameter kept: what was acknowledged of databases that were gone and may be back: beside
+    ///   one of them lies the log of the one that served meanwhile.
     /// - Throws: where nobody can look at it: a log that may not be read and written is no
     ///   other one for that.
     static func isForeign(
-        in directory: PrivateDirectory, _ testimony: StoreTestimony?
+        in directory: PrivateDirectory, _ testimony: StoreTestimony?, besides kept: [StoreTestimony]
     ) throws(KeychainError) -> Bool {
         let found: (name: UInt64, byteCount: Int64)?
         do throws(SystemCallError) {
@@ -33,6 +35,11 @@ enum StoreLog {
         guard let testimony, let found, found.byteCount > 0 else { return false }
         let path = directory.path + "/" + Store.fileName
         let witnessed = testimony.position
+        if !kept.isEmpty, case .at(let alone) = Standing(of: path, withLog: false),
+            alone.history != witnessed.history, kept.contains(where: { $0.position.history == alone.history })
+        {
+            return true
+        }
         guard case .at(let together) = Standing(of: path, withLog: true),
             together.history != witnessed.history || together.number <= witnessed.number,
             found.name != testimony.log,

@@ -108,9 +108,11 @@ package struct StoreSetAside: Sendable, Hashable {
     // MARK: Moving
 
     /// The witness of a database that is gone goes with its log: should the database come back,
-    /// it says what that lacks.
+    /// it says what that lacks. One that says nothing where there is none: it tells, after a
+    /// crash, that the database in its place is the next one.
     private func leaveWitness(in directory: PrivateDirectory) throws(SystemCallError) {
-        try directory.move(StoreWitness.fileName, to: name + Self.witnessSuffix)
+        guard try !directory.move(StoreWitness.fileName, to: name + Self.witnessSuffix) else { return }
+        _ = try directory.openFile(name + Self.witnessSuffix, creating: true)
     }
 
     /// The renames, in order: the database itself comes last, so that where it
@@ -123,10 +125,14 @@ package struct StoreSetAside: Sendable, Hashable {
     ///
     /// - Throws: `readOnly`, `diskFull`, `inputOutput`; the marker stays.
     package func move(in directory: PrivateDirectory) throws(KeychainError) {
+        let isGone = try StoreHeader.isEmpty(in: directory)
         try translatingFiles { () throws(SystemCallError) in
             if try directory.holds(name) { return }
-            if try !directory.holds(Store.fileName) { try leaveWitness(in: directory) }
-            for (from, to) in renames { try directory.move(from, to: to) }
+            if try directory.holds(name + Self.witnessSuffix) { return }
+            for (from, to) in renames {
+                if isGone, from == Store.fileName { try leaveWitness(in: directory) }
+                try directory.move(from, to: to)
+            }
             try directory.synchronize()
         }
     }
@@ -148,7 +154,10 @@ package struct StoreSetAside: Sendable, Hashable {
         guard holdsLog else { return nil }
         if holdsDatabase {
             try StoreHeader.refuseNewer(in: directory)
-            guard try StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory)) else { return nil }
+            let kept = try testimonies(in: directory).map { $0.testimony }
+            guard try StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory), besides: kept) else {
+                return nil
+            }
         }
         let name = try freeName(in: directory, at: moment)
         try translatingFiles { () throws(SystemCallError) in
@@ -170,6 +179,8 @@ package struct StoreSetAside: Sendable, Hashable {
 
     static func dropWitness(of name: String, in directory: PrivateDirectory) {
         drop(name + witnessSuffix, in: directory)
+        // What is back after a loss of power says once more what is known.
+        do throws(SystemCallError) { try directory.synchronize() } catch { return }
     }
 
     /// Keeps a copy of a log of which the database does not take everything over.

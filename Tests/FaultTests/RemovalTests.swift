@@ -89,6 +89,13 @@ struct RemovalTests {
             #expect(try Rendezvous.present(in: data)?.processID == daemon)
         }
         #expect(Waiting.eventually { home.processes("latchkeyd") == [daemon] }, "two daemons")
+        // Who ends the programs finds them all the same.
+        try FileManager.default.removeItem(atPath: file)
+        let stop = try Command(
+            "\(FaultHome.programs)/latchkeyd",
+            ["--data-dir", home.data, "--run-dir", home.locations.runDirectory, "--stop"]
+        ).run()
+        #expect(stop.status == 0 && !FaultHome.isAlive(daemon), "\(stop.text)")
         try home.endAll()
         try Auditor(ledger: ledger).audit(through: home.client())
         FaultReport.print("removal of the lock", ledger.counts)

@@ -330,6 +330,28 @@ import Testing
         try engine.close()
     }
 
+    /// The next database was there already, and its opening was not over.
+    @Test func aCrashBehindTheSettingAsideOfAGoneDatabaseIsCarriedOn() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let copy = try TemporaryDirectory()
+        for name in ["keychain.db-wal", "keychain.db.witness", "enclave"] {
+            try FileManager.default.copyItem(
+                atPath: keychain.folder.path + "/" + name, toPath: copy.path + "/" + name)
+        }
+        try FileManager.default.removeItem(atPath: copy.path + "/enclave/lock")
+        let folder = try PrivateDirectory(copy.path, creating: false)
+        let marker = try StoreSetAside.mark(in: folder, storeID: keychain.engine.storeID, at: 0)
+        let written = try #require(try folder.read(StoreSetAside.markerName, atMost: 4096))
+        try EngineUnderTest.open(copy.path, keychain.clock).close()
+        try folder.replace(StoreSetAside.markerName, with: written)
+        let engine = try EngineUnderTest.open(copy.path, keychain.clock)
+        let report = try engine.doctor(.verify)
+        #expect(report.items[.genericPassword] == 5 && report.inspection?.sound == 5)
+        #expect(report.setAsideFiles == [marker.name + "-wal"])
+        try engine.close()
+    }
+
     /// The new database is spoilt before its first opening was over.
     @Test func aSecondMalformedDatabaseIsSetAsideBesideTheFirst() throws {
         let keychain = try EngineUnderTest()

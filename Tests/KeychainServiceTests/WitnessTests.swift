@@ -112,7 +112,8 @@ import Testing
     }
 
     /// Its log was set aside while it was gone, and the witness is the next database's by then.
-    @Test func whatADatabaseLacksThatIsPutBackIsNotSaidToBeMissing() throws {
+    @Test(arguments: [false, true])
+    func whatADatabaseLacksThatIsPutBackIsNotSaidToBeMissing(_ isNextOneKilled: Bool) throws {
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
         try keychain.reopen()
@@ -124,7 +125,9 @@ import Testing
             try FileManager.default.removeItem(atPath: path(keychain, "keychain.db"))
         }
         try keychain.add("meanwhile", "1")
+        let next = files(keychain)
         try keychain.reopen {
+            if isNextOneKilled { try put(next, Self.names, keychain) }
             try database.write(to: URL(fileURLWithPath: path(keychain, "keychain.db")))
         }
         #expect(try keychain.value("a") == "1")

@@ -44,6 +44,25 @@ import Testing
         #expect(try readable() == [true, true, true])
     }
 
+    /// The enclave that was started for a keybag that opens nothing.
+    @Test func programsThatCannotOpenTheKeychainEndToo() throws {
+        let folder = programs.home + "/data/latchkey/enclave"
+        try latchkey("lock", "--stop")
+        let kept = try Dictionary(
+            uniqueKeysWithValues: ["keybag.0", "keybag.1"].map { name in
+                let file = URL(fileURLWithPath: "\(folder)/\(name)")
+                let bytes = try Data(contentsOf: file)
+                try Data(repeating: 0xA5, count: bytes.count).write(to: file)
+                return (file, bytes)
+            })
+        #expect(try latchkey("get", "a").status == 5)
+        let outcome = try latchkey("lock", "--stop")
+        #expect(outcome.status == 0 && outcome.errors.contains("cannot open it"), "\(outcome.errors)")
+        #expect(processes.isEmpty)
+        for (file, bytes) in kept { try bytes.write(to: file) }
+        #expect(try latchkey("get", "a").text == "CANARY")
+    }
+
     @Test func itIsLockedAlready() throws {
         try latchkey("passcode", "set", typed: "words words")
         try latchkey("lock")

@@ -18,16 +18,17 @@ struct DatabasePages {
     /// - Parameters:
     ///   - database: nil where it is gone.
     ///   - log: the write-ahead log that lies beside it, which nothing else says is its own.
-    init(_ database: Descriptor?, log: Descriptor?) throws(SystemCallError) {
+    ///   - isOver: asked at each frame of the log; true ends the search.
+    init(_ database: Descriptor?, log: Descriptor?, until isOver: () -> Bool) throws(SystemCallError) {
         self.database = database
-        self.log = try log.map { file throws(SystemCallError) in try LogPages(file) }
+        self.log = try log.map { file throws(SystemCallError) in try LogPages(file, until: isOver) }
         let size = try database.map { file throws(SystemCallError) in try FileStatus(of: file).byteCount } ?? 0
         let whole = max(0, size / Int64(PageBytes.pageSize))
         let committed = self.log.map(\.pageCount) ?? 0
         let limit = committed > 0 ? Int64(committed) : .max
         let inFile = UInt32(clamping: min(whole, limit, Int64(Self.mostPages)))
         self.inFile = inFile
-        isCutShort = min(whole, limit) > Int64(inFile)
+        isCutShort = min(whole, limit) > Int64(inFile) || self.log?.isCutShort == true
         behind = self.log.map { $0.numbers.filter { $0 > inFile && $0 <= committed }.sorted() } ?? []
     }
 
@@ -57,7 +58,10 @@ struct DatabasePages {
 
     /// The pages that are in no use (<https://sqlite.org/fileformat2.html>, section 1.5); none where
     /// the list is not whole: a page that is in use is better looked at twice than not at all.
-    var free: PageSet {
+    ///
+    /// - Parameter isOver: asked at each page of the list; true ends the search.
+    func free(until isOver: () -> Bool) -> PageSet {
+        let last = behind.last ?? inFile
         var found = PageSet()
         guard let first = page(1), let start = PageBytes.number32(first, 32),
             let total = PageBytes.number32(first, 36), total <= UInt32(clamping: count)
@@ -65,10 +69,12 @@ struct DatabasePages {
         var next = start
         var foundCount: UInt32 = 0
         while next != 0 {
-            guard foundCount < total, let trunk = trunk(next), found.insert(next) else { return PageSet() }
+            guard !isOver(), foundCount < total, next <= last, let trunk = trunk(next), found.insert(next) else {
+                return PageSet()
+            }
             foundCount += 1
             for leaf in trunk.leaves {
-                guard leaf > 1, foundCount < total, found.insert(leaf) else { return PageSet() }
+                guard leaf > 1, leaf <= last, foundCount < total, found.insert(leaf) else { return PageSet() }
                 foundCount += 1
             }
             next = trunk.next

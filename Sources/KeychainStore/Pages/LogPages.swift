@@ -21,12 +21,15 @@ struct LogPages {
     private var frames: [UInt32: Int] = [:]
     /// How many pages the database has after the last commit; 0 where the log holds none.
     private(set) var pageCount: UInt32 = 0
+    /// Whether there is more than was looked at.
+    private(set) var isCutShort = false
 
     /// The numbers of the pages that it holds.
     var numbers: some Sequence<UInt32> { frames.keys }
 
+    /// - Parameter isOver: asked at each frame; true ends the search.
     /// - Throws: where the header cannot be read. A frame that cannot be ends the log.
-    init(_ log: Descriptor) throws(SystemCallError) {
+    init(_ log: Descriptor, until isOver: () -> Bool) throws(SystemCallError) {
         self.log = log
         let header = try log.read(atMost: Self.headerSize, from: 0)
         guard header.count == Self.headerSize, let magic = PageBytes.number32(header, 0), magic & ~1 == Self.magic,
@@ -36,14 +39,20 @@ struct LogPages {
         var sum = Checksum(isBigEndian: magic & 1 == 1)
         sum.add(header[..<24])
         guard sum.agrees(with: header, at: 24) else { return }
-        frames = committed(Array(header[16..<24]), sum)
+        frames = committed(Array(header[16..<24]), sum, until: isOver)
     }
 
-    private mutating func committed(_ salts: [UInt8], _ start: Checksum) -> [UInt32: Int] {
+    private mutating func committed(
+        _ salts: [UInt8], _ start: Checksum, until isOver: () -> Bool
+    ) -> [UInt32: Int] {
         var sum = start
         var owners: [UInt32] = []
         var committedCount = 0
-        while owners.count < Self.mostFrames, let frame = frame(owners.count), frame.count == Int(Self.frameSize) {
+        while let frame = frame(owners.count), frame.count == Int(Self.frameSize) {
+            guard owners.count < Self.mostFrames, !isOver() else {
+                isCutShort = true
+                break
+            }
             sum.add(frame[..<8])
             sum.add(frame[Self.frameHeaderSize...])
             guard let page = PageBytes.number32(frame, 0), page > 0, let size = PageBytes.number32(frame, 4),

@@ -49,14 +49,14 @@ package struct PageScan {
     /// - Parameters:
     ///   - database: nil where it is gone.
     ///   - log: its write-ahead log; nil where there is none.
-    ///   - isOver: asked at each page; true ends the search.
+    ///   - isOver: asked at each frame of the log and at each page; true ends the search.
     package init(
         _ database: Descriptor?, log: Descriptor?, until isOver: () -> Bool
     ) throws(SystemCallError) {
-        pages = try DatabasePages(database, log: log)
+        pages = try DatabasePages(database, log: log, until: isOver)
         isWhole = !pages.isCutShort
         chainPagesLeft = 4 * pages.count
-        let free = pages.free
+        let free = pages.free(until: isOver)
         var seen: [Place] = []
         var keys: Set<FoundKey> = []
         var isFull = false

@@ -58,8 +58,10 @@ struct LockCommand: Verb {
         if stop {
             let before: DeviceState
             do throws(CommandFailure) { before = try locked(surroundings).state } catch {
-                guard Self.isSilence(error.reason) else { throw error }
-                return try ended(programs, error, surroundings.console)
+                // Whatever is the matter with the keychain, its programs are to end; not where
+                // they are the last to have what its files lack.
+                guard let reason = error.reason, reason != .keysAway, reason != .databaseAway else { throw error }
+                return try ended(programs, error, didNotAnswer: Self.isSilence(reason), surroundings.console)
             }
             return try stopped(programs, before, surroundings.console)
         }
@@ -95,27 +97,28 @@ struct LockCommand: Verb {
     }
 
     /// Whether its programs run and cannot be talked to.
-    private static func isSilence(_ reason: Reason?) -> Bool {
+    private static func isSilence(_ reason: Reason) -> Bool {
         switch reason {
         case .busy, .noAnswer, .versionMismatch, .daemonUnreachable, .enclaveUnreachable, .enclaveSilent: true
         default: false
         }
     }
 
-    /// Programs that do not answer: what they held is gone with them all the same, and
-    /// how the keychain is nobody has told.
+    /// Programs that do not answer, or cannot open the keychain: what they held is gone with
+    /// them all the same, and how it is nobody has told.
     private func ended(
-        _ programs: UpkeepProgram, _ failure: CommandFailure, _ console: any Console
+        _ programs: UpkeepProgram, _ failure: CommandFailure, didNotAnswer: Bool, _ console: any Console
     ) throws(CommandFailure) -> ExitStatus {
         let status = try programs.run(["--stop"], replacing: false, json: false)
         guard status == .done else { return status }
+        let matter = didNotAnswer ? "did not answer" : "cannot open it"
         guard !json else {
             throw CommandFailure(
-                .unavailable, "the keychain's programs did not answer and were ended; how it is they did not say",
+                .unavailable, "the keychain's programs \(matter) and were ended; how it is they did not say",
                 "`latchkey status` starts them anew and tells.")
         }
         console.note(
-            "The keychain's programs did not answer (\(failure.lines[0])). They have ended, and what they had open is "
+            "The keychain's programs \(matter) (\(failure.lines[0])). They have ended, and what they had open is "
                 + "closed. Without a passcode the next program opens it again.")
         return .done
     }
