@@ -69,11 +69,13 @@ final class ConnectionTable: Sendable {
     }
 
     /// Greetings whose deadline has passed, and the next deadline to come.
-    func overdue() -> (numbers: [UInt64], next: Deadline?) {
+    ///
+    /// - Parameter now: one reading for both: what is due between two is in neither.
+    func overdue(at now: Duration) -> (numbers: [UInt64], next: Deadline?) {
         state.withLock { state in
             let waiting = state.greeting.compactMap { state.open[$0] }
-            let late = waiting.filter(\.greetingDeadline.hasPassed)
-            let next = waiting.filter { !$0.greetingDeadline.hasPassed }
+            let late = waiting.filter { $0.greetingDeadline.moment <= now }
+            let next = waiting.filter { $0.greetingDeadline.moment > now }
                 .min { $0.greetingDeadline.moment < $1.greetingDeadline.moment }
             return (late.map(\.number), next?.greetingDeadline)
         }

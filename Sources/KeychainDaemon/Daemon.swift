@@ -420,7 +420,7 @@ package final class Daemon: Sendable {
             // One reading for what is due and for when to look again: a clock that
             // is moved in between ends the wait.
             let now = configuration.clock.monotonic
-            closeOverdue()
+            closeOverdue(at: now)
             if isIdleTooLong(at: now) { return }
             let report = reports.send(at: now, among: mayKeepWaiting ? table.greeted : nil)
             listenAgain()
@@ -479,12 +479,12 @@ package final class Daemon: Sendable {
         let isTold = hasLock && watch.isTelling && doorway.withLock { $0.watch.isTelling && !$0.isGone }
         let look = isTold ? max(next, now + .seconds(1)) : now + .seconds(1)
         let ordinary = Deadline(at: look, on: configuration.clock)
-        return [table.overdue().next, report].compactMap { $0 }
+        return [table.overdue(at: now).next, report].compactMap { $0 }
             .reduce(ordinary) { $1.moment < $0.moment ? $1 : $0 }
     }
 
-    private func closeOverdue() {
-        for number in table.overdue().numbers {
+    private func closeOverdue(at now: Duration) {
+        for number in table.overdue(at: now).numbers {
             guard let connection = table[number] else { continue }
             // A worker may have it on loan this moment; it ends with the worker's
             // next look at the socket.
