@@ -36,8 +36,10 @@ enum StoreLog {
         let path = directory.path + "/" + Store.fileName
         let witnessed = testimony.position
         if !kept.isEmpty, case .at(let alone) = Standing(of: path, withLog: false),
-            alone.history != witnessed.history, kept.contains(where: { $0.position.history == alone.history })
+            alone.history != witnessed.history,
+            kept.contains(where: { $0.position.history == alone.history && $0.log != found.name })
         {
+            // Not its own, which may have been put back with it.
             return true
         }
         guard case .at(let together) = Standing(of: path, withLog: true),
