@@ -20,8 +20,7 @@ enum LostLock {
         let places = [configuration.locations.runDirectory, data.path + "/run"]
         do throws(SystemCallError) {
             let never = try EventSignal()
-            while try isThere(KeychainLocations.databaseName, in: data),
-                try !isThere(Rendezvous.lockFile, in: data),
+            while try data.holds(KeychainLocations.databaseName), try !data.holds(Rendezvous.lockFile),
                 !deadline.hasPassed, places.contains(where: { Doorway.isAnswered(in: $0) })
             {
                 let soon = Deadline(after: min(pause, deadline.remaining), on: SystemClock())
@@ -29,16 +28,6 @@ enum LostLock {
             }
         } catch {
             throw KeychainError(.notAvailable, reason: .folderUnusable(why: "\(data.path): \(error)"))
-        }
-    }
-
-    private static func isThere(_ name: String, in folder: PrivateDirectory) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) {
-            _ = try FileStatus(at: FilePath(name), in: folder.descriptor, followingLink: false)
-            return true
-        } catch {
-            guard error.isNoSuchFile else { throw error }
-            return false
         }
     }
 }

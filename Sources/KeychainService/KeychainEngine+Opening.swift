@@ -158,7 +158,7 @@ extension KeychainEngine {
 
     /// Whether another store lies in the place of this one's folder, or of its files.
     package var isSupplanted: Bool {
-        guard !directory.isInPlace else { return store.placeFault == .replaced && !lock.isInPlace }
+        if directory.isInPlace { return store.placeFault == .replaced && !lock.isInPlace }
         do throws(SystemCallError) {
             return try FileStatus(at: FilePath("\(directory.path)/\(Store.fileName)"), followingLink: true).isRegularFile
         } catch { return false }

@@ -118,7 +118,7 @@ import Testing
     }
 
     /// A file that claims much and holds nothing.
-    @Test func aFileOfTwoGigabytesOfHolesTakesNoMemoryAndEnds() throws {
+    @Test func aFileOfTwoGigabytesOfHolesEndsWhenItsTimeIsOver() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path("keychain.db")
         try Data("SQLite format 3\0".utf8).write(to: URL(fileURLWithPath: path))

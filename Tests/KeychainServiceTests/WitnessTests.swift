@@ -42,6 +42,15 @@ import Testing
         }
     }
 
+    /// A store with "a" in its database and "b" in its log, and what a kill would leave of it.
+    private func withItemInLog() throws -> (keychain: EngineUnderTest, killed: Files) {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        try keychain.reopen()
+        try keychain.add("b", "1")
+        return (keychain, files(keychain))
+    }
+
     private func keptLogs(_ keychain: EngineUnderTest) throws -> [Data] {
         try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
             .filter { $0.hasPrefix("keychain.db.damaged-") && $0.hasSuffix("-wal") }
@@ -49,11 +58,7 @@ import Testing
     }
 
     @Test func aStoreThatWasKilledIsWhole() throws {
-        let keychain = try EngineUnderTest()
-        try keychain.add("a", "1")
-        try keychain.reopen()
-        try keychain.add("b", "1")
-        let killed = files(keychain)
+        let (keychain, killed) = try withItemInLog()
         try reopen(keychain, killedWith: killed) {}
         #expect(try keychain.value("b") == "1")
         #expect(keychain.failure("c")?.reason == .nothingMatches)
@@ -114,11 +119,7 @@ import Testing
     /// Its log was set aside while it was gone, and the witness is the next database's by then.
     @Test(arguments: [false, true])
     func whatADatabaseLacksThatIsPutBackIsNotSaidToBeMissing(_ isNextOneKilled: Bool) throws {
-        let keychain = try EngineUnderTest()
-        try keychain.add("a", "1")
-        try keychain.reopen()
-        try keychain.add("b", "1")
-        let killed = files(keychain)
+        let (keychain, killed) = try withItemInLog()
         let database = try #require(killed["keychain.db"])
         try keychain.reopenMalformed {
             try put(killed, Self.names, keychain)
@@ -144,11 +145,7 @@ import Testing
 
     @Test(arguments: ["cut", "emptied", "removed", "flipped"])
     func whatALogLacksIsNotSaidToBeMissing(_ damage: String) throws {
-        let keychain = try EngineUnderTest()
-        try keychain.add("a", "1")
-        try keychain.reopen()
-        try keychain.add("b", "1")
-        let killed = files(keychain)
+        let (keychain, killed) = try withItemInLog()
         let log = try #require(killed["keychain.db-wal"])
         var changed: Data? = log
         switch damage {
@@ -307,11 +304,7 @@ import Testing
         .enabled(if: geteuid() != 0, "root writes what it may not: scripts/test-unprivileged runs this"),
         arguments: [0o000, 0o200, 0o400])
     func aLogThatMayNotBeReadAndWrittenIsNoOtherOne(_ mode: Int) throws {
-        let keychain = try EngineUnderTest()
-        try keychain.add("a", "1")
-        try keychain.reopen()
-        try keychain.add("b", "1")
-        let killed = files(keychain)
+        let (keychain, killed) = try withItemInLog()
         let log = path(keychain, "keychain.db-wal")
         try keychain.close()
         try put(killed, Self.names, keychain)
@@ -333,11 +326,7 @@ import Testing
     /// What may not be read is not damaged.
     @Test(.enabled(if: geteuid() != 0, "root reads what it may not: scripts/test-unprivileged runs this"))
     func aDatabaseThatMayNotBeReadIsToldAsThat() throws {
-        let keychain = try EngineUnderTest()
-        try keychain.add("a", "1")
-        try keychain.reopen()
-        try keychain.add("b", "1")
-        let killed = files(keychain)
+        let (keychain, killed) = try withItemInLog()
         try keychain.close()
         try put(killed, Self.names, keychain)
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: keychain.databasePath)
