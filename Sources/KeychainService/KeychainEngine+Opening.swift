@@ -24,11 +24,14 @@ struct OpenedStore {
     private(set) var predecessors: [String]
     /// The name under which a log lies now that was not the database's.
     let strayLog: String?
+    let mendedLog: MendedLog?
 
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
     ) throws(KeychainError) {
         try marker?.move(in: directory)
+        // First: where the name of the log was changed it is nobody's.
+        mendedLog = try StoreSetAside.mendLog(in: directory, at: moment)
         strayLog = try StoreSetAside.keepStrayLog(in: directory, at: moment)
         store = try Store(in: directory)
         storeID = try Self.identifier(of: store) ?? marker?.storeID
@@ -95,12 +98,20 @@ struct OpenedStore {
 extension KeychainEngine {
     /// What a log should say about how this engine opened; names no item.
     package var openingEvent: String? {
-        let events = [settingAsideEvent, strayLogEvent, witnessEvent].compactMap { $0 }
+        let events = [settingAsideEvent, strayLogEvent, mendedLogEvent, witnessEvent].compactMap { $0 }
         return events.isEmpty ? nil : events.joined(separator: "; ")
     }
 
     private var strayLogEvent: String? {
         strayLog.map { "a write-ahead log that is not the database's last is set aside as \($0)" }
+    }
+
+    private var mendedLogEvent: String? {
+        mendedLog.map { mended in
+            "bytes of the write-ahead log had changed since they were written (the disk, or memory): \(mended.frames) of "
+                + "its parts were put right"
+                + (mended.kept.map { ", as it was it is kept as \($0): one of them nobody knows how" } ?? "")
+        }
     }
 
     private var witnessEvent: String? {

@@ -39,6 +39,8 @@ package final class KeychainEngine: Sendable {
     /// The log that this opening found beside the database, and set aside, because it was no
     /// log of it.
     let strayLog: String?
+    /// What this opening put right of the database's own log.
+    let mendedLog: MendedLog?
     /// Whether this opening found less than had been acknowledged.
     let standing: Store.Standing
     /// That it did is noted nowhere but here: a full disk.
@@ -109,13 +111,16 @@ package final class KeychainEngine: Sendable {
         store = opened.store
         setAside = opened.setAside
         strayLog = opened.strayLog
+        mendedLog = opened.mendedLog
         // A keybag is made only where the database is new: one that names its
         // store and finds no keybag is an error, never a reason for new keys.
         enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         hadKeybag = try translatingFiles { () throws(SystemCallError) in try EnclaveFiles.holdKeybag(in: directory) }
-        standing = try store.standing(in: directory, at: clock.wallClock)
+        let standing = try store.standing(in: directory, at: clock.wallClock)
+        // A page of which nobody knows what was changed may hide an item.
+        self.standing = standing == .whole ? opened.mendedLog?.kept.map { .behind(log: $0) } ?? .whole : standing
         try store.migrate()
         try Self.bind(store, to: keybag.0)
         if let aside = opened.setAside {
@@ -128,8 +133,8 @@ package final class KeychainEngine: Sendable {
             }
             try aside.finish(in: directory)
         }
-        let isNoted = try store.takeUpWitness(standing, in: directory)
-        isBehindUnnoted = Atomic(standing != .whole && !isNoted)
+        let isNoted = try store.takeUpWitness(self.standing, in: directory)
+        isBehindUnnoted = Atomic(self.standing != .whole && !isNoted)
         brake = try DamageBrake(store, clock: clock)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)

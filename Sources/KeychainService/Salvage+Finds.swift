@@ -19,6 +19,9 @@ extension Salvage {
             (modified, row.metadataGeneration) > (other.modified, other.row.metadataGeneration)
         }
 
+        /// Whether something of the item itself was changed behind the other.
+        func isLater(than other: Find) -> Bool { modified > other.modified }
+
         private var modified: Double {
             if case .date(let seconds) = metadata.attributes[.modificationDate] { seconds } else { 0 }
         }

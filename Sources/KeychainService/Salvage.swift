@@ -7,8 +7,9 @@ internal import KeychainStore
 internal import Synchronization
 
 /// Brings back what was set aside and opens after all: rows of the table
-/// `damaged` and of malformed databases. Authenticity comes from the seals alone;
-/// a row whose place a newer item has stays where it is.
+/// `damaged`, of malformed databases and of logs. Authenticity comes from the seals alone;
+/// a row whose place a newer item has stays where it is, and what has an older form of the same
+/// item, because its database lost the log, gets the newer one.
 struct Salvage {
     private let engine: KeychainEngine
     private let extent: Extent
@@ -333,11 +334,11 @@ struct Salvage {
             }
         }
         guard !whole.isEmpty else { return }
-        let rows = whole
+        let (rows, salvage) = (whole, self)
         let restored = try engine.store.write { transaction throws(KeychainError) -> Int in
             var count = 0
             for (find, stored) in rows {
-                if try Self.insert(find, stored, transaction) { count += 1 }
+                if try salvage.insert(find, stored, transaction) { count += 1 }
             }
             return count
         }
@@ -366,20 +367,36 @@ struct Salvage {
         }
     }
 
-    /// False where its place is taken: what is there now is newer.
-    private static func insert(
+    /// False where its place is taken by what is newer, or is another item.
+    private func insert(
         _ find: Find, _ stored: RowToStore, _ transaction: StoreTransaction
     ) throws(KeychainError) -> Bool {
         let holder = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: find.itemClass)
         let isReferred = try transaction.reader.hasPersistentReference(find.row.persistref, in: find.itemClass)
-        let isTaken = holder != nil || isReferred
-        if !isTaken { _ = try transaction.insert(stored, in: find.itemClass) }
+        var isTaken = holder != nil || isReferred
+        if let holder, isFormer(holder, of: find) {
+            var stored = stored
+            stored.row.rowid = holder.rowid
+            try transaction.replace(stored, in: find.itemClass)
+            isTaken = false
+        } else if !isTaken {
+            _ = try transaction.insert(stored, in: find.itemClass)
+        }
         switch find.origin {
         case .file(let name): try transaction.noteSalvaged(find.row.rowid, of: find.itemClass, from: name)
         case .damaged(let number) where isTaken: try transaction.supersede(damaged: number)
         case .damaged(let number): try transaction.removeDamaged(number)
         }
         return !isTaken
+    }
+
+    /// Whether a row is the same item as it was before: a database that lost its log has it so.
+    private func isFormer(_ holder: SealedRow, of find: Find) -> Bool {
+        guard case .file = find.origin, isFirst, holder.persistref == find.row.persistref,
+            case .opened(let metadata) = look(at: holder, find.itemClass)
+        else { return false }
+        let former = Find(origin: find.origin, itemClass: find.itemClass, row: holder, metadata: metadata)
+        return find.isLater(than: former)
     }
 }
 

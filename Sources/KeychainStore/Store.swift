@@ -160,12 +160,14 @@ package final class Store: Sendable {
         guard let last = try position() else { return true }
         do throws(KeychainError) {
             if standing != .whole {
-                let logs = try StoreSetAside.testimonies(in: directory).filter { found in
-                    found.testimony.position.history == last.history && found.testimony.position.number > last.number
+                var found = try StoreSetAside.testimonies(in: directory).filter { kept in
+                    kept.testimony.position.history == last.history && kept.testimony.position.number > last.number
                 }.map { $0.name }
+                if case .behind(let log?) = standing { found.insert(StoreSetAside.database(of: log), at: 0) }
+                let logs = found
                 try write { transaction throws(KeychainError) in
                     try transaction.put(StoreRecord.bytes(of: Double(last.number)), as: .behind)
-                    // What it lacks is looked for in the log that was set aside without it.
+                    // What it lacks is looked for in the log that was set aside.
                     guard !logs.isEmpty else { return }
                     let earlier = try transaction.reader.record(.predecessor).map { StoreRecord.names(in: $0) } ?? []
                     let others = earlier.filter { !logs.contains($0) }

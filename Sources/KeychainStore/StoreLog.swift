@@ -55,6 +55,53 @@ enum StoreLog {
         return alone.number < together.number
     }
 
+    // MARK: Mending
+
+    /// 256 MiB: it is read into memory.
+    private static let mostMended: Int64 = 1 << 28
+
+    /// Puts a log right in which bytes were changed, where the database lacks with it what the
+    /// witness says was acknowledged: SQLite takes a log to its end at the first wrong byte. The
+    /// frames behind prove themselves (``LogFrames``); of a page that was changed nobody knows
+    /// where, each row does.
+    ///
+    /// - Returns: what became of it; nil where nothing was changed.
+    /// - Throws: `folderUnusable`, `readOnly`, `diskFull`, `inputOutput`; the log is as it was then.
+    ///   `storeMalformed` where a page was changed through which SQLite finds no way.
+    static func mend(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) -> MendedLog? {
+        guard let testimony = StoreWitness.testimony(in: directory), testimony.log != 0 else { return nil }
+        let path = directory.path + "/" + Store.fileName
+        let before = Standing(of: path, withLog: true)
+        guard before.lacks(testimony.position), let byteCount = byteCount(in: directory), byteCount <= mostMended
+        else { return nil }
+        let frames: LogFrames
+        do throws(SystemCallError) {
+            guard let log = try open(in: directory) else { return nil }
+            frames = try LogFrames(log, until: { false })
+        } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(name)") }
+        guard !frames.isSound, let header = frames.header, Self.name(inHeader: header) == testimony.log,
+            let mended = frames.mended(), let kept = StoreSetAside.copyLog(in: directory, at: moment)
+        else { return nil }
+        try translatingFiles { () throws(SystemCallError) in try directory.replace(name, with: mended) }
+        let after = Standing(of: path, withLog: true)
+        guard after.isBeyond(before) else {
+            try translatingFiles { () throws(SystemCallError) in
+                try directory.move(kept, to: name)
+                try directory.synchronize()
+            }
+            return nil
+        }
+        let isKnown = !frames.frames.contains { $0.form == .changed }
+        guard isKnown || isIntact(path) else {
+            throw KeychainError(.notAvailable, reason: .storeMalformed, underlying: "a page of the log was changed")
+        }
+        let isExact = isKnown && !after.lacks(testimony.position)
+        if isExact { StoreSetAside.drop(kept, in: directory) }
+        return MendedLog(
+            frames: frames.frames.count { $0.form != .right } + (frames.isHeaderCorrected ? 1 : 0),
+            kept: isExact ? nil : kept)
+    }
+
     /// The log, nil where there is none; for a look at its first bytes. SQLite has no locks on it
     /// that could go with a descriptor.
     ///
@@ -70,8 +117,11 @@ enum StoreLog {
     /// time it begins anew; 0 where it holds nothing
     /// (<https://sqlite.org/fileformat2.html>, section 4.1).
     static func name(of log: Descriptor) throws(SystemCallError) -> UInt64 {
-        let header = try log.readAtStart(byteCount: 24)
-        return header.count == 24 ? header[16...].reduce(0) { $0 << 8 | UInt64($1) } : 0
+        name(inHeader: try log.readAtStart(byteCount: 24))
+    }
+
+    private static func name(inHeader header: [UInt8]) -> UInt64 {
+        header.count >= 24 ? header[16..<24].reduce(0) { $0 << 8 | UInt64($1) } : 0
     }
 
     /// nil where there is none that could be kept.
@@ -88,40 +138,63 @@ enum StoreLog {
         /// It does not say: no database of ours, a malformed one, no room for the log's index.
         case unknown
 
-        /// Nothing is written into the database.
-        init(of path: String, withLog: Bool) {
-            var handle: OpaquePointer?
-            guard let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
-                self = .unknown
-                return
-            }
-            // "immutable" leaves the log out (sqlite.org/uri.html, section 3.1).
-            let address = "file:" + encoded + (withLog ? "" : "?immutable=1")
-            let code = unsafe sqlite3_open_v2(address, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
-            defer { unsafe sqlite3_close_v2(handle) }
-            guard code == SQLITE_OK else {
-                self = .unknown
-                return
-            }
-            self = unsafe Self(ofConnection: handle)
+        /// Whether it may lack what came before a position, or is known to.
+        func lacks(_ position: ChangePosition) -> Bool {
+            guard case .at(let reached) = self else { return true }
+            return reached.history == position.history && reached.number < position.number
         }
 
-        @unsafe private init(ofConnection handle: OpaquePointer?) {
+        func isBeyond(_ other: Standing) -> Bool {
+            guard case .at(let reached) = self else { return false }
+            guard case .at(let former) = other else { return true }
+            return reached.history == former.history && reached.number > former.number
+        }
+
+        init(of path: String, withLog: Bool) {
             let sql =
                 "SELECT (SELECT value FROM store WHERE name = '\(StoreRecord.history.rawValue)'), "
                 + "(SELECT max(number) FROM changes)"
-            var statement: OpaquePointer?
-            defer { unsafe sqlite3_finalize(statement) }
-            var code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-            if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
-            guard code == SQLITE_ROW, unsafe sqlite3_column_bytes(statement, 0) == Int32(ChangePosition.historySize),
-                let bytes = unsafe sqlite3_column_blob(statement, 0)
-            else {
-                self = .unknown
-                return
+            let position = unsafe StoreLog.firstRow(of: sql, in: path, withLog: withLog) { row -> ChangePosition? in
+                guard unsafe sqlite3_column_bytes(row, 0) == Int32(ChangePosition.historySize),
+                    let bytes = unsafe sqlite3_column_blob(row, 0)
+                else { return nil }
+                let history = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: ChangePosition.historySize))
+                return ChangePosition(history: history, number: unsafe sqlite3_column_int64(row, 1))
             }
-            let history = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: ChangePosition.historySize))
-            self = .at(ChangePosition(history: history, number: unsafe sqlite3_column_int64(statement, 1)))
+            self = position.map { .at($0) } ?? .unknown
         }
     }
+
+    /// Whether SQLite finds its way through the whole database, and each row in its indexes.
+    private static func isIntact(_ path: String) -> Bool {
+        unsafe firstRow(of: "PRAGMA integrity_check(1)", in: path, withLog: true) { row in
+            unsafe sqlite3_column_text(row, 0).map { unsafe String(cString: $0) }
+        } == "ok"
+    }
+
+    /// Nothing is written into the database. nil where there is no such row, or no database.
+    private static func firstRow<Found>(
+        of sql: String, in path: String, withLog: Bool, _ read: (OpaquePointer?) -> Found?
+    ) -> Found? {
+        guard let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else { return nil }
+        // "immutable" leaves the log out (sqlite.org/uri.html, section 3.1).
+        let address = "file:" + encoded + (withLog ? "" : "?immutable=1")
+        var (handle, statement): (OpaquePointer?, OpaquePointer?) = (nil, nil)
+        defer {
+            unsafe sqlite3_finalize(statement)
+            unsafe sqlite3_close_v2(handle)
+        }
+        var code = unsafe sqlite3_open_v2(address, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
+        if code == SQLITE_OK { code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) }
+        if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
+        return code == SQLITE_ROW ? unsafe read(statement) : nil
+    }
+}
+
+/// A log that was put right before the database was opened with it.
+package struct MendedLog: Sendable, Hashable {
+    /// How many of its parts were other than they had been written.
+    package let frames: Int
+    /// The name of a copy of it as it was; nil where it is known what had been written.
+    package let kept: String?
 }

@@ -167,6 +167,22 @@ package struct StoreSetAside: Sendable, Hashable {
         return holdsDatabase ? name + "-wal" : nil
     }
 
+    /// Puts the log that is the database's right where bytes of it were changed (``StoreLog``).
+    ///
+    /// - Returns: nil where nothing was changed.
+    /// - Throws: `storeNewer`, `folderUnusable`, `readOnly`, `diskFull`, `inputOutput`;
+    ///   `storeMalformed` where SQLite finds no way through the database with it.
+    package static func mendLog(
+        in directory: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) -> MendedLog? {
+        let isThere = try looking(at: Store.fileName, in: directory) { () throws(SystemCallError) in
+            (try directory.holds(Store.fileName), try directory.holds(StoreLog.name))
+        }
+        guard isThere == (true, true) else { return nil }
+        try StoreHeader.refuseNewer(in: directory)
+        return try StoreLog.mend(in: directory, at: moment)
+    }
+
     /// What was acknowledged of databases that were gone when their logs were set aside, by the
     /// names that these would have without "-wal".
     static func testimonies(
@@ -175,6 +191,11 @@ package struct StoreSetAside: Sendable, Hashable {
         try directory.names().filter { $0.hasPrefix(prefix) && $0.hasSuffix(witnessSuffix) }.compactMap { file in
             StoreWitness.testimony(in: directory, named: file).map { (String(file.dropLast(witnessSuffix.count)), $0) }
         }
+    }
+
+    /// The name that the database of a log which was set aside has, or would have.
+    static func database(of log: String) -> String {
+        log.hasSuffix(companions[0]) ? String(log.dropLast(companions[0].count)) : log
     }
 
     static func dropWitness(of name: String, in directory: PrivateDirectory) {

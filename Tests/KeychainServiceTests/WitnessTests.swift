@@ -143,7 +143,7 @@ import Testing
         #expect(keychain.failure("c")?.reason == .nothingMatches)
     }
 
-    @Test(arguments: ["cut", "emptied", "removed", "flipped"])
+    @Test(arguments: ["cut", "emptied", "removed"])
     func whatALogLacksIsNotSaidToBeMissing(_ damage: String) throws {
         let (keychain, killed) = try withItemInLog()
         let log = try #require(killed["keychain.db-wal"])
@@ -151,8 +151,7 @@ import Testing
         switch damage {
         case "cut": changed = log.dropLast()
         case "emptied": changed = Data()
-        case "removed": changed = nil
-        default: changed?[log.count / 2] ^= 4
+        default: changed = nil
         }
         try reopen(keychain, killedWith: killed) { try put(changed.map { ["keychain.db-wal": $0] } ?? [:], ["keychain.db-wal"], keychain) }
         #expect(try keychain.value("a") == "1")

@@ -63,7 +63,8 @@ struct DatabasePages {
     func free(until isOver: () -> Bool) -> PageSet {
         let last = behind.last ?? inFile
         var found = PageSet()
-        guard let first = page(1), let start = PageBytes.number32(first, 32),
+        // Where a page has a newer form that is lost, the list may be that of before.
+        guard log?.isWhole != false, let first = page(1), let start = PageBytes.number32(first, 32),
             let total = PageBytes.number32(first, 36), total <= UInt32(clamping: count)
         else { return found }
         var next = start

@@ -33,7 +33,7 @@ extension FuzzTarget {
             .rendezvous, .metadata, .propertyList, .engine, .sealedRow, .importCSV, .importJSON, .exportFile,
             .keyringFile, .keyringText, .keyringLines,
             .assuan, .foreignText, .hardware, .systemBus, .sealedByTPM, .sealedByFIDO2, .auditFile, .auditBlock,
-            .pamModule, .secretReference, .secretTemplate, .databasePages,
+            .pamModule, .secretReference, .secretTemplate, .databasePages, .logFrames,
         ] + internals
 
     package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -10,6 +10,12 @@ extension FuzzTarget {
         "database-pages", largestInput: 8 * PagesUnderFuzz.pageSize, weight: 20,
         seeds: { [PagesUnderFuzz.database, PagesUnderFuzz.databaseWithLog] }
     ) { bytes throws(Finding) in try PagesUnderFuzz.shared.scan(bytes) }
+
+    /// A log as it lies there, whose bytes are changed: what is put right of it is what there is.
+    static let logFrames = FuzzTarget(
+        "log-frames", largestInput: 8 * PagesUnderFuzz.pageSize, weight: 20,
+        seeds: { [LogWithChecksums(pages: Array(PagesUnderFuzz.database.dropFirst())).bytes] }
+    ) { bytes throws(Finding) in try PagesUnderFuzz.shared.scan(log: bytes) }
 }
 
 /// Two files whose content is the input.
@@ -25,12 +31,19 @@ private struct PagesUnderFuzz {
 
     func scan(_ bytes: [UInt8]) throws(Finding) {
         let size = min(max(0, bytes.count - 1), Int(bytes.first ?? 0) * Self.pageSize)
-        try write(bytes.dropFirst().prefix(size), file)
-        try write(LogWithChecksums(pages: Array(bytes.dropFirst(1 + size))).bytes[...], log)
+        try scan(bytes.dropFirst().prefix(size), LogWithChecksums(pages: Array(bytes.dropFirst(1 + size))).bytes[...])
+    }
+
+    func scan(log bytes: [UInt8]) throws(Finding) { try scan([], bytes[...]) }
+
+    private func scan(_ database: ArraySlice<UInt8>, _ frames: ArraySlice<UInt8>) throws(Finding) {
+        try write(database, file)
+        try write(frames, log)
         let byteCount: Int
         do throws(SystemCallError) { byteCount = try Self.scan(file, log) } catch { throw Finding("\(error)") }
         // Cells may lie upon each other, 680 in a page, and share what is behind it.
-        try claim(byteCount <= 800 * (bytes.count + Self.pageSize), "\(byteCount) bytes of \(bytes.count)")
+        let inputCount = database.count + frames.count
+        try claim(byteCount <= 800 * (inputCount + Self.pageSize), "\(byteCount) bytes of \(inputCount)")
     }
 
     /// - Returns: how many bytes the rows have that it finds.

@@ -1,0 +1,111 @@
+/// The checksum of a write-ahead log, which goes on from frame to frame
+/// (<https://sqlite.org/fileformat2.html>, section 4.2).
+struct LogChecksum: Equatable {
+    static let byteCount = 8
+
+    private(set) var first: UInt32
+    private(set) var second: UInt32
+    /// Of which words it is; it is written big-endian always.
+    let isBigEndian: Bool
+
+    init(first: UInt32 = 0, second: UInt32 = 0, isBigEndian: Bool) {
+        self.first = first
+        self.second = second
+        self.isBigEndian = isBigEndian
+    }
+
+    /// As it stands in a log; nil where the bytes end before it does.
+    init?(in bytes: [UInt8], at offset: Int, isBigEndian: Bool) {
+        guard let first = PageBytes.number32(bytes, offset), let second = PageBytes.number32(bytes, offset + 4) else {
+            return nil
+        }
+        self.init(first: first, second: second, isBigEndian: isBigEndian)
+    }
+
+    var bytes: [UInt8] { Self.bytes(first) + Self.bytes(second) }
+
+    static func bytes(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+
+    /// - Parameter bytes: a multiple of eight of them.
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        for offset in stride(from: bytes.startIndex, to: bytes.endIndex - 7, by: 8) {
+            first = first &+ word(bytes, offset) &+ second
+            second = second &+ word(bytes, offset + 4) &+ first
+        }
+    }
+
+    /// What goes on from here over `bytes`.
+    func adding(_ bytes: [UInt8]) -> LogChecksum {
+        var sum = self
+        sum.add(bytes[...])
+        return sum
+    }
+
+    private func word(_ bytes: ArraySlice<UInt8>, _ offset: Int) -> UInt32 {
+        let (a, b) = (UInt32(bytes[offset]), UInt32(bytes[offset + 1]))
+        let (c, d) = (UInt32(bytes[offset + 2]), UInt32(bytes[offset + 3]))
+        return isBigEndian ? a << 24 | b << 16 | c << 8 | d : d << 24 | c << 16 | b << 8 | a
+    }
+
+    // MARK: Which word was changed
+
+    /// The one word of four bytes with whose change this checksum, going on over `bytes`, becomes
+    /// `wanted`, and what belongs there; nil where none or more than one would do.
+    ///
+    /// Each word goes into the two sums with factors that its place alone decides. So the two
+    /// differences tell place and change, 64 bits of them for 10 bits and 32. Of a change in a
+    /// word's highest bits they tell less (both sums are without their carries): then more than
+    /// one place would do.
+    ///
+    /// - Parameters:
+    ///   - bytes: a multiple of eight of them.
+    ///   - offsets: where it may be; nil: anywhere.
+    func wordToChange(
+        in bytes: [UInt8], toReach wanted: LogChecksum, among offsets: Range<Int>? = nil
+    ) -> (offset: Int, bytes: [UInt8])? {
+        let reached = adding(bytes)
+        let differences = (wanted.first &- reached.first, wanted.second &- reached.second)
+        var found: (offset: Int, bytes: [UInt8])?
+        // Of the two words of a pair, in the last pair; each pair before has two sums more.
+        var (even, odd) = (Factors(first: 1, second: 1), Factors(first: 0, second: 1))
+        for pair in stride(from: bytes.count - 8, through: 0, by: -8) {
+            for (offset, factors) in [(pair, even), (pair + 4, odd)] where offsets?.contains(offset) != false {
+                guard let change = factors.change(toReach: differences), change != 0 else { continue }
+                if found != nil { return nil }
+                found = (offset, encoded(word(bytes[...], offset) &+ change))
+            }
+            (even, odd) = (even.before, odd.before)
+        }
+        return found
+    }
+
+    private func encoded(_ word: UInt32) -> [UInt8] {
+        isBigEndian ? Self.bytes(word) : Self.bytes(word).reversed()
+    }
+
+    /// How often a word is in each of the two sums, of 2 to the 32nd.
+    private struct Factors {
+        let first: UInt32
+        let second: UInt32
+
+        /// Of the same word of the pair before.
+        var before: Factors { Factors(first: first &+ second, second: first &+ second &+ second) }
+
+        /// nil where no change of this word makes both differences.
+        func change(toReach wanted: (UInt32, UInt32)) -> UInt32? {
+            // One of them is odd: the step to the pair before has the determinant 1.
+            let change = first & 1 == 1 ? wanted.0 &* Self.inverse(first) : wanted.1 &* Self.inverse(second)
+            return change &* first == wanted.0 && change &* second == wanted.1 ? change : nil
+        }
+
+        /// Of an odd number, modulo 2 to the 32nd: each step doubles the bits that are right, of
+        /// which there are three at first (Newton's method).
+        private static func inverse(_ odd: UInt32) -> UInt32 {
+            var inverse = odd
+            for _ in 0..<4 { inverse = inverse &* (2 &- odd &* inverse) }
+            return inverse
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import KeychainModel
+import KeychainPlatform
+import KeychainProtocol
+import KeychainService
+import KeychainStore
+import KeychainTestSupport
+import Testing
+
+/// Bytes of a write-ahead log change behind its back, and the process that wrote it is killed:
+/// SQLite would take the log to its end there.
+@Suite struct LogMendingTests {
+    private static let names = ["keychain.db", "keychain.db-wal", "keychain.db.witness"]
+    private static let (headerSize, frameSize) = (32, 24 + 4096)
+
+    /// "old" and "gone" are in the database; the log holds a later value of "old", the end of "gone",
+    /// and 20 items.
+    private struct Killed {
+        let keychain: EngineUnderTest
+        let files: [String: Data]
+        /// Of before the last commit.
+        let earlierWitness: Data
+
+        init() throws {
+            keychain = try EngineUnderTest()
+            for account in ["old", "gone"] { try keychain.add(account, "1") }
+            try keychain.reopen()
+            keychain.clock.advance(by: .seconds(5))
+            try Self.update("old", "2", keychain)
+            _ = try keychain.call(.delete, [("class", .string("genp")), ("acct", .string("gone"))])
+            for number in 0..<19 { try keychain.add("\(number)", "v\(number)") }
+            earlierWitness = try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/keychain.db.witness"))
+            try keychain.add("19", "v19")
+            files = Dictionary(
+                uniqueKeysWithValues: try LogMendingTests.names.map { [keychain] name in
+                    (name, try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + name)))
+                })
+        }
+
+        static func update(_ account: String, _ value: String, _ keychain: EngineUnderTest) throws {
+            _ = try keychain.call(.update, keychain.item(account), value: value)
+        }
+
+        var log: Data { files["keychain.db-wal"] ?? Data() }
+        var frameCount: Int { (log.count - headerSize) / frameSize }
+
+        /// Opens what the kill left, with another log.
+        func reopen(_ log: Data, _ witness: Data? = nil) throws {
+            try keychain.reopen {
+                for name in try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+                where name.hasPrefix("keychain.db") {
+                    try FileManager.default.removeItem(atPath: keychain.folder.path + "/" + name)
+                }
+                var files = files
+                files["keychain.db-wal"] = log
+                if let witness { files["keychain.db.witness"] = witness }
+                for (name, bytes) in files {
+                    try bytes.write(to: URL(fileURLWithPath: keychain.folder.path + "/" + name))
+                }
+            }
+        }
+
+        var accounts: [(name: String, value: String)] { [("old", "2")] + (0..<20).map { ("\($0)", "v\($0)") } }
+
+        var keptLogs: [String] {
+            get throws {
+                try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+                    .filter { $0.hasPrefix("keychain.db.damaged-") }
+            }
+        }
+    }
+
+    /// Nothing is lost, and nothing of the log but the bit differs.
+    @Test func aBitOfTheHeaderIsPutRight() throws {
+        let killed = try Killed()
+        for bit in stride(from: 0, to: 8 * Self.headerSize, by: 5) {
+            var log = killed.log
+            log[bit / 8] ^= 1 << (bit % 8)
+            try killed.reopen(log)
+            for (name, value) in killed.accounts {
+                #expect(try killed.keychain.value(name) == value, "bit \(bit): \(name)")
+            }
+            #expect(killed.keychain.failure("gone")?.reason == .nothingMatches, "bit \(bit)")
+        }
+    }
+
+    /// Of 60 bits: all that was acknowledged is there. Where nobody knows which bit it was
+    /// the page is taken as it is, and the row that has it does not open, or SQLite finds no way
+    /// through the page: the others are there all the same.
+    @Test func aBitOfAnyFrameLosesOneItemAtTheMost() throws {
+        let killed = try Killed()
+        let bitCount = 8 * (killed.log.count - Self.headerSize)
+        var (whole, partly) = (0, 0)
+        for step in 0..<60 {
+            // All over the log, and each bit of a byte as often as the others.
+            let bit = step * (bitCount / 60) + step * 13 % 97
+            let byte = Self.headerSize + bit / 8
+            var log = killed.log
+            log[byte] ^= 1 << (bit % 8)
+            do { try killed.reopen(log) } catch {
+                // Malformed: told once, and set aside.
+                try killed.keychain.open()
+            }
+            var missing: [String] = []
+            for (name, value) in killed.accounts {
+                if let failure = killed.keychain.failure(name) {
+                    #expect(failure.reason != .nothingMatches, "byte \(byte): \(name)")
+                    missing.append(name)
+                } else {
+                    #expect(try killed.keychain.value(name) == value, "byte \(byte): \(name)")
+                }
+            }
+            #expect(missing.count <= 1, "byte \(byte): \(missing)")
+            if missing.isEmpty, killed.keychain.failure("gone")?.reason == .nothingMatches { whole += 1 } else { partly += 1 }
+        }
+        #expect(whole > 40, "\(whole) of 60 without a trace, \(partly) not")
+    }
+
+    /// A byte, or four of a word: where they are is known.
+    @Test func aWordThatWasChangedIsPutRight() throws {
+        let killed = try Killed()
+        for frame in stride(from: 0, to: killed.frameCount, by: 7) {
+            var log = killed.log
+            let word = Self.headerSize + frame * Self.frameSize + 24 + 4 * (frame * 37 % 1024)
+            for (byte, other) in zip(word..<word + 4, [0x5A, 0xC3, 0x96, 0x11] as [UInt8]) { log[byte] ^= other }
+            try killed.reopen(log)
+            for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value) }
+            #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
+            #expect(killed.keychain.engine.openingEvent?.contains("1 of its parts") == true)
+            #expect(try killed.keptLogs.isEmpty, "it is known what had been written")
+            #expect(try !killed.keychain.engine.doctor(.look).hasNewDamage)
+        }
+    }
+
+    /// The log goes on with another checksum, and without one at all.
+    @Test func checksumsAndSaltsArePutRight() throws {
+        let killed = try Killed()
+        for (offset, count) in [(8, 8), (16, 8), (0, 4)] {
+            for frame in [0, 1, killed.frameCount / 2, killed.frameCount - 2] {
+                var log = killed.log
+                let start = Self.headerSize + frame * Self.frameSize + offset
+                for byte in start..<start + count { log[byte] = ~log[byte] }
+                try killed.reopen(log)
+                for (name, value) in killed.accounts {
+                    #expect(try killed.keychain.value(name) == value, "\(offset) of frame \(frame)")
+                }
+                #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
+            }
+        }
+    }
+
+    @Test func aHeaderThatIsGoneIsMadeAnew() throws {
+        let killed = try Killed()
+        try killed.reopen(Data(repeating: 0, count: Self.headerSize) + killed.log.dropFirst(Self.headerSize))
+        for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value) }
+        #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
+    }
+
+    /// Whole frames are gone, and nobody knows of which pages they were: what the others hold comes
+    /// back, an item that the database has as it was before gets its later value, and that
+    /// something may be missing is said.
+    @Test func framesThatAreGoneTakeNoOthersAlong() throws {
+        let killed = try Killed()
+        for frame in stride(from: 0, to: killed.frameCount - 4, by: 9) {
+            var log = killed.log
+            let start = Self.headerSize + frame * Self.frameSize
+            log.replaceSubrange(start..<start + 2 * Self.frameSize, with: Data(repeating: 0, count: 2 * Self.frameSize))
+            try killed.reopen(log)
+            for (name, value) in killed.accounts {
+                #expect(try killed.keychain.value(name) == value, "frame \(frame): \(name)")
+            }
+            #expect(killed.keychain.failure("none")?.reason == .mayBeSetAside)
+            #expect(try killed.keptLogs.count == 1, "as it lay there")
+            try killed.keychain.reopen()
+            #expect(try killed.keychain.value("old") == "2")
+            _ = try killed.keychain.engine.doctor(.acceptDamage)
+            #expect(killed.keychain.failure("none")?.reason == .nothingMatches)
+            try Killed.update("old", "3", killed.keychain)
+            _ = try killed.keychain.engine.doctor(.salvage)
+            try killed.keychain.reopen()
+            #expect(try killed.keychain.value("old") == "3", "nothing takes a later change back")
+        }
+    }
+
+    /// What a crash leaves behind its last commit was acknowledged to nobody.
+    @Test func whatWasUnderWayStaysOut() throws {
+        let killed = try Killed()
+        var log = killed.log
+        // Its first frame is the one behind the last frame but one that ends a commit.
+        let commits = (0..<killed.frameCount).filter { frame in
+            let size = Self.headerSize + frame * Self.frameSize + 4
+            return log[size..<size + 4].contains { $0 != 0 }
+        }
+        let first = commits[commits.count - 2] + 1
+        for byte in [100, 2000] { log[Self.headerSize + first * Self.frameSize + byte] ^= 255 }
+        try killed.reopen(log, killed.earlierWitness)
+        #expect(killed.keychain.failure("19")?.reason == .nothingMatches)
+        #expect(try killed.keychain.value("18") == "v18")
+        #expect(killed.keychain.engine.openingEvent == nil)
+    }
+}
