@@ -56,11 +56,14 @@ package struct SiteAddress: Hashable, Sendable {
 
     /// Whether digits stand behind the host, as a number that is too large for one.
     private static func namesPort(_ text: String) -> Bool {
-        guard let start = text.firstRange(of: "//")?.upperBound else { return false }
-        let authority = text[start...].prefix { !"/?#".contains($0) }
-        guard let colon = authority.lastIndex(of: ":") else { return false }
-        let digits = authority[colon...].dropFirst()
-        return !digits.isEmpty && !digits.contains("]") && !digits.contains("@")
+        let bytes = Array(text.utf8)
+        guard let slash = bytes.indices.dropLast().first(where: { bytes[$0] == 0x2F && bytes[$0 + 1] == 0x2F }) else {
+            return false
+        }
+        let authority = bytes[(slash + 2)...].prefix { $0 != 0x2F && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        let digits = authority[(colon + 1)...]
+        return !digits.isEmpty && !digits.contains(UInt8(ascii: "]")) && !digits.contains(UInt8(ascii: "@"))
     }
 
     private static func isHostName(_ host: String) -> Bool {

@@ -1,6 +1,8 @@
 internal import KeychainModel
+internal import KeychainPlatform
 internal import LatchkeyCommand
 internal import LatchkeyImport
+internal import Synchronization
 
 /// The items that an entry becomes: one item has one value (decisions.md, "Import").
 struct EntryPlan {
@@ -10,19 +12,33 @@ struct EntryPlan {
 
     init(_ entry: ImportedEntry) {
         self.entry = entry
-        sites = entry.addresses.compactMap { SiteAddress($0) }
-        names = entry.addresses.filter { SiteAddress($0) == nil }
+        var (sites, names): ([SiteAddress], [String]) = ([], [])
+        for address in entry.addresses {
+            if let site = SiteAddress(address) { sites.append(site) } else { names.append(address) }
+        }
+        (self.sites, self.names) = (sites, names)
     }
 
+    /// On two threads: a long file would otherwise keep one processor, and the keychain waiting.
     static func items(_ document: ImportedDocument) -> [PlannedItem] {
-        document.entries.enumerated().flatMap { index, entry in
-            EntryPlan(entry).items.map { item in
-                var item = item
-                item.entry = index
-                return item
+        let entries = document.entries
+        let parts = (entries.count + entriesOfAPart - 1) / entriesOfAPart
+        let found = Mutex([[PlannedItem]](repeating: [], count: parts))
+        Crew.run(2, over: parts) { part, _ in
+            let first = part * entriesOfAPart
+            let planned = (first..<min(first + entriesOfAPart, entries.count)).flatMap { index in
+                EntryPlan(entries[index]).items.map { item in
+                    var item = item
+                    item.entry = index
+                    return item
+                }
             }
+            found.withLock { $0[part] = planned }
         }
+        return found.withLock { $0.flatMap(\.self) }
     }
+
+    private static let entriesOfAPart = 256
 
     private var items: [PlannedItem] {
         var items = entry.password.isEmpty ? [] : places

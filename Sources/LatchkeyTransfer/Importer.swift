@@ -28,6 +28,8 @@ final class Importer: Sendable {
     private let shelves: [ItemShelf]
     private let job: ImportJob
     private let items: [PlannedItem]
+    /// Of each of them.
+    private let places: [ItemPlace]
     private let outcomes: Mutex<[Outcome?]>
     /// What has a place: from before, and by us.
     private let taken: Mutex<[ItemPlace: Holder]>
@@ -41,6 +43,7 @@ final class Importer: Sendable {
     /// - Parameter held: what is there in the groups of the items.
     init(_ items: [PlannedItem], _ job: ImportJob, _ shelves: [ItemShelf], _ held: HeldItems) {
         self.items = items
+        places = items.map(\.place)
         self.job = job
         self.shelves = shelves
         outcomes = Mutex([Outcome?](repeating: nil, count: items.count))
@@ -65,10 +68,10 @@ final class Importer: Sendable {
         let first = leaders.values.sorted()
         storeTogether(first, step)
         // Those that wait for others: conflicts met above, and rows for a place that is taken by the source itself.
-        let later = items.indices.filter { leaders[items[$0].place] != $0 }
+        let later = items.indices.filter { leaders[places[$0]] != $0 }
         let waiting = first.filter { outcome($0) == nil } + later
         for index in waiting.sorted() {
-            settle(index, outcome: laterOutcome(index, leads: leaders[items[index].place] == index))
+            settle(index, outcome: laterOutcome(index, leads: leaders[places[index]] == index))
             step()
         }
     }
@@ -77,7 +80,7 @@ final class Importer: Sendable {
     private func leaders() -> [ItemPlace: Int] {
         var leaders: [ItemPlace: Int] = [:]
         for (index, item) in items.enumerated() {
-            let place = item.place
+            let place = places[index]
             // The last one replaces, else the first one stays; one without a value stands
             // behind any that has one.
             let replaces = job.conflict == .replace && item.hasValue
@@ -106,7 +109,7 @@ final class Importer: Sendable {
         var open: [Int] = []
         var bytes = 0
         for index in indices {
-            guard isNewAndSmall(items[index]) else {
+            guard isNewAndSmall(index) else {
                 groups.append([index])
                 continue
             }
@@ -121,8 +124,8 @@ final class Importer: Sendable {
         return open.isEmpty ? groups : groups + [open]
     }
 
-    private func isNewAndSmall(_ item: PlannedItem) -> Bool {
-        !job.isDryRun && item.isSmall && taken.withLock { $0[item.place] } == nil
+    private func isNewAndSmall(_ index: Int) -> Bool {
+        !job.isDryRun && items[index].isSmall && taken.withLock { $0[places[index]] } == nil
     }
 
     private func store(_ group: [Int], _ shelf: ItemShelf, settled: () -> Void) {
@@ -149,13 +152,13 @@ final class Importer: Sendable {
             }
         }
         for index in left {
-            settle(index, outcome: firstOutcome(items[index], items[index].place, shelf))
+            settle(index, outcome: firstOutcome(items[index], places[index], shelf))
             settled()
         }
     }
 
     private func settleAsAdded(_ index: Int, _ settled: () -> Void) {
-        taken.withLock { $0[items[index].place] = .ours(items[index]) }
+        taken.withLock { $0[places[index]] = .ours(items[index]) }
         settle(index, outcome: .added)
         settled()
     }
@@ -205,7 +208,7 @@ final class Importer: Sendable {
     private func laterOutcome(_ index: Int, leads: Bool) -> Outcome? {
         let item = items[index]
         return asOutcome { () throws(KeychainError) in
-            let place = item.place
+            let place = places[index]
             if !leads, try holdsValue(of: item, at: place, shelves[0]) { return .unchanged }
             return job.conflict == .replace ? .superseded : .conflict
         }
@@ -219,8 +222,8 @@ final class Importer: Sendable {
         let leaders = leaders()
         // Whatever is wholly new or wholly there is stored or compared several at a time.
         let (plain, others) = entries().parted { members in
-            let isTaken = taken.withLock { taken in members.map { taken[items[$0].place] != nil } }
-            return members.allSatisfy { leaders[items[$0].place] == $0 } && Set(isTaken).count == 1
+            let isTaken = taken.withLock { taken in members.map { taken[places[$0]] != nil } }
+            return members.allSatisfy { leaders[places[$0]] == $0 } && Set(isTaken).count == 1
         }
         storeTogether(plain.flatMap(\.self), step)
         let waiting = plain.filter { members in members.contains { outcome($0) == nil } }

@@ -126,8 +126,11 @@ import Testing
         try keychain.open()
         #expect(try keychain.value("first") == "1")
         #expect(try keychain.value("a") == "1")
-        #expect(keychain.failure("b")?.reason == .mayBeSetAside)
-        #expect(try keychain.engine.doctor(.look).hasNewDamage)
+        // Its frames are there, and prove themselves.
+        let isPutRight = damage.contains("header") && damage != "cut to its header"
+        #expect(try keychain.value("b") == (isPutRight ? "1" : nil))
+        #expect(keychain.failure("c")?.reason == (isPutRight ? .nothingMatches : .mayBeSetAside))
+        #expect(try keychain.engine.doctor(.look).hasNewDamage == !isPutRight)
     }
 
     /// Nobody writes: the end finds it.

@@ -31,6 +31,16 @@ package enum PasswordKind: Sendable, CaseIterable {
     /// What makes an item of this class one, as far as a caller may name it
     /// (the schema's uniqueness tuple without the parts that the keychain sets).
     package var keyAttributes: [SchemaAttribute] {
+        switch self {
+        case .generic: Self.genericKey
+        case .internet: Self.internetKey
+        }
+    }
+
+    private static let genericKey = keyAttributes(of: .genericPassword)
+    private static let internetKey = keyAttributes(of: .internetPassword)
+
+    private static func keyAttributes(of itemClass: ItemClass) -> [SchemaAttribute] {
         Schema.of(itemClass).primaryKey.filter {
             $0.entitlement == nil && $0.code != .multiUser && $0.code != .tokenID
         }
