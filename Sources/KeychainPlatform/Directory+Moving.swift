@@ -47,6 +47,15 @@ extension PrivateDirectory {
         }
     }
 
+    /// A second name for a file.
+    ///
+    /// - Throws: EEXIST where the name is taken; EPERM, EOPNOTSUPP where the file system has none.
+    package func link(_ name: String, as other: String) throws(SystemCallError) {
+        guard unsafe linkat(descriptor.raw, name, descriptor.raw, other, 0) == 0 else {
+            throw SystemCallError("link \(name)", errno: errno)
+        }
+    }
+
     /// Makes a file's content durable.
     package func synchronize(_ name: String) throws(SystemCallError) {
         let file = try openFile(name, creating: false)

@@ -24,14 +24,15 @@ struct OpenedStore {
     private(set) var predecessors: [String]
     /// The name under which a log lies now that was not the database's.
     let strayLog: String?
-    let mendedLog: MendedLog?
+    /// How many parts of the database's own log were put right.
+    let mendedLog: Int?
 
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
     ) throws(KeychainError) {
         try marker?.move(in: directory)
         // First: where the name of the log was changed it is nobody's.
-        mendedLog = try StoreSetAside.mendLog(in: directory, at: moment)
+        mendedLog = try StoreSetAside.mendLog(in: directory)
         strayLog = try StoreSetAside.keepStrayLog(in: directory, at: moment)
         store = try Store(in: directory)
         storeID = try Self.identifier(of: store) ?? marker?.storeID
@@ -107,10 +108,9 @@ extension KeychainEngine {
     }
 
     private var mendedLogEvent: String? {
-        mendedLog.map { mended in
-            "bytes of the write-ahead log had changed since they were written (the disk, or memory): \(mended.frames) of "
-                + "its parts were put right"
-                + (mended.kept.map { ", as it was it is kept as \($0): one of them nobody knows how" } ?? "")
+        mendedLog.map { count in
+            "bytes of the write-ahead log had changed since they were written (the disk, or memory): \(count) of its "
+                + "parts were put right"
         }
     }
 

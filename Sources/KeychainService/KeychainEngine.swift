@@ -39,8 +39,8 @@ package final class KeychainEngine: Sendable {
     /// The log that this opening found beside the database, and set aside, because it was no
     /// log of it.
     let strayLog: String?
-    /// What this opening put right of the database's own log.
-    let mendedLog: MendedLog?
+    /// How many parts of the database's own log this opening put right.
+    let mendedLog: Int?
     /// Whether this opening found less than had been acknowledged.
     let standing: Store.Standing
     /// That it did is noted nowhere but here: a full disk.
@@ -118,9 +118,7 @@ package final class KeychainEngine: Sendable {
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         hadKeybag = try translatingFiles { () throws(SystemCallError) in try EnclaveFiles.holdKeybag(in: directory) }
-        let standing = try store.standing(in: directory, at: clock.wallClock)
-        // A page of which nobody knows what was changed may hide an item.
-        self.standing = standing == .whole ? opened.mendedLog?.kept.map { .behind(log: $0) } ?? .whole : standing
+        standing = try store.standing(in: directory, at: clock.wallClock)
         try store.migrate()
         try Self.bind(store, to: keybag.0)
         if let aside = opened.setAside {
@@ -133,8 +131,8 @@ package final class KeychainEngine: Sendable {
             }
             try aside.finish(in: directory)
         }
-        let isNoted = try store.takeUpWitness(self.standing, in: directory)
-        isBehindUnnoted = Atomic(self.standing != .whole && !isNoted)
+        let isNoted = try store.takeUpWitness(standing, in: directory)
+        isBehindUnnoted = Atomic(standing != .whole && !isNoted)
         brake = try DamageBrake(store, clock: clock)
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)

@@ -60,46 +60,44 @@ enum StoreLog {
     /// 256 MiB: it is read into memory.
     private static let mostMended: Int64 = 1 << 28
 
+    private static let trial = Store.fileName + ".trial"
+
     /// Puts a log right in which bytes were changed, where the database lacks with it what the
     /// witness says was acknowledged: SQLite takes a log to its end at the first wrong byte. The
-    /// frames behind prove themselves (``LogFrames``); of a page that was changed nobody knows
-    /// where, each row does.
+    /// frames behind prove themselves (``LogFrames``).
     ///
-    /// - Returns: what became of it; nil where nothing was changed.
-    /// - Throws: `folderUnusable`, `readOnly`, `diskFull`, `inputOutput`; the log is as it was then.
-    ///   `storeMalformed` where a page was changed through which SQLite finds no way.
-    static func mend(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) -> MendedLog? {
-        guard let testimony = StoreWitness.testimony(in: directory), testimony.log != 0 else { return nil }
-        let path = directory.path + "/" + Store.fileName
-        let before = Standing(of: path, withLog: true)
-        guard before.lacks(testimony.position), let byteCount = byteCount(in: directory), byteCount <= mostMended
+    /// What is put in its place was tried before, beside a second name of the database: SQLite
+    /// finds everything with it that was acknowledged, and its way through all of it. Else, also
+    /// where there is no room, the log stays as it is.
+    ///
+    /// - Returns: how many of its parts were put right; nil: it is as it was.
+    static func mend(in directory: PrivateDirectory) -> Int? {
+        guard let testimony = StoreWitness.testimony(in: directory), testimony.log != 0,
+            Standing(of: directory.path + "/" + Store.fileName, withLog: true).lacks(testimony.position),
+            let byteCount = byteCount(in: directory), byteCount <= mostMended
         else { return nil }
-        let frames: LogFrames
         do throws(SystemCallError) {
             guard let log = try open(in: directory) else { return nil }
-            frames = try LogFrames(log, until: { false })
-        } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(name)") }
-        guard !frames.isSound, let header = frames.header, Self.name(inHeader: header) == testimony.log,
-            let mended = frames.mended(), let kept = StoreSetAside.copyLog(in: directory, at: moment)
-        else { return nil }
-        try translatingFiles { () throws(SystemCallError) in try directory.replace(name, with: mended) }
-        let after = Standing(of: path, withLog: true)
-        guard after.isBeyond(before) else {
-            try translatingFiles { () throws(SystemCallError) in
-                try directory.move(kept, to: name)
-                try directory.synchronize()
-            }
-            return nil
+            let frames = try LogFrames(log, until: { false })
+            guard frames.correctedCount > 0, let mended = frames.mended(), name(inHeader: mended) == testimony.log
+            else { return nil }
+            defer { dropTrial(in: directory) }
+            dropTrial(in: directory)
+            try directory.link(Store.fileName, as: trial)
+            try directory.replace(trial + "-wal", with: mended)
+            let path = directory.path + "/" + trial
+            guard Standing(of: path, withLog: true).has(testimony.position), isIntact(path) else { return nil }
+            try directory.moveReplacing(trial + "-wal", to: name)
+            try directory.synchronize()
+            return frames.correctedCount
+        } catch { return nil }
+    }
+
+    /// Also what a crash left.
+    private static func dropTrial(in directory: PrivateDirectory) {
+        for file in [trial, trial + "-wal", trial + "-shm", ".\(trial)-wal.new"] {
+            StoreSetAside.drop(file, in: directory)
         }
-        let isKnown = !frames.frames.contains { $0.form == .changed }
-        guard isKnown || isIntact(path) else {
-            throw KeychainError(.notAvailable, reason: .storeMalformed, underlying: "a page of the log was changed")
-        }
-        let isExact = isKnown && !after.lacks(testimony.position)
-        if isExact { StoreSetAside.drop(kept, in: directory) }
-        return MendedLog(
-            frames: frames.frames.count { $0.form != .right } + (frames.isHeaderCorrected ? 1 : 0),
-            kept: isExact ? nil : kept)
     }
 
     /// The log, nil where there is none; for a look at its first bytes. SQLite has no locks on it
@@ -144,10 +142,9 @@ enum StoreLog {
             return reached.history == position.history && reached.number < position.number
         }
 
-        func isBeyond(_ other: Standing) -> Bool {
+        func has(_ position: ChangePosition) -> Bool {
             guard case .at(let reached) = self else { return false }
-            guard case .at(let former) = other else { return true }
-            return reached.history == former.history && reached.number > former.number
+            return reached.history == position.history && reached.number >= position.number
         }
 
         init(of path: String, withLog: Bool) {
@@ -189,12 +186,4 @@ enum StoreLog {
         if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
         return code == SQLITE_ROW ? unsafe read(statement) : nil
     }
-}
-
-/// A log that was put right before the database was opened with it.
-package struct MendedLog: Sendable, Hashable {
-    /// How many of its parts were other than they had been written.
-    package let frames: Int
-    /// The name of a copy of it as it was; nil where it is known what had been written.
-    package let kept: String?
 }

@@ -169,18 +169,15 @@ package struct StoreSetAside: Sendable, Hashable {
 
     /// Puts the log that is the database's right where bytes of it were changed (``StoreLog``).
     ///
-    /// - Returns: nil where nothing was changed.
-    /// - Throws: `storeNewer`, `folderUnusable`, `readOnly`, `diskFull`, `inputOutput`;
-    ///   `storeMalformed` where SQLite finds no way through the database with it.
-    package static func mendLog(
-        in directory: PrivateDirectory, at moment: Double
-    ) throws(KeychainError) -> MendedLog? {
+    /// - Returns: how many of its parts; nil where nothing was changed.
+    /// - Throws: `storeNewer`, `folderUnusable`.
+    package static func mendLog(in directory: PrivateDirectory) throws(KeychainError) -> Int? {
         let isThere = try looking(at: Store.fileName, in: directory) { () throws(SystemCallError) in
             (try directory.holds(Store.fileName), try directory.holds(StoreLog.name))
         }
         guard isThere == (true, true) else { return nil }
         try StoreHeader.refuseNewer(in: directory)
-        return try StoreLog.mend(in: directory, at: moment)
+        return StoreLog.mend(in: directory)
     }
 
     /// What was acknowledged of databases that were gone when their logs were set aside, by the
@@ -215,6 +212,7 @@ package struct StoreSetAside: Sendable, Hashable {
         do throws(KeychainError) { name = try freeName(in: directory, at: moment) + "-wal" } catch { return nil }
         do {
             try files.copyItem(atPath: log, toPath: directory.path + "/" + name)
+            try directory.synchronize(name)
             try directory.synchronize()
             return name
         } catch {

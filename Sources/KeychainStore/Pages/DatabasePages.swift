@@ -34,20 +34,37 @@ struct DatabasePages {
 
     var count: Int { Int(inFile) + behind.count }
 
-    /// Every page there is, until `body` says that it is enough.
-    func forEach(_ body: (UInt32, [UInt8]) -> Bool) {
+    /// Which form of a page.
+    enum Form: UInt8 {
+        case newest
+        /// The one before, where nobody knows whether the newest was written so (``LogPages``);
+        /// else the newest.
+        case known
+    }
+
+    /// Every page there is, in each of its forms, until `body` says that it is enough.
+    func forEach(_ body: (UInt32, Form, [UInt8]) -> Bool) {
         var number: UInt32 = 0
         while number < inFile {
             number += 1
-            if let page = page(number), !body(number, page) { return }
+            if !hand(number, to: body) { return }
         }
-        for number in behind { if let page = page(number), !body(number, page) { return } }
+        for number in behind where !hand(number, to: body) { return }
+    }
+
+    private func hand(_ number: UInt32, to body: (UInt32, Form, [UInt8]) -> Bool) -> Bool {
+        if let page = page(number), !body(number, .newest, page) { return false }
+        guard log?.doubts(number) == true, let page = page(number, .known) else { return true }
+        return body(number, .known, page)
     }
 
     /// nil for one that is not there, or that the disk refuses.
-    func page(_ number: UInt32) -> [UInt8]? {
+    func page(_ number: UInt32, _ form: Form = .newest) -> [UInt8]? {
         guard number > 0 else { return nil }
-        if let log, log.holds(number) { return log.page(number) }
+        if let log, log.holds(number) {
+            guard form == .known, log.doubts(number) else { return log.page(number) }
+            if let known = log.knownPage(number) { return known }
+        }
         guard let database, number <= inFile else { return nil }
         do throws(SystemCallError) {
             let bytes = try database.read(
@@ -63,7 +80,7 @@ struct DatabasePages {
     func free(until isOver: () -> Bool) -> PageSet {
         let last = behind.last ?? inFile
         var found = PageSet()
-        // Where a page has a newer form that is lost, the list may be that of before.
+        // Where a page may have a newer form the list may be that of before.
         guard log?.isWhole != false, let first = page(1), let start = PageBytes.number32(first, 32),
             let total = PageBytes.number32(first, 36), total <= UInt32(clamping: count)
         else { return found }

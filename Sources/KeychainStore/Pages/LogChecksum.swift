@@ -52,12 +52,15 @@ struct LogChecksum: Equatable {
     // MARK: Which word was changed
 
     /// The one word of four bytes with whose change this checksum, going on over `bytes`, becomes
-    /// `wanted`, and what belongs there; nil where none or more than one would do.
+    /// `wanted`, and what belongs there; nil where none or more than one would do, or where two
+    /// changed words could easily look like this one.
     ///
     /// Each word goes into the two sums with factors that its place alone decides. So the two
-    /// differences tell place and change, 64 bits of them for 10 bits and 32. Of a change in a
-    /// word's highest bits they tell less (both sums are without their carries): then more than
-    /// one place would do.
+    /// differences tell place and change, 64 bits of them for 10 bits and 32. Of a change whose
+    /// lowest `n` bits are 0 they tell `n` bits less each, since the sums are without their
+    /// carries: of any other change of the page such a difference looks like that of one word with
+    /// a chance of 2 to the power of `n` - 22. A change of more than one bit counts up to ten, where
+    /// that is less than one in 4 000; of a single bit, which few such words would be, any.
     ///
     /// - Parameters:
     ///   - bytes: a multiple of eight of them.
@@ -74,12 +77,18 @@ struct LogChecksum: Equatable {
             for (offset, factors) in [(pair, even), (pair + 4, odd)] where offsets?.contains(offset) != false {
                 guard let change = factors.change(toReach: differences), change != 0 else { continue }
                 if found != nil { return nil }
-                found = (offset, encoded(word(bytes[...], offset) &+ change))
+                let (old, new) = (word(bytes[...], offset), word(bytes[...], offset) &+ change)
+                guard change.trailingZeroBitCount <= Self.mostZeros || (old ^ new).nonzeroBitCount == 1 else {
+                    return nil
+                }
+                found = (offset, encoded(new))
             }
             (even, odd) = (even.before, odd.before)
         }
         return found
     }
+
+    private static let mostZeros = 10
 
     private func encoded(_ word: UInt32) -> [UInt8] {
         isBigEndian ? Self.bytes(word) : Self.bytes(word).reversed()

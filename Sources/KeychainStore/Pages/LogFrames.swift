@@ -30,7 +30,8 @@ struct LogFrames {
         case right
         /// So many bytes at an offset of the frame, its header counted, were others.
         case corrected(at: Int, [UInt8])
-        /// Of this log, of the page that it says, and not as it was written: nobody knows where.
+        /// With the salts of this log, and not as it was written: nobody knows where, or whether it
+        /// was ever committed.
         case changed
         /// Nobody knows what it was, or whether it is of this log.
         case lost
@@ -45,10 +46,17 @@ struct LogFrames {
     /// Whether there is more than was looked at.
     private(set) var isCutShort = false
 
-    /// Whether all of it is what SQLite would take.
-    var isSound: Bool { !isHeaderCorrected && frames.allSatisfy { $0.form == .right } }
+    /// How many of the first frames are known to be as they were written, up to the last of them
+    /// that ends a commit.
+    private(set) var knownCount = 0
 
-    var hasLost: Bool { frames.contains { $0.form == .lost } }
+    /// Whether all of it is.
+    var isKnown: Bool { knownCount == frames.count }
+
+    /// How many parts of what is known were changed.
+    var correctedCount: Int {
+        frames[..<knownCount].count { $0.form != .right } + (isHeaderCorrected ? 1 : 0)
+    }
 
     /// - Parameter isOver: asked at each frame; true ends the search.
     /// - Throws: where the header cannot be read. A frame that cannot be ends the log.
@@ -147,6 +155,10 @@ struct LogFrames {
             before = stored
         }
         frames = Array(found[..<end])
+        for (index, frame) in frames.enumerated() {
+            if frame.form == .changed || frame.form == .lost { break }
+            if frame.size > 0 { knownCount = index + 1 }
+        }
     }
 
     /// - Parameters:
@@ -164,11 +176,14 @@ struct LogFrames {
         if reached == stored { return made(frame, hasSalts ? .right : .corrected(at: 8, salts)) }
         // Of a frame without its salts two things would have to have been changed.
         guard hasSalts else { return made(frame, .lost) }
-        let following = next.flatMap { LogChecksum(in: $0, at: 16, isBigEndian: before.isBigEndian) }
-        if let next, let following, reached.adding(checked(next)) == following {
-            return made(frame, .corrected(at: 16, reached.bytes))
-        }
-        if let change = before.wordToChange(in: content, toReach: stored) {
+        // With which of the two the next one goes on says what was changed; where none does, nobody.
+        guard !isBehindLost, let next,
+            let following = LogChecksum(in: next, at: 16, isBigEndian: before.isBigEndian)
+        else { return made(frame, .changed) }
+        if reached.adding(checked(next)) == following { return made(frame, .corrected(at: 16, reached.bytes)) }
+        if stored.adding(checked(next)) == following,
+            let change = before.wordToChange(in: content, toReach: stored)
+        {
             let offset = change.offset < 8 ? change.offset : change.offset + 16
             let judged = made(frame, .corrected(at: offset, change.bytes))
             if judged.form != .lost { return judged }
@@ -212,18 +227,14 @@ struct LogFrames {
         return Self.replacing(bytes, at: offset, others)
     }
 
-    /// A log of these frames that SQLite takes to its end: what was changed nobody knows where
-    /// as it is, each frame with the checksum that it should have. nil where one is lost, or
-    /// cannot be read.
+    /// The log of what is known, as it was written; nil where that is nothing, or cannot be read.
     func mended() -> [UInt8]? {
-        guard let header, !hasLost, !frames.isEmpty else { return nil }
-        guard var sum = LogChecksum(in: header, at: 24, isBigEndian: header[3] & 1 == 1) else { return nil }
+        guard let header, knownCount > 0 else { return nil }
         var bytes = header
-        bytes.reserveCapacity(Self.headerSize + frames.count * Self.frameSize)
-        for index in frames.indices {
+        bytes.reserveCapacity(Self.headerSize + knownCount * Self.frameSize)
+        for index in 0..<knownCount {
             guard let frame = frame(index) else { return nil }
-            sum = sum.adding(Self.checked(frame))
-            bytes += Self.replacing(frame, at: 16, sum.bytes)
+            bytes += frame
         }
         return bytes
     }

@@ -1,19 +1,23 @@
 internal import KeychainPlatform
 
-/// Which frame of a write-ahead log holds the newest committed form of each page, as far as its
-/// frames are known (``LogFrames``): where one is lost, of its page the form before.
+/// Which frames of a write-ahead log hold the newest committed forms of each page.
 ///
-/// What lies behind the last commit is what a former round left, or what was under way.
+/// Up to the first frame that is not known to be as it was written that is one. From there on a
+/// frame may be of another page than it says, or of a commit that was taken back; so a page that
+/// has one there has its form before as well.
 struct LogPages {
     private let log: LogFrames
     private var newest: [UInt32: Int] = [:]
-    /// How many pages the database has after the last commit; 0 where the log holds none.
+    /// Among those that are known.
+    private var known: [UInt32: Int] = [:]
+    /// How many pages the database has after the last commit, or had after one before; 0 where the
+    /// log holds none.
     private(set) var pageCount: UInt32 = 0
 
     /// Whether there is more than was looked at.
     var isCutShort: Bool { log.isCutShort }
-    /// Whether some page may have a newer form that is lost.
-    var isWhole: Bool { !log.hasLost }
+    /// Whether all of it is known.
+    var isWhole: Bool { log.isKnown }
     /// The numbers of the pages that it holds.
     var numbers: some Sequence<UInt32> { newest.keys }
 
@@ -23,14 +27,25 @@ struct LogPages {
         self.log = try LogFrames(log, until: isOver)
         for (index, frame) in self.log.frames.enumerated() where frame.form != .lost {
             newest[frame.page] = index
-            if frame.size > 0 { pageCount = frame.size }
+            if index < self.log.knownCount { known[frame.page] = index }
+            if frame.size > 0, frame.form != .changed {
+                pageCount = self.log.isKnown ? frame.size : max(pageCount, frame.size)
+            }
         }
     }
 
     /// The newest committed form of a page; nil where the log has none, or cannot be read there.
-    func page(_ number: UInt32) -> [UInt8]? {
-        newest[number].flatMap { log.frame($0) }.map { Array($0[LogFrames.frameHeaderSize...]) }
+    func page(_ number: UInt32) -> [UInt8]? { newest[number].flatMap { content(of: $0) } }
+
+    /// The newest one that is known; nil where the log has none.
+    func knownPage(_ number: UInt32) -> [UInt8]? { known[number].flatMap { content(of: $0) } }
+
+    private func content(of index: Int) -> [UInt8]? {
+        log.frame(index).map { Array($0[LogFrames.frameHeaderSize...]) }
     }
 
     func holds(_ number: UInt32) -> Bool { newest[number] != nil }
+
+    /// Whether the newest form is one that is not known.
+    func doubts(_ number: UInt32) -> Bool { newest[number] != known[number] }
 }

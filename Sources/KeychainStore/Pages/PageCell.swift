@@ -69,13 +69,13 @@ struct PageCell {
     var overflowCount: Int { (byteCount - local.count + Self.usable - 5) / (Self.usable - 4) }
 
     /// The whole record; nil where a page of its chain is missing (section 1.6).
-    func payload(in pages: DatabasePages) -> [UInt8]? {
-        guard overflow != 0 || local.count == byteCount, isChainThere(pages) else { return nil }
+    func payload(in pages: DatabasePages, _ form: DatabasePages.Form) -> [UInt8]? {
+        guard overflow != 0 || local.count == byteCount, isChainThere(pages, form) else { return nil }
         var bytes = local
         bytes.reserveCapacity(byteCount)
         var next = overflow
         while bytes.count < byteCount {
-            guard let page = pages.page(next), let following = PageBytes.number32(page, 0) else { return nil }
+            guard let page = pages.page(next, form), let following = PageBytes.number32(page, 0) else { return nil }
             bytes += page[4..<4 + min(Self.usable - 4, byteCount - bytes.count)]
             next = following
         }
@@ -83,10 +83,10 @@ struct PageCell {
     }
 
     /// Looks at the chain before there is room for what it holds.
-    private func isChainThere(_ pages: DatabasePages) -> Bool {
+    private func isChainThere(_ pages: DatabasePages, _ form: DatabasePages.Form) -> Bool {
         var next = overflow
         for _ in 0..<overflowCount {
-            guard let page = pages.page(next), let following = PageBytes.number32(page, 0) else { return false }
+            guard let page = pages.page(next, form), let following = PageBytes.number32(page, 0) else { return false }
             next = following
         }
         return true

@@ -22,8 +22,11 @@ package struct PageScan {
         let page: UInt32
         let offset: UInt16
         let shape: RowShape
+        let form: DatabasePages.Form
 
-        var order: (UInt8, Int64, UInt32, UInt16) { (shape.rawValue, ~rowid, page, offset) }
+        var order: (UInt8, Int64, UInt32, UInt16, UInt8) {
+            (shape.rawValue, ~rowid, page, offset, form.rawValue)
+        }
     }
 
     /// What stands at a place.
@@ -60,10 +63,10 @@ package struct PageScan {
         var seen: [Place] = []
         var keys: Set<FoundKey> = []
         var isFull = false
-        pages.forEach { number, page in
+        pages.forEach { number, form, page in
             if isOver() { isFull = true }
             if isFull || number == 1 || free.contains(number) { return !isFull }
-            Self.look(at: page, number, &seen, &keys)
+            Self.look(at: page, number, form, &seen, &keys)
             isFull = seen.count > Self.mostRows
             return !isFull
         }
@@ -96,7 +99,8 @@ package struct PageScan {
     }
 
     private static func look(
-        at page: [UInt8], _ number: UInt32, _ places: inout [Place], _ keys: inout Set<FoundKey>
+        at page: [UInt8], _ number: UInt32, _ form: DatabasePages.Form, _ places: inout [Place],
+        _ keys: inout Set<FoundKey>
     ) {
         guard let (kind, offsets) = PageCell.offsets(in: page) else { return }
         for offset in offsets {
@@ -107,7 +111,9 @@ package struct PageScan {
                 if keys.count < mostKeys { keys.insert(key) }
             } else if kind == .tableLeaf, let shape = RowShape(cell, layout) {
                 places.append(
-                    Place(rowid: cell.rowid, page: number, offset: UInt16(truncatingIfNeeded: offset), shape: shape))
+                    Place(
+                        rowid: cell.rowid, page: number, offset: UInt16(truncatingIfNeeded: offset), shape: shape,
+                        form: form))
             }
         }
     }
@@ -157,7 +163,7 @@ package struct PageScan {
     }
 
     private mutating func row(at place: Place) -> SealedRow? {
-        guard let page = pages.page(place.page), let cell = PageCell(page, at: Int(place.offset), .tableLeaf),
+        guard let page = pages.page(place.page, place.form), let cell = PageCell(page, at: Int(place.offset), .tableLeaf),
             let layout = RecordLayout(cell.local, of: cell.byteCount)
         else { return nil }
         chainPagesLeft -= min(chainPagesLeft, cell.overflowCount)
@@ -165,7 +171,7 @@ package struct PageScan {
             isWhole = false
             return nil
         }
-        guard let bytes = cell.payload(in: pages) else { return nil }
+        guard let bytes = cell.payload(in: pages, place.form) else { return nil }
         let record = PageRecord(bytes: bytes, layout: layout, order: place.shape.order)
         var row = StoreReader.decode(record, true)
         row.rowid = cell.rowid
