@@ -72,29 +72,31 @@ enum StoreLog {
     ///
     /// - Returns: how many of its parts were put right; nil: it is as it was.
     static func mend(in directory: PrivateDirectory) -> Int? {
+        let path = directory.path + "/" + Store.fileName
         guard let testimony = StoreWitness.testimony(in: directory), testimony.log != 0,
-            Standing(of: directory.path + "/" + Store.fileName, withLog: true).lacks(testimony.position),
+            Standing(of: path, withLog: true).lacks(testimony.position),
             let byteCount = byteCount(in: directory), byteCount <= mostMended
         else { return nil }
         do throws(SystemCallError) {
             guard let log = try open(in: directory) else { return nil }
             let frames = try LogFrames(log, until: { false })
-            guard frames.correctedCount > 0, let mended = frames.mended(), name(inHeader: mended) == testimony.log
+            // A commit that was under way may be torn; behind one more the witness may be from before.
+            guard frames.correctedCount > 0, frames.unknownCommitCount <= 1, let mended = frames.mended(), name(inHeader: mended) == testimony.log
             else { return nil }
             defer { dropTrial(in: directory) }
-            dropTrial(in: directory)
             try directory.link(Store.fileName, as: trial)
             try directory.replace(trial + "-wal", with: mended)
-            let path = directory.path + "/" + trial
-            guard Standing(of: path, withLog: true).has(testimony.position), isIntact(path) else { return nil }
+            let tried = directory.path + "/" + trial
+            guard Standing(of: tried, withLog: true).has(testimony.position), isIntact(tried) else { return nil }
             try directory.moveReplacing(trial + "-wal", to: name)
             try directory.synchronize()
-            return frames.correctedCount
+            // Not where another process keeps an index of the log as it was.
+            return Standing(of: path, withLog: true).has(testimony.position) ? frames.correctedCount : nil
         } catch { return nil }
     }
 
-    /// Also what a crash left.
-    private static func dropTrial(in directory: PrivateDirectory) {
+    /// Also what a crash left: a second name of the database, and an old log.
+    static func dropTrial(in directory: PrivateDirectory) {
         for file in [trial, trial + "-wal", trial + "-shm", ".\(trial)-wal.new"] {
             StoreSetAside.drop(file, in: directory)
         }

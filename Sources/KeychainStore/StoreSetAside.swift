@@ -172,6 +172,7 @@ package struct StoreSetAside: Sendable, Hashable {
     /// - Returns: how many of its parts; nil where nothing was changed.
     /// - Throws: `storeNewer`, `folderUnusable`.
     package static func mendLog(in directory: PrivateDirectory) throws(KeychainError) -> Int? {
+        StoreLog.dropTrial(in: directory)
         let isThere = try looking(at: Store.fileName, in: directory) { () throws(SystemCallError) in
             (try directory.holds(Store.fileName), try directory.holds(StoreLog.name))
         }

@@ -173,7 +173,7 @@ import Testing
     /// The same bit of several words, as a bad line of memory has it, is not taken for one word.
     @Test func severalWordsAreNotTakenForOne() throws {
         let killed = try Killed()
-        for (bit, words) in [(20, [100, 700]), (22, [5, 300, 801]), (21, [1, 2, 3, 4, 5, 6, 7, 8]), (12, [77, 900])] {
+        for (bit, words) in [(20, [100, 700]), (22, [5, 300, 801]), (21, [1, 2, 3, 4, 5, 6, 7, 8]), (12, [77, 900]), (5, [102, 702]), (3, [100, 104])] {
             let start = Self.headerSize + (killed.frameCount / 2) * Self.frameSize + 24
             var log = killed.log
             for word in words { log[start + 4 * word + bit / 8] ^= 1 << (bit % 8) }
@@ -184,6 +184,42 @@ import Testing
             #expect(killed.keychain.failure("none")?.reason == .mayBeSetAside, "bit \(bit)")
             #expect(try killed.keptLogs.count == 1)
         }
+    }
+
+    /// The commit is the only one, and its last frame proves nothing.
+    @Test func theOnlyCommitIsLookedThroughAsWell() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("first", "1")
+        try keychain.reopen()
+        try keychain.add("only", "2")
+        let files = try Dictionary(
+            uniqueKeysWithValues: Self.names.map {
+                ($0, try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + $0)))
+            })
+        var log = try #require(files["keychain.db-wal"])
+        log[log.count - Self.frameSize + 16] ^= 1
+        try keychain.reopen {
+            for (name, bytes) in files {
+                let bytes = name == "keychain.db-wal" ? log : bytes
+                try bytes.write(to: URL(fileURLWithPath: keychain.folder.path + "/" + name))
+            }
+        }
+        #expect(try keychain.value("first") == "1")
+        #expect(try keychain.value("only") == "2")
+        #expect(keychain.failure("none")?.reason == .mayBeSetAside)
+    }
+
+    /// A crash in the middle of a try leaves a second name of the database and an old log.
+    @Test func whatACrashLeftOfATryGoes() throws {
+        let killed = try Killed()
+        try killed.keychain.reopen {
+            for name in ["keychain.db.trial", "keychain.db.trial-wal"] {
+                try Data("old".utf8).write(to: URL(fileURLWithPath: killed.keychain.folder.path + "/" + name))
+            }
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: killed.keychain.folder.path)
+        #expect(left.filter { $0.contains("trial") }.isEmpty)
+        #expect(try killed.keychain.value("19") == "v19")
     }
 
     /// A commit that was torn behind what was acknowledged, in a log that is put right.

@@ -57,10 +57,11 @@ struct LogChecksum: Equatable {
     ///
     /// Each word goes into the two sums with factors that its place alone decides. So the two
     /// differences tell place and change, 64 bits of them for 10 bits and 32. Of a change whose
-    /// lowest `n` bits are 0 they tell `n` bits less each, since the sums are without their
-    /// carries: of any other change of the page such a difference looks like that of one word with
-    /// a chance of 2 to the power of `n` - 22. A change of more than one bit counts up to ten, where
-    /// that is less than one in 4 000; of a single bit, which few such words would be, any.
+    /// lowest `n` bits are 0 they tell `n` bits less each, since the sums are without their carries:
+    /// more than ten are not taken, but for a single bit. The factors are numbers of Fibonacci's,
+    /// next to each other; so the same change of two words looks like its multiple by a number of
+    /// Lucas' of the one in their middle, which is not taken either. Where that multiple is one bit,
+    /// of two words next to each other or two apart with the same bit changed, it cannot be told.
     ///
     /// - Parameters:
     ///   - bytes: a multiple of eight of them.
@@ -78,7 +79,7 @@ struct LogChecksum: Equatable {
                 guard let change = factors.change(toReach: differences), change != 0 else { continue }
                 if found != nil { return nil }
                 let (old, new) = (word(bytes[...], offset), word(bytes[...], offset) &+ change)
-                guard change.trailingZeroBitCount <= Self.mostZeros || (old ^ new).nonzeroBitCount == 1 else {
+                guard offsets != nil || (old ^ new).nonzeroBitCount == 1 || Self.isOfOneWord(change) else {
                     return nil
                 }
                 found = (offset, encoded(new))
@@ -88,7 +89,20 @@ struct LogChecksum: Equatable {
         return found
     }
 
-    private static let mostZeros = 10
+    private static func isOfOneWord(_ change: UInt32) -> Bool {
+        change.trailingZeroBitCount <= 10 && !looksLikeTwo(change) && !looksLikeTwo(0 &- change)
+    }
+
+    /// For words as far apart as they are in a page: the numbers of Lucas' behind 2 and 1.
+    private static func looksLikeTwo(_ change: UInt32) -> Bool {
+        var (last, number): (UInt32, UInt32) = (1, 3)
+        for _ in 0..<1100 {
+            // Times a power of two, of which the high bits are gone.
+            for shift in 0..<UInt32(32) where change == number << shift { return true }
+            (last, number) = (number, last &+ number)
+        }
+        return false
+    }
 
     private func encoded(_ word: UInt32) -> [UInt8] {
         isBigEndian ? Self.bytes(word) : Self.bytes(word).reversed()

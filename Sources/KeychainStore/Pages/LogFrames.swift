@@ -41,7 +41,8 @@ struct LogFrames {
     /// Its header, corrected, or made anew; nil where nothing can be made of it.
     let header: [UInt8]?
     let isHeaderCorrected: Bool
-    /// Up to the last one that ends a commit and is not lost.
+    /// Up to the last one that ends a commit, or is as it was written: what ends its commit may be
+    /// lost.
     private(set) var frames: [Frame] = []
     /// Whether there is more than was looked at.
     private(set) var isCutShort = false
@@ -49,6 +50,9 @@ struct LogFrames {
     /// How many of the first frames are known to be as they were written, up to the last of them
     /// that ends a commit.
     private(set) var knownCount = 0
+
+    /// How many commits end behind that.
+    var unknownCommitCount: Int { frames[knownCount...].count { $0.size > 0 } }
 
     /// Whether all of it is.
     var isKnown: Bool { knownCount == frames.count }
@@ -104,8 +108,13 @@ struct LogFrames {
                 let following = LogChecksum(in: second, at: 16, isBigEndian: isBigEndian),
                 sum.adding(checked(second)) == following
             else { continue }
-            let bytes = start(isBigEndian) + [0, 0, 0, 0] + first[8..<16]
-            return bytes + LogChecksum(isBigEndian: isBigEndian).adding(bytes).bytes
+            var bytes = start(isBigEndian) + [0, 0, 0, 0] + first[8..<16]
+            let none = LogChecksum(isBigEndian: isBigEndian)
+            // How often the log had begun anew: with the right count the first frame proves it.
+            if let round = none.wordToChange(in: bytes + checked(first), toReach: sum, among: 12..<16) {
+                bytes = replacing(bytes, at: round.offset, round.bytes)
+            }
+            return bytes + none.adding(bytes).bytes
         }
         return nil
     }
@@ -144,7 +153,7 @@ struct LogFrames {
             let judged = Self.judge(frame, before, next, salts, isBehindLost)
             isBehindLost = judged.form == .lost
             found.append(judged)
-            if judged.size > 0 { end = found.count }
+            if judged.size > 0 || judged.form != .changed && judged.form != .lost { end = found.count }
             // With what was written there the next one goes on.
             let written = if case .corrected(let offset, let bytes) = judged.form {
                 Self.replacing(frame, at: offset, bytes)

@@ -10,8 +10,8 @@ struct LogPages {
     private var newest: [UInt32: Int] = [:]
     /// Among those that are known.
     private var known: [UInt32: Int] = [:]
-    /// How many pages the database has after the last commit, or had after one before; 0 where the
-    /// log holds none.
+    /// How many pages the database has after the last commit, or more where that is not known; 0
+    /// where the log holds none.
     private(set) var pageCount: UInt32 = 0
 
     /// Whether there is more than was looked at.
@@ -28,8 +28,10 @@ struct LogPages {
         for (index, frame) in self.log.frames.enumerated() where frame.form != .lost {
             newest[frame.page] = index
             if index < self.log.knownCount { known[frame.page] = index }
-            if frame.size > 0, frame.form != .changed {
-                pageCount = self.log.isKnown ? frame.size : max(pageCount, frame.size)
+            if !self.log.isKnown {
+                pageCount = max(pageCount, frame.size, frame.page)
+            } else if frame.size > 0 {
+                pageCount = frame.size
             }
         }
     }
