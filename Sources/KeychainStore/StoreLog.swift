@@ -81,7 +81,8 @@ enum StoreLog {
             guard let log = try open(in: directory) else { return nil }
             let frames = try LogFrames(log, until: { false })
             // A commit that was under way may be torn; behind one more the witness may be from before.
-            guard frames.correctedCount > 0, frames.unknownCommitCount <= 1, let mended = frames.mended(), name(inHeader: mended) == testimony.log
+            guard frames.correctedCount > 0, frames.unknownCommitCount <= 1, let mended = frames.mended(),
+                name(inHeader: mended) == testimony.log
             else { return nil }
             defer { dropTrial(in: directory) }
             try directory.link(Store.fileName, as: trial)

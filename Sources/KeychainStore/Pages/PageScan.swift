@@ -163,7 +163,8 @@ package struct PageScan {
     }
 
     private mutating func row(at place: Place) -> SealedRow? {
-        guard let page = pages.page(place.page, place.form), let cell = PageCell(page, at: Int(place.offset), .tableLeaf),
+        guard let page = pages.page(place.page, place.form),
+            let cell = PageCell(page, at: Int(place.offset), .tableLeaf),
             let layout = RecordLayout(cell.local, of: cell.byteCount)
         else { return nil }
         chainPagesLeft -= min(chainPagesLeft, cell.overflowCount)
