@@ -70,7 +70,7 @@ enum StoreLog {
     /// finds everything with it that was acknowledged, and its way through all of it. Else, also
     /// where there is no room, the log stays as it is.
     ///
-    /// - Returns: how many of its parts were put right; nil: it is as it was.
+    /// - Returns: how many of its parts were put right; nil: the database lacks what it lacked.
     static func mend(in directory: PrivateDirectory) -> Int? {
         let path = directory.path + "/" + Store.fileName
         guard let testimony = StoreWitness.testimony(in: directory), testimony.log != 0,
@@ -90,7 +90,8 @@ enum StoreLog {
             let tried = directory.path + "/" + trial
             guard Standing(of: tried, withLog: true).has(testimony.position), isIntact(tried) else { return nil }
             try directory.moveReplacing(trial + "-wal", to: name)
-            try directory.synchronize()
+            // The log of before, which a loss of power brings back, is put right once more.
+            StoreSetAside.synchronize(directory)
             // Not where another process keeps an index of the log as it was.
             return Standing(of: path, withLog: true).has(testimony.position) ? frames.correctedCount : nil
         } catch { return nil }

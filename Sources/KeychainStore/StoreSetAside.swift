@@ -199,6 +199,11 @@ package struct StoreSetAside: Sendable, Hashable {
     static func dropWitness(of name: String, in directory: PrivateDirectory) {
         drop(name + witnessSuffix, in: directory)
         // What is back after a loss of power says once more what is known.
+        synchronize(directory)
+    }
+
+    /// Where it fails, a loss of power undoes what can be done again.
+    static func synchronize(_ directory: PrivateDirectory) {
         do throws(SystemCallError) { try directory.synchronize() } catch { return }
     }
 

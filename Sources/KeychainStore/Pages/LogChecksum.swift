@@ -1,8 +1,6 @@
 /// The checksum of a write-ahead log, which goes on from frame to frame
 /// (<https://sqlite.org/fileformat2.html>, section 4.2).
 struct LogChecksum: Equatable {
-    static let byteCount = 8
-
     private(set) var first: UInt32
     private(set) var second: UInt32
     /// Of which words it is; it is written big-endian always.
@@ -63,26 +61,34 @@ struct LogChecksum: Equatable {
     /// Lucas' of the one in their middle, which is not taken either. Where that multiple is one bit,
     /// of two words next to each other or two apart with the same bit changed, it cannot be told.
     ///
-    /// - Parameters:
-    ///   - bytes: a multiple of eight of them.
-    ///   - offsets: where it may be; nil: anywhere.
-    func wordToChange(
-        in bytes: [UInt8], toReach wanted: LogChecksum, among offsets: Range<Int>? = nil
-    ) -> (offset: Int, bytes: [UInt8])? {
+    /// - Parameter bytes: a multiple of eight of them.
+    func wordToChange(in bytes: [UInt8], toReach wanted: LogChecksum) -> (offset: Int, bytes: [UInt8])? {
+        let changes = changes(of: bytes, toReach: wanted)
+        guard changes.count == 1, let (offset, change) = changes.first else { return nil }
+        let (old, new) = (word(bytes[...], offset), word(bytes[...], offset) &+ change)
+        guard (old ^ new).nonzeroBitCount == 1 || Self.isOfOneWord(change) else { return nil }
+        return (offset, encoded(new))
+    }
+
+    /// What belongs at the one place of which it is known that it was changed; nil where that is not so.
+    ///
+    /// - Parameter bytes: a multiple of eight of them.
+    func word(at offset: Int, of bytes: [UInt8], toReach wanted: LogChecksum) -> [UInt8]? {
+        changes(of: bytes, toReach: wanted).first { $0.offset == offset }
+            .map { encoded(word(bytes[...], offset) &+ $0.change) }
+    }
+
+    /// Every change of one word that would do.
+    private func changes(of bytes: [UInt8], toReach wanted: LogChecksum) -> [(offset: Int, change: UInt32)] {
         let reached = adding(bytes)
         let differences = (wanted.first &- reached.first, wanted.second &- reached.second)
-        var found: (offset: Int, bytes: [UInt8])?
+        guard differences != (0, 0) else { return [] }
+        var found: [(offset: Int, change: UInt32)] = []
         // Of the two words of a pair, in the last pair; each pair before has two sums more.
         var (even, odd) = (Factors(first: 1, second: 1), Factors(first: 0, second: 1))
         for pair in stride(from: bytes.count - 8, through: 0, by: -8) {
-            for (offset, factors) in [(pair, even), (pair + 4, odd)] where offsets?.contains(offset) != false {
-                guard let change = factors.change(toReach: differences), change != 0 else { continue }
-                if found != nil { return nil }
-                let (old, new) = (word(bytes[...], offset), word(bytes[...], offset) &+ change)
-                guard offsets != nil || (old ^ new).nonzeroBitCount == 1 || Self.isOfOneWord(change) else {
-                    return nil
-                }
-                found = (offset, encoded(new))
+            for (offset, factors) in [(pair, even), (pair + 4, odd)] {
+                if let change = factors.change(toReach: differences) { found.append((offset, change)) }
             }
             (even, odd) = (even.before, odd.before)
         }

@@ -15,6 +15,8 @@ struct LogFrames {
     /// (section 4.1).
     private static let magic: UInt32 = 0x377F_0682
     private static let version: UInt32 = 3_007_000
+    /// Where the header says how often the log had begun anew (section 4.1).
+    private static let roundOffset = 12
     /// Four gigabytes of log; what is behind is not looked at.
     private static let mostFrames = 1 << 20
 
@@ -92,9 +94,9 @@ struct LogFrames {
             let sum = none.adding(known)
             if sum.adding(checked(first)) == end { return known + sum.bytes }
             guard stored.adding(checked(first)) == end,
-                let round = none.wordToChange(in: known, toReach: stored, among: 12..<16)
+                let round = none.word(at: roundOffset, of: known, toReach: stored)
             else { continue }
-            return replacing(known, at: round.offset, round.bytes) + stored.bytes
+            return replacing(known, at: roundOffset, round) + stored.bytes
         }
         return nil
     }
@@ -111,8 +113,8 @@ struct LogFrames {
             var bytes = start(isBigEndian) + [0, 0, 0, 0] + first[8..<16]
             let none = LogChecksum(isBigEndian: isBigEndian)
             // How often the log had begun anew: with the right count the first frame proves it.
-            if let round = none.wordToChange(in: bytes + checked(first), toReach: sum, among: 12..<16) {
-                bytes = replacing(bytes, at: round.offset, round.bytes)
+            if let round = none.word(at: roundOffset, of: bytes + checked(first), toReach: sum) {
+                bytes = replacing(bytes, at: roundOffset, round)
             }
             return bytes + none.adding(bytes).bytes
         }
