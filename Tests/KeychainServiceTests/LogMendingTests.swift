@@ -21,10 +21,15 @@ import Testing
         /// Of before the last commit.
         let earlierWitness: Data
 
-        init() throws {
+        /// - Parameter hasBegunAnew: the log, which all went into the database before.
+        init(hasBegunAnew: Bool = false) throws {
             keychain = try EngineUnderTest()
             for account in ["old", "gone"] { try keychain.add(account, "1") }
             try keychain.reopen()
+            if hasBegunAnew {
+                try keychain.add("before", "1")
+                try keychain.sql("PRAGMA wal_checkpoint(RESTART)")
+            }
             keychain.clock.advance(by: .seconds(5))
             try Self.update("old", "2", keychain)
             _ = try keychain.call(.delete, [("class", .string("genp")), ("acct", .string("gone"))])
@@ -236,8 +241,9 @@ import Testing
         #expect(try killed.keptLogs.isEmpty)
     }
 
-    @Test func aHeaderThatIsGoneIsMadeAnew() throws {
-        let killed = try Killed()
+    @Test(arguments: [false, true]) func aHeaderThatIsGoneIsMadeAnew(_ hasBegunAnew: Bool) throws {
+        let killed = try Killed(hasBegunAnew: hasBegunAnew)
+        #expect((killed.log[15] != 0) == hasBegunAnew, "the count of rounds")
         try killed.reopen(Data(repeating: 0, count: Self.headerSize) + killed.log.dropFirst(Self.headerSize))
         for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value) }
         #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
