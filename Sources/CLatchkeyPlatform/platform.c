@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
 #include <linux/magic.h>
 #include <linux/sockios.h>
 #include <poll.h>
@@ -795,4 +796,24 @@ int lk_ofd_lock_in_thread(int32_t fd, int32_t event) {
     }
     pthread_detach(thread);
     return 0;
+}
+
+// A mapping that a program of ours can write has what its loader put in (dl_iterate_phdr(3),
+// elf(5)), and nothing brings that back.
+static int let_go_of_code_of(struct dl_phdr_info *object, size_t size, void *page_size) {
+    (void)size;
+    uintptr_t page = *(uintptr_t *)page_size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || (segment->p_flags & PF_W)) continue;
+        uintptr_t first = (object->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
+        if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void lk_let_go_of_code(void) {
+    uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(let_go_of_code_of, &page_size);
 }

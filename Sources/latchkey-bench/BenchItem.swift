@@ -9,6 +9,8 @@ enum BenchItem {
 
     static func service(_ index: Int) -> String { "bench \(index / perService)" }
     static func account(_ index: Int) -> String { "item \(index)" }
+    /// One that is not there yet, about as long as the others: the floor stores rows of their sizes.
+    static func freshAccount() -> String { "item \(UInt64.random(in: 0..<1 << 40))" }
 
     private static func value() -> SharedSecret {
         SharedSecret(SecretBytes(copying: Array("correct horse battery".utf8)))

@@ -20,7 +20,7 @@ struct ClientCalls {
             switch call {
             case .read: BenchItem.read(item, returning: "r_Data")
             case .attributes: BenchItem.read(item, returning: "r_Attributes")
-            case .add: BenchItem.add(DaemonUnderBench.addedService, "item \(Random.bytes(8))")
+            case .add: BenchItem.add(DaemonUnderBench.addedService, BenchItem.freshAccount())
             case .all: BenchItem.readAll
             }
         let answer = try transport.perform(request)

@@ -70,7 +70,7 @@ final class DaemonUnderBench {
     static let addedService = "bench added"
 
     func add() throws {
-        _ = try transport.perform(BenchItem.add(Self.addedService, "item \(Random.bytes(8))"))
+        _ = try transport.perform(BenchItem.add(Self.addedService, BenchItem.freshAccount()))
     }
 
     /// Takes away what was added.

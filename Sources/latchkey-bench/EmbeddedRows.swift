@@ -94,7 +94,7 @@ final class EmbeddedStore {
 
     func add() throws {
         _ = try CurrentKeychain.transport().perform(
-            BenchItem.add(DaemonUnderBench.addedService, "item \(Random.bytes(8))"))
+            BenchItem.add(DaemonUnderBench.addedService, BenchItem.freshAccount()))
     }
 
     func readAttributes(_ index: Int) throws {

@@ -144,6 +144,7 @@ struct LatchkeySecretService: ParsableCommand {
         } else {
             try listen(door)
         }
+        ProgramCode.letGo()
         try withExtendedLifetime(door) { try loop.run(until: bus) }
     }
 

@@ -64,6 +64,14 @@ import Testing
         return status == 0 ? .done : status == 128 + SIGSYS ? .ended : .refused(status)
     }
 
+    @Test(arguments: ["daemon", "enclave"]) func whatAStartWentThroughIsLetGoOf(program: String) throws {
+        let unused = try EventSignal()
+        let child = try ChildProcess.start(
+            Self.probe, arguments: ["code", program], environment: [], third: unused.descriptor,
+            fourth: unused.descriptor)
+        #expect(try child.status(until: Deadline(after: .seconds(60), on: SystemClock())) == 0)
+    }
+
     // MARK: Calls
 
     private static let filters = ConditionTrait.enabled(if: RunningKernel.hasFilters, "no filters of calls")

@@ -17,6 +17,9 @@ internal import KeychainPlatform
 // sees a secret: 0 where it reads it, 1 where it reads zeroes, else the errno, or 128 and
 // the signal that ended the child.
 //
+// `confinement-probe code daemon|enclave`: 0 where the code of a process that is confined as they
+// are takes less than half of its memory once it has let go of it, and goes on.
+//
 // `confinement-probe without CALL,… PROGRAM ARGUMENT…`: becomes a program for which the
 // kernel does not have these calls, as in a container that refuses them; with `ended-by` in
 // place of `without` they end it, as under a unit's SystemCallFilter.
@@ -30,6 +33,17 @@ if words.count == 4, words[1] == "memory" {
         unsafe words[3] == "fork" ? probe_child_sees(bytes.baseAddress) : probe_proc_sees(bytes.baseAddress)
     }
     ProcessEnvironment.exit(seen)
+}
+if words.count == 3, words[1] == "code" {
+    try Hardening.apply()
+    // From within it cannot be opened.
+    let maps = try RunningCode()
+    let confinement = words[2] == "daemon" ? Confinement.ofDaemon : .ofEnclave([])
+    _ = confinement.enter(.all)
+    let before = try maps.residentKibibytes()
+    ProgramCode.letGo()
+    let after = try maps.residentKibibytes()
+    ProcessEnvironment.exit(before > 0 && after * 2 < before ? 0 : 1)
 }
 if words.count > 3, words[1] == "without" || words[1] == "ended-by" {
     let ends: Int32 = words[1] == "ended-by" ? 1 : 0
