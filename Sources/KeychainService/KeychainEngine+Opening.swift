@@ -24,15 +24,18 @@ struct OpenedStore {
     private(set) var predecessors: [String]
     /// The name under which a log lies now that was not the database's.
     let strayLog: String?
-    /// How many parts of the database's own log were put right.
-    let mendedLog: Int?
+    /// What of the database's own log was put right.
+    let mendedLog: StoreLog.Mended?
 
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
     ) throws(KeychainError) {
+        // First: where the name of the log was changed it is nobody's; and a database that reads as
+        // malformed without what its log holds is none.
+        mendedLog = try StoreSetAside.mendLog(in: directory, at: moment)
+        if mendedLog != nil, let marker { try marker.finish(in: directory) }
+        let marker = mendedLog == nil ? marker : nil
         try marker?.move(in: directory)
-        // First: where the name of the log was changed it is nobody's.
-        mendedLog = try StoreSetAside.mendLog(in: directory)
         strayLog = try StoreSetAside.keepStrayLog(in: directory, at: moment)
         store = try Store(in: directory)
         storeID = try Self.identifier(of: store) ?? marker?.storeID
@@ -108,9 +111,9 @@ extension KeychainEngine {
     }
 
     private var mendedLogEvent: String? {
-        mendedLog.map { count in
-            "bytes of the write-ahead log had changed since they were written (the disk, or memory): \(count) of its "
-                + "parts were put right"
+        mendedLog.map { mended in
+            "bytes of the write-ahead log had changed since they were written (the disk, or memory): \(mended.count) "
+                + "of its parts were put right" + (mended.kept.map { "; as it was it is kept as \($0)" } ?? "")
         }
     }
 

@@ -40,7 +40,7 @@ package final class KeychainEngine: Sendable {
     /// log of it.
     let strayLog: String?
     /// How many parts of the database's own log this opening put right.
-    let mendedLog: Int?
+    let mendedLog: StoreLog.Mended?
     /// Whether this opening found less than had been acknowledged.
     let standing: Store.Standing
     /// That it did is noted nowhere but here: a full disk.
@@ -118,9 +118,13 @@ package final class KeychainEngine: Sendable {
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         hadKeybag = try translatingFiles { () throws(SystemCallError) in try EnclaveFiles.holdKeybag(in: directory) }
-        standing = try store.standing(in: directory, at: clock.wallClock)
-        try store.migrate()
-        try Self.bind(store, to: keybag.0)
+        do throws(KeychainError) {
+            standing = try store.standing(in: directory, at: clock.wallClock, kept: mendedLog?.kept)
+            try store.migrate()
+            try Self.bind(store, to: keybag.0)
+        } catch {
+            throw Self.marking(error, in: directory, of: keybag.0, at: clock.wallClock)
+        }
         if let aside = opened.setAside {
             // Noted before the marker goes: a crash from here on is carried on by the
             // next opening.
@@ -131,14 +135,30 @@ package final class KeychainEngine: Sendable {
             }
             try aside.finish(in: directory)
         }
-        let isNoted = try store.takeUpWitness(standing, in: directory)
-        isBehindUnnoted = Atomic(standing != .whole && !isNoted)
-        brake = try DamageBrake(store, clock: clock)
+        do throws(KeychainError) {
+            let isNoted = try store.takeUpWitness(standing, in: directory, kept: mendedLog?.kept)
+            isBehindUnnoted = Atomic(standing != .whole && !isNoted)
+            brake = try DamageBrake(store, clock: clock)
+        } catch {
+            throw Self.marking(error, in: directory, of: keybag.0, at: clock.wallClock)
+        }
         blind = BlindIndex(keybag.1.bytes)
         sealer = RowSealer(storeID: keybag.0)
         keys = MetadataKeys(store, enclave, brake, storeID: keybag.0)
         self.opener = RowOpener(keys: keys, sealer: sealer)
         maker = RowMaker(enclave: enclave, sealer: sealer, blind: blind)
+    }
+
+    /// A database that turns out malformed while it is opened is set aside by the next opening.
+    private static func marking(
+        _ error: KeychainError, in directory: PrivateDirectory, of storeID: [UInt8], at moment: Double
+    ) -> KeychainError {
+        guard error.reason == .storeMalformed else { return error }
+        // Where the marker cannot be written the next opening finds out by itself.
+        do throws(KeychainError) {
+            _ = try StoreSetAside.mark(in: directory, storeID: storeID, at: moment)
+        } catch { return error }
+        return error
     }
 
     /// Database and keybag carry one store id; a database that lost its first

@@ -121,8 +121,14 @@ struct Salvage {
             names.append(earlier)
             if let remains { try inherit(earlier, from: remains, names) }
         }
-        var pages = try remains?.lacksKeys() ?? true ? try scan(name) : nil
+        let isLogTaken = try StoreRemains.takesWholeLog(name, in: engine.directory, until: { isOver })
+        let lacksKeys = try remains?.lacksKeys() ?? true
+        var pages = lacksKeys || !isLogTaken ? try scan(name) : nil
         try loadKeys(remains, pages)
+        // SQLite finds older forms of what a log holds that it does not take to its end.
+        if !isLogTaken, var pages {
+            for itemClass in ItemClass.stored { try take(itemClass, from: &pages, name, []) }
+        }
         var tried: [ItemClass: Set<Int64>] = [:]
         var incomplete: [ItemClass] = []
         for itemClass in ItemClass.stored {
@@ -131,8 +137,8 @@ struct Salvage {
             }
             if isWhole != true { incomplete.append(itemClass) }
         }
+        if !incomplete.isEmpty || !isLogTaken { counts.unreadableFiles += 1 }
         if incomplete.isEmpty { return }
-        counts.unreadableFiles += 1
         if pages == nil {
             pages = try scan(name)
             try loadKeys(remains, pages)

@@ -64,6 +64,9 @@ final class LogWatch: Sendable {
         }
     }
 
+    /// The database has to be opened anew.
+    func giveUp() { state.withLock { $0 = .settled } }
+
     /// Copies a log that has lost its name, and is whole, into the database.
     private func bringHome(_ db: Database) -> KeychainError {
         guard let index = LogIndex(of: db), let log = OpenLog(of: db), log.byteCount >= index.byteCount,

@@ -25,6 +25,7 @@ package final class Store: Sendable {
     /// What the witness said before this opening.
     private let witnessed: StoreTestimony?
     private let witness = StoreWitness()
+    private let unkept: UnkeptLog
     /// Rings after each commit that changed items.
     package let bell = ChangeBell()
     package let isNew: Bool
@@ -43,9 +44,12 @@ package final class Store: Sendable {
         let place = try Self.identity(path)
         self.place = place
         let witness = witness
-        log = try LogWatch(directory)
+        let log = try LogWatch(directory)
+        let unkept = UnkeptLog(directory, log)
+        (self.log, self.unkept) = (log, unkept)
         commits = GroupCommit(writer, log, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
+            try unkept.check()
         } testify: { number, log in
             witness.hear(of: number, in: log)
         }
@@ -139,13 +143,20 @@ package final class Store: Sendable {
     /// Looks whether the database has everything that was acknowledged. Changes nothing in it,
     /// and is asked before anything does: the next commit writes over what SQLite did not take
     /// for its log, of which a copy is kept.
-    package func standing(in directory: PrivateDirectory, at moment: Double) throws(KeychainError) -> Standing {
+    ///
+    /// - Parameter kept: the name under which its log lies as it was before it was put right.
+    package func standing(
+        in directory: PrivateDirectory, at moment: Double, kept: String?
+    ) throws(KeychainError) -> Standing {
         guard let position = try position() else { return .whole }
         func isBehind(_ testimony: StoreTestimony) -> Bool {
             testimony.position.history == position.history && testimony.position.number > position.number
         }
         if let witnessed, isBehind(witnessed) {
-            return .behind(log: StoreSetAside.copyLog(in: directory, at: moment))
+            if let kept { return .behind(log: kept) }
+            let copy = StoreSetAside.copyLog(in: directory, at: moment)
+            if copy == nil { unkept.note() }
+            return .behind(log: copy)
         }
         // It was gone for a while, and its log was set aside meanwhile.
         let isBack = try StoreSetAside.testimonies(in: directory).contains { isBehind($0.testimony) }
@@ -155,15 +166,20 @@ package final class Store: Sendable {
     /// Notes what an opening found, until it is accepted, and has each commit witnessed from here
     /// on. Once, by whoever opens the store, when its keybag is known to be its own.
     ///
+    /// - Parameter kept: as of ``standing(in:at:kept:)``.
     /// - Returns: false where it could not be noted: the witness stays, for the next opening.
-    package func takeUpWitness(_ standing: Standing, in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+    package func takeUpWitness(
+        _ standing: Standing, in directory: PrivateDirectory, kept: String?
+    ) throws(KeychainError) -> Bool {
         guard let last = try position() else { return true }
         do throws(KeychainError) {
             if standing != .whole {
                 var found = try StoreSetAside.testimonies(in: directory).filter { kept in
                     kept.testimony.position.history == last.history && kept.testimony.position.number > last.number
                 }.map { $0.name }
-                if case .behind(let log?) = standing { found.insert(StoreSetAside.database(of: log), at: 0) }
+                if case .behind(let log?) = standing {
+                    found.insert(StoreSetAside.database(of: log), at: 0)
+                }
                 let logs = found
                 try write { transaction throws(KeychainError) in
                     try transaction.put(StoreRecord.bytes(of: Double(last.number)), as: .behind)
@@ -178,7 +194,8 @@ package final class Store: Sendable {
         } catch {
             // A full disk: it is read all the same.
             if error.reason == .storeMalformed { throw error }
-            if case .behind(let log?) = standing { StoreSetAside.drop(log, in: directory) }
+            // A copy can be made once more.
+            if case .behind(let log?) = standing, log != kept { StoreSetAside.drop(log, in: directory) }
             return false
         }
         guard let position = try position() else { return true }

@@ -36,6 +36,10 @@ package enum StoreBackup {
         files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
     ) throws(KeychainError) -> Int {
         try StoreHeader.refuseNewer(in: directory)
+        // SQLite deletes the log of a database without a byte, also where it only reads.
+        guard try !StoreHeader.isEmpty(in: directory) else {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "there is no database")
+        }
         let witnessed = StoreWitness.testimony(in: directory)
         let (queue, contents): (DatabaseQueue, [(name: String, content: [UInt8])])
         do throws(KeychainError) { (queue, contents) = try copy(directory, to: path, with: files) } catch {

@@ -8,7 +8,7 @@ internal import KeychainPlatform
 /// SQLite takes over whatever log lies there, also one of the same store from before, or of
 /// another one: its pages would cover newer ones, and closing would make that last
 /// (<https://sqlite.org/howtocorrupt.html>, section 1.4).
-enum StoreLog {
+package enum StoreLog {
     static let name = Store.fileName + "-wal"
 
     /// Whether what lies beside the database is known not to be its last log.
@@ -62,39 +62,65 @@ enum StoreLog {
 
     private static let trial = Store.fileName + ".trial"
 
-    /// Puts a log right in which bytes were changed, where the database lacks with it what the
-    /// witness says was acknowledged: SQLite takes a log to its end at the first wrong byte. The
-    /// frames behind prove themselves (``LogFrames``).
+    /// What became of a log in which bytes were changed.
+    package struct Mended: Sendable, Hashable {
+        /// How many of its parts were put right.
+        package let count: Int
+        /// The name under which it lies as it was, where not all of it is known to be as it was
+        /// written.
+        package let kept: String?
+    }
+
+    /// Puts a log right in which bytes were changed: SQLite takes a log to its end at the first
+    /// wrong byte, and the next commit goes over what lies behind. The frames behind prove
+    /// themselves (``LogFrames``).
     ///
     /// What is put in its place was tried before, beside a second name of the database: SQLite
-    /// finds everything with it that was acknowledged, and its way through all of it. Else, also
-    /// where there is no room, the log stays as it is.
+    /// comes as far with it as without it at least, and finds its way through all of it. Else, also
+    /// where there is no room, or where another process has the database open and with it an index
+    /// of the log as it was, the log stays as it is. Where something of it is lost, or more than a
+    /// bit of a page was changed, it is kept beside; what it holds comes back by its seals where the
+    /// database lacks something that was acknowledged.
     ///
-    /// - Returns: how many of its parts were put right; nil: the database lacks what it lacked.
-    static func mend(in directory: PrivateDirectory) -> Int? {
-        let path = directory.path + "/" + Store.fileName
-        guard let testimony = StoreWitness.testimony(in: directory), testimony.log != 0,
-            Standing(of: path, withLog: true).lacks(testimony.position),
-            let byteCount = byteCount(in: directory), byteCount <= mostMended
-        else { return nil }
+    /// - Returns: nil where it stays.
+    /// - Throws: where it was put right, and the disk does not say that this lasts.
+    static func mend(in directory: PrivateDirectory, keptAs name: String) throws(KeychainError) -> Mended? {
+        let testimony = StoreWitness.testimony(in: directory)
+        // The last program had brought all of its log into the database: this is an older one.
+        guard testimony?.log != 0, let byteCount = byteCount(in: directory), byteCount <= mostMended else { return nil }
+        let frames: LogFrames
+        let isKept: Bool
         do throws(SystemCallError) {
             guard let log = try open(in: directory) else { return nil }
-            let frames = try LogFrames(log, until: { false })
-            // A commit that was under way may be torn; behind one more the witness may be from before.
-            guard frames.correctedCount > 0, frames.unknownCommitCount <= 1, let mended = frames.mended(),
-                name(inHeader: mended) == testimony.log
+            frames = try LogFrames(log, until: { false })
+            guard frames.correctedCount > 0, let mended = frames.mended(),
+                !frames.isHeaderCorrected || Self.name(inHeader: mended) == testimony?.log
             else { return nil }
             defer { dropTrial(in: directory) }
             try directory.link(Store.fileName, as: trial)
             try directory.replace(trial + "-wal", with: mended)
-            let tried = directory.path + "/" + trial
-            guard Standing(of: tried, withLog: true).has(testimony.position), isIntact(tried) else { return nil }
-            try directory.moveReplacing(trial + "-wal", to: name)
-            // The log of before, which a loss of power brings back, is put right once more.
-            StoreSetAside.synchronize(directory)
-            // Not where another process keeps an index of the log as it was.
-            return Standing(of: path, withLog: true).has(testimony.position) ? frames.correctedCount : nil
+            guard isBetter(directory.path + "/" + trial, than: directory.path + "/" + Store.fileName, testimony),
+                // Who opens it now waits (SQLite's own locks are on some of its bytes).
+                let alone = try FileLock.take(try directory.openFile(Store.fileName, creating: false))
+            else { return nil }
+            defer { alone.release() }
+            isKept = !frames.isCertain
+            if isKept { try directory.link(Self.name, as: name) }
+            do throws(SystemCallError) { try directory.moveReplacing(trial + "-wal", to: Self.name) } catch {
+                if isKept { StoreSetAside.drop(name, in: directory) }
+                throw error
+            }
         } catch { return nil }
+        try translatingFiles { () throws(SystemCallError) in try directory.synchronize() }
+        return Mended(count: frames.correctedCount, kept: isKept ? name : nil)
+    }
+
+    /// Whether a database with another log has come as far, and is whole.
+    private static func isBetter(_ tried: String, than path: String, _ testimony: StoreTestimony?) -> Bool {
+        guard case .at(let reached) = Standing(of: tried, withLog: true), isIntact(tried) else { return false }
+        if let testimony, testimony.position.history != reached.history { return false }
+        guard case .at(let before) = Standing(of: path, withLog: true) else { return true }
+        return before.history == reached.history && before.number <= reached.number
     }
 
     /// Also what a crash left: a second name of the database, and an old log.
@@ -139,17 +165,6 @@ enum StoreLog {
         case at(ChangePosition)
         /// It does not say: no database of ours, a malformed one, no room for the log's index.
         case unknown
-
-        /// Whether it may lack what came before a position, or is known to.
-        func lacks(_ position: ChangePosition) -> Bool {
-            guard case .at(let reached) = self else { return true }
-            return reached.history == position.history && reached.number < position.number
-        }
-
-        func has(_ position: ChangePosition) -> Bool {
-            guard case .at(let reached) = self else { return false }
-            return reached.history == position.history && reached.number >= position.number
-        }
 
         init(of path: String, withLog: Bool) {
             let sql =

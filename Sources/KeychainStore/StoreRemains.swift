@@ -42,6 +42,21 @@ package struct StoreRemains {
         error.reason == .storeMalformed || error.reason == .inputOutput || error.reason == .storeUnreadable
     }
 
+    /// Whether SQLite takes over every commit that the log beside it holds, as far as that can be
+    /// seen: it takes a log to its end at the first wrong byte (``LogFrames``).
+    ///
+    /// - Parameter isOver: asked at each frame; true ends the search.
+    package static func takesWholeLog(
+        _ name: String, in directory: PrivateDirectory, until isOver: () -> Bool
+    ) throws(KeychainError) -> Bool {
+        let file = name + "-wal"
+        do throws(SystemCallError) {
+            guard try directory.holds(file) else { return true }
+            let frames = try LogFrames(try directory.openFile(file, creating: false), until: isOver)
+            return frames.correctedCount == 0 && frames.unknownCommitCount == 0
+        } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(file)") }
+    }
+
     // MARK: Metadata keys
 
     /// Every metadata key of a class that SQLite finds in the file.

@@ -169,16 +169,19 @@ package struct StoreSetAside: Sendable, Hashable {
 
     /// Puts the log that is the database's right where bytes of it were changed (``StoreLog``).
     ///
-    /// - Returns: how many of its parts; nil where nothing was changed.
-    /// - Throws: `storeNewer`, `folderUnusable`.
-    package static func mendLog(in directory: PrivateDirectory) throws(KeychainError) -> Int? {
+    /// - Returns: nil where nothing was changed.
+    /// - Throws: `storeNewer`, `folderUnusable`, `inputOutput`.
+    package static func mendLog(
+        in directory: PrivateDirectory, at moment: Double
+    ) throws(KeychainError) -> StoreLog.Mended? {
         StoreLog.dropTrial(in: directory)
-        let isThere = try looking(at: Store.fileName, in: directory) { () throws(SystemCallError) in
-            (try directory.holds(Store.fileName), try directory.holds(StoreLog.name))
+        let holdsLog = try looking(at: StoreLog.name, in: directory) { () throws(SystemCallError) in
+            try directory.holds(StoreLog.name)
         }
-        guard isThere == (true, true) else { return nil }
+        // SQLite deletes the log of a database without a byte, also where it only reads.
+        guard holdsLog, try !StoreHeader.isEmpty(in: directory) else { return nil }
         try StoreHeader.refuseNewer(in: directory)
-        return StoreLog.mend(in: directory)
+        return try StoreLog.mend(in: directory, keptAs: try freeName(in: directory, at: moment) + companions[0])
     }
 
     /// What was acknowledged of databases that were gone when their logs were set aside, by the

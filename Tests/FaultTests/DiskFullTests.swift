@@ -73,6 +73,41 @@ struct DiskFullTests {
         #expect(ledger.counts.refused > 8)
     }
 
+    /// A log that was damaged, of which there is no room for a copy: nothing goes over what lies
+    /// behind the damage before there is.
+    @Test(.enabled(if: PrivateMounts.obstacle == nil, "\(PrivateMounts.obstacle ?? "")"))
+    func aDamagedLogIsKeptUntilThereIsRoom() throws {
+        let home = try FaultHome("full")
+        let ledger = Ledger("full")
+        try FileManager.default.createDirectory(
+            atPath: home.data, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try PrivateMounts.run(tmpfs: "12m", at: home.data) {
+            defer { try? home.endAll() }
+            for number in 0..<20 { ledger.write(.all, "item \(number)", by: home.client()) }
+            try home.endAll()
+            let log = URL(fileURLWithPath: "\(home.data)/keychain.db-wal")
+            var bytes = try Data(contentsOf: log)
+            // Two places of one of the first frames, whose page comes again later.
+            for place in [500, 3000] { bytes[32 + 12 * 4120 + place] ^= 0xFF }
+            try bytes.write(to: log, options: [])
+            try Self.fill(home)
+            for number in 0..<5 {
+                expect(
+                    ledger.write(.all, "item \(number)", by: home.client()), .notAvailable, .diskFull,
+                    "no room for a copy", ledger)
+            }
+            #expect(try Data(contentsOf: log) == bytes, "nothing went over it")
+            try FileManager.default.removeItem(atPath: "\(home.data)/filler")
+            // The first finds that there is room, the next the database that is opened anew.
+            let isWritable = (0..<10).contains { _ in ledger.write(.all, "item 1", by: home.client()) == nil }
+            #expect(isWritable)
+            try home.endAll()
+            try Auditor(ledger: ledger).audit(through: home.client())
+        }
+        FaultReport.print("full disk beside a damaged log", ledger.counts)
+        #expect(ledger.counts.isClean)
+    }
+
     private static func fill(_ home: FaultHome) throws {
         _ = try Command("/bin/sh", ["-c", "head -c 64M /dev/zero > \(home.data)/filler"]).run()
     }

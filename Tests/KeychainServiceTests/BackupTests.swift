@@ -65,6 +65,25 @@ import Testing
                 == 1)
     }
 
+    /// SQLite deletes the log of a database without a byte, also where it only reads.
+    @Test func aBackupOfADatabaseThatIsGoneLeavesItsLog() throws {
+        let keychain = try EngineUnderTest()
+        try keychain.add("a", "1")
+        let log = keychain.databasePath + "-wal"
+        let content = try Data(contentsOf: URL(fileURLWithPath: log))
+        try keychain.reopenMalformed {
+            try Data().write(to: URL(fileURLWithPath: keychain.databasePath))
+            try content.write(to: URL(fileURLWithPath: log))
+            let directory = try PrivateDirectory(keychain.folder.path, creating: false)
+            let error = #expect(throws: KeychainError.self) {
+                try StoreBackup.write(directory, to: keychain.folder.path + "/backup", at: 0) { [] }
+            }
+            #expect(error?.reason == .storeUnreadable)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: log)) == content)
+        }
+        #expect(try keychain.value("a") == "1")
+    }
+
     /// Its seals are whole; without that nothing would lead to it.
     @Test func whatABackupsColumnsDoNotLeadToIsFoundAfterARestore() throws {
         let keychain = try filled()

@@ -44,6 +44,18 @@ import Testing
         #expect(try keychain.engine.doctor(.look).setAsideFiles == aside)
     }
 
+    /// It is read before anybody can call, so that no call finds out.
+    @Test func aMalformedListOfChangesIsSetAsideAsWell() throws {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'changes'")
+        try keychain.reopenMalformed {
+            try overwrite(keychain.databasePath, at: UInt64((page - 1) * 4096), 4096)
+        }
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+        #expect(try setAside(keychain).count == 1)
+    }
+
     /// The one warning may have gone to a helper in the background.
     @Test func aDatabaseThatIsGoneIsNoSoundStore() throws {
         let keychain = try EngineUnderTest()

@@ -109,6 +109,22 @@ import Testing
         #expect(report.salvage?.restored == 0 && report.salvage?.unopened == 0)
     }
 
+    /// What was under way says nothing of how many pages the file keeps.
+    @Test func aLogWithoutACommitCutsNothingOff() throws {
+        let keychain = try filled()
+        try keychain.reopen()
+        try keychain.add("under way", "1")
+        let files = try ["", "-wal"].map { name in
+            try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath + name))
+        }
+        try recover(keychain) {
+            try files[0].write(to: URL(fileURLWithPath: keychain.databasePath))
+            try files[1].prefix(32 + 2 * (24 + 4096)).write(to: URL(fileURLWithPath: keychain.databasePath + "-wal"))
+            try zero([1], keychain.databasePath)
+        }
+        try expectFound(Self.itemCount, of: keychain)
+    }
+
     @Test func theItemAloneIsLostWhoseOverflowPageIs() throws {
         let keychain = try EngineUnderTest()
         let long = String(repeating: "y", count: 30_000)

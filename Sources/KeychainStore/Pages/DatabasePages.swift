@@ -25,7 +25,8 @@ struct DatabasePages {
         let size = try database.map { file throws(SystemCallError) in try FileStatus(of: file).byteCount } ?? 0
         let whole = max(0, size / Int64(PageBytes.pageSize))
         let committed = self.log.map(\.pageCount) ?? 0
-        let limit = committed > 0 ? Int64(committed) : .max
+        // Where a commit may be missing nobody knows how many pages the file keeps.
+        let limit = committed > 0 && self.log?.isWhole == true ? Int64(committed) : .max
         let inFile = UInt32(clamping: min(whole, limit, Int64(Self.mostPages)))
         self.inFile = inFile
         isCutShort = min(whole, limit) > Int64(inFile) || self.log?.isCutShort == true

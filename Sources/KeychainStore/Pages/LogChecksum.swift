@@ -47,9 +47,9 @@ struct LogChecksum: Equatable {
         return isBigEndian ? a << 24 | b << 16 | c << 8 | d : d << 24 | c << 16 | b << 8 | a
     }
 
-    // MARK: Which word was changed
+    // MARK: Which byte was changed
 
-    /// The one word of four bytes with whose change this checksum, going on over `bytes`, becomes
+    /// The one word of four bytes with the change of one byte of which this checksum, going on over `bytes`, becomes
     /// `wanted`, and what belongs there; nil where none or more than one would do, or where two
     /// changed words could easily look like this one.
     ///
@@ -58,16 +58,24 @@ struct LogChecksum: Equatable {
     /// lowest `n` bits are 0 they tell `n` bits less each, since the sums are without their carries:
     /// more than ten are not taken, but for a single bit. The factors are numbers of Fibonacci's,
     /// next to each other; so the same change of two words looks like its multiple by a number of
-    /// Lucas' of the one in their middle, which is not taken either. Where that multiple is one bit,
-    /// of two words next to each other or two apart with the same bit changed, it cannot be told.
+    /// Lucas' of the one in their middle, and a fill of several words like some change of one of
+    /// them. So no more than a byte is taken for changed, and no such multiple for a change of it.
+    /// What cannot be told is where that multiple is one bit: the same bit changed in two words next
+    /// to each other, or set in one and cleared in another that is two or six words apart.
     ///
     /// - Parameter bytes: a multiple of eight of them.
-    func wordToChange(in bytes: [UInt8], toReach wanted: LogChecksum) -> (offset: Int, bytes: [UInt8])? {
+    func wordToChange(
+        in bytes: [UInt8], toReach wanted: LogChecksum
+    ) -> (offset: Int, bytes: [UInt8], isOfSeveralBits: Bool)? {
         let changes = changes(of: bytes, toReach: wanted)
         guard changes.count == 1, let (offset, change) = changes.first else { return nil }
-        let (old, new) = (word(bytes[...], offset), word(bytes[...], offset) &+ change)
-        guard (old ^ new).nonzeroBitCount == 1 || Self.isOfOneWord(change) else { return nil }
-        return (offset, encoded(new))
+        let old = word(bytes[...], offset)
+        let new = old &+ change
+        let isOfSeveralBits = (old ^ new).nonzeroBitCount > 1
+        // The first two, a frame's page and size, are two places of a thousand.
+        let isLikely = offset < 8 || Self.isOfOneByte(old ^ new)
+        guard !isOfSeveralBits || isLikely && Self.isOfOneWord(change) else { return nil }
+        return (offset, encoded(new), isOfSeveralBits)
     }
 
     /// What belongs at the one place of which it is known that it was changed; nil where that is not so.
@@ -93,6 +101,10 @@ struct LogChecksum: Equatable {
             (even, odd) = (even.before, odd.before)
         }
         return found
+    }
+
+    private static func isOfOneByte(_ difference: UInt32) -> Bool {
+        difference.trailingZeroBitCount / 8 == 3 - difference.leadingZeroBitCount / 8
     }
 
     private static func isOfOneWord(_ change: UInt32) -> Bool {

@@ -26,6 +26,8 @@ struct LogFrames {
         /// How many pages the database has behind the commit that it ends; 0: it ends none.
         let size: UInt32
         let form: Form
+        /// Whether more than one bit of what the checksum is of was changed, and is put right.
+        var isOfSeveralBits = false
     }
 
     enum Form: Hashable {
@@ -40,6 +42,7 @@ struct LogFrames {
     }
 
     private let log: Descriptor
+    private let byteCount: Int64
     /// Its header, corrected, or made anew; nil where nothing can be made of it.
     let header: [UInt8]?
     let isHeaderCorrected: Bool
@@ -59,19 +62,24 @@ struct LogFrames {
     /// Whether all of it is.
     var isKnown: Bool { knownCount == frames.count }
 
+    /// Whether what is known is all there is, and no more than a bit of any page was changed: of
+    /// several bits there may be another explanation.
+    var isCertain: Bool { isKnown && !frames.contains { $0.isOfSeveralBits } }
+
     /// How many parts of what is known were changed.
     var correctedCount: Int {
         frames[..<knownCount].count { $0.form != .right } + (isHeaderCorrected ? 1 : 0)
     }
 
     /// - Parameter isOver: asked at each frame; true ends the search.
-    /// - Throws: where the header cannot be read. A frame that cannot be ends the log.
+    /// - Throws: where the header cannot be read. A frame that cannot be is one that is lost.
     init(_ log: Descriptor, until isOver: () -> Bool) throws(SystemCallError) {
         self.log = log
+        byteCount = try FileStatus(of: log).byteCount
         let bytes = try log.read(atMost: Self.headerSize, from: 0)
         let first = Self.raw(log, 0)
         header = Self.corrected(bytes, first) ?? Self.header(of: first, Self.raw(log, 1))
-        isHeaderCorrected = header != bytes
+        isHeaderCorrected = header.map { $0 != bytes } ?? false
         if let header { judge(header, until: isOver) }
     }
 
@@ -145,13 +153,13 @@ struct LogFrames {
         var found: [Frame] = []
         var end = 0
         var isBehindLost = false
-        var next = raw(0)
+        var next = rawOrNothing(0)
         while let frame = next {
             guard found.count < Self.mostFrames, !isOver() else {
                 isCutShort = true
                 break
             }
-            next = raw(found.count + 1)
+            next = rawOrNothing(found.count + 1)
             let judged = Self.judge(frame, before, next, salts, isBehindLost)
             isBehindLost = judged.form == .lost
             found.append(judged)
@@ -196,7 +204,8 @@ struct LogFrames {
             let change = before.wordToChange(in: content, toReach: stored)
         {
             let offset = change.offset < 8 ? change.offset : change.offset + 16
-            let judged = made(frame, .corrected(at: offset, change.bytes))
+            var judged = made(frame, .corrected(at: offset, change.bytes))
+            judged.isOfSeveralBits = change.isOfSeveralBits
             if judged.form != .lost { return judged }
         }
         return made(frame, .changed)
@@ -224,11 +233,18 @@ struct LogFrames {
 
     private func raw(_ index: Int) -> [UInt8]? { Self.raw(log, index) }
 
+    private static func offset(of index: Int) -> Int64 { Int64(headerSize) + Int64(index) * Int64(frameSize) }
+
     private static func raw(_ log: Descriptor, _ index: Int) -> [UInt8]? {
         do throws(SystemCallError) {
-            let bytes = try log.read(atMost: frameSize, from: Int64(headerSize) + Int64(index) * Int64(frameSize))
+            let bytes = try log.read(atMost: frameSize, from: offset(of: index))
             return bytes.count == frameSize ? bytes : nil
         } catch { return nil }
+    }
+
+    /// For judging: what the disk refuses is a frame of which nobody knows anything.
+    private func rawOrNothing(_ index: Int) -> [UInt8]? {
+        raw(index) ?? (Self.offset(of: index + 1) <= byteCount ? [UInt8](repeating: 0, count: Self.frameSize) : nil)
     }
 
     /// A frame, corrected; nil where it cannot be read.

@@ -22,7 +22,7 @@ struct LogPages {
     var numbers: some Sequence<UInt32> { newest.keys }
 
     /// - Parameter isOver: asked at each frame; true ends the search.
-    /// - Throws: where the header cannot be read. A frame that cannot be ends the log.
+    /// - Throws: where the header cannot be read. A frame that cannot be is one that is lost.
     init(_ log: Descriptor, until isOver: () -> Bool) throws(SystemCallError) {
         self.log = try LogFrames(log, until: isOver)
         for (index, frame) in self.log.frames.enumerated() where frame.form != .lost {
