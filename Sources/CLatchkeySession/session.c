@@ -86,14 +86,11 @@ int lk_session_accept(int fd, sd_bus **bus) {
     return result < 0 ? result : 0;
 }
 
-int lk_session_caller(sd_bus *bus, sd_bus_message *call, int is_direct) {
-    sd_bus_creds *creds = NULL;
-    pid_t process = 0;
-    int result = is_direct ? sd_bus_get_owner_creds(bus, SD_BUS_CREDS_PID, &creds)
-                           : sd_bus_query_sender_creds(call, SD_BUS_CREDS_PID, &creds);
-    if (result >= 0) result = sd_bus_creds_get_pid(creds, &process);
-    sd_bus_creds_unref(creds);
-    return result < 0 ? result : process;
+int lk_session_ask(sd_bus *bus, sd_bus_message *call, uint64_t microseconds, sd_bus_message_handler_t answered,
+                   void *context, uint64_t *cookie) {
+    int result = sd_bus_call_async(bus, NULL, call, answered, context, microseconds);
+    // The number that its answer names.
+    return result < 0 ? result : sd_bus_message_get_cookie(call, cookie);
 }
 
 int lk_session_copy(int fd) {

@@ -213,6 +213,12 @@ package nonisolated struct Latchkey_AuditRecord: @unchecked Sendable {
     set {_uniqueStorage()._servedProcess = newValue}
   }
 
+  /// as ServedProgram's; missing: a bare number
+  package var servedEvidence: UInt32 {
+    get {_storage._servedEvidence}
+    set {_uniqueStorage()._servedEvidence = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -375,7 +381,7 @@ nonisolated extension Latchkey_AuditRecords: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".AuditRecord"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}event\0\u{1}first\0\u{1}last\0\u{1}count\0\u{1}program\0\u{1}process\0\u{1}strength\0\u{1}contained\0\u{3}in_persons_name\0\u{3}item_class\0\u{1}protection\0\u{1}group\0\u{1}item\0\u{1}name\0\u{1}status\0\u{1}reason\0\u{1}arguments\0\u{3}served_path\0\u{3}served_process\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}event\0\u{1}first\0\u{1}last\0\u{1}count\0\u{1}program\0\u{1}process\0\u{1}strength\0\u{1}contained\0\u{3}in_persons_name\0\u{3}item_class\0\u{1}protection\0\u{1}group\0\u{1}item\0\u{1}name\0\u{1}status\0\u{1}reason\0\u{1}arguments\0\u{3}served_path\0\u{3}served_process\0\u{3}served_evidence\0")
 
   fileprivate class _StorageClass {
     var _event: UInt32 = 0
@@ -397,6 +403,7 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
     var _arguments: [String] = []
     var _servedPath: String = String()
     var _servedProcess: Int32 = 0
+    var _servedEvidence: UInt32 = 0
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -426,6 +433,7 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
       _arguments = source._arguments
       _servedPath = source._servedPath
       _servedProcess = source._servedProcess
+      _servedEvidence = source._servedEvidence
     }
   }
 
@@ -463,6 +471,7 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
         case 17: try { try decoder.decodeRepeatedStringField(value: &_storage._arguments) }()
         case 18: try { try decoder.decodeSingularStringField(value: &_storage._servedPath) }()
         case 19: try { try decoder.decodeSingularSInt32Field(value: &_storage._servedProcess) }()
+        case 20: try { try decoder.decodeSingularUInt32Field(value: &_storage._servedEvidence) }()
         default: break
         }
       }
@@ -528,6 +537,9 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
       if _storage._servedProcess != 0 {
         try visitor.visitSingularSInt32Field(value: _storage._servedProcess, fieldNumber: 19)
       }
+      if _storage._servedEvidence != 0 {
+        try visitor.visitSingularUInt32Field(value: _storage._servedEvidence, fieldNumber: 20)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -556,6 +568,7 @@ nonisolated extension Latchkey_AuditRecord: SwiftProtobuf.Message, SwiftProtobuf
         if _storage._arguments != rhs_storage._arguments {return false}
         if _storage._servedPath != rhs_storage._servedPath {return false}
         if _storage._servedProcess != rhs_storage._servedProcess {return false}
+        if _storage._servedEvidence != rhs_storage._servedEvidence {return false}
         return true
       }
       if !storagesAreEqual {return false}

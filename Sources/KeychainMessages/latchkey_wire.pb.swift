@@ -734,6 +734,9 @@ package nonisolated struct Latchkey_ServedProgram: Sendable {
 
   package var process: Int32 = 0
 
+  /// 0: a bare number; 1: a process descriptor; 2: one of a process that had ended
+  package var evidence: UInt32 = 0
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -3027,7 +3030,7 @@ nonisolated extension Latchkey_ItemSearch.Extent: SwiftProtobuf._ProtoNameProvid
 
 nonisolated extension Latchkey_ServedProgram: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".ServedProgram"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}process\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}path\0\u{1}process\0\u{1}evidence\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3037,6 +3040,7 @@ nonisolated extension Latchkey_ServedProgram: SwiftProtobuf.Message, SwiftProtob
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.path) }()
       case 2: try { try decoder.decodeSingularSInt32Field(value: &self.process) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.evidence) }()
       default: break
       }
     }
@@ -3049,12 +3053,16 @@ nonisolated extension Latchkey_ServedProgram: SwiftProtobuf.Message, SwiftProtob
     if self.process != 0 {
       try visitor.visitSingularSInt32Field(value: self.process, fieldNumber: 2)
     }
+    if self.evidence != 0 {
+      try visitor.visitSingularUInt32Field(value: self.evidence, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Latchkey_ServedProgram, rhs: Latchkey_ServedProgram) -> Bool {
     if lhs.path != rhs.path {return false}
     if lhs.process != rhs.process {return false}
+    if lhs.evidence != rhs.evidence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

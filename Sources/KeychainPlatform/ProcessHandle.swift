@@ -7,7 +7,7 @@ internal import Glibc
 package final class ProcessHandle: Sendable {
     private let descriptor: Descriptor
 
-    private init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+    init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
     /// The process that connected (SO_PEERPIDFD, Linux 6.5), or nil where the
     /// kernel does not know the option.

@@ -118,7 +118,7 @@ struct RequestFields {
 
     private static func served(_ message: ArraySlice<UInt8>) -> ServedProgram? {
         var reader = FieldReader(message)
-        var (path, process) = ("", Int64(0))
+        var (path, process, evidence) = ("", Int64(0), UInt64(0))
         while !reader.isAtEnd {
             switch reader.varint() {
             case FieldType.bytes.tag(1):
@@ -127,10 +127,14 @@ struct RequestFields {
             case FieldType.varint.tag(2):
                 guard let number = reader.signed() else { return nil }
                 process = number
+            case FieldType.varint.tag(3):
+                guard let number = reader.varint() else { return nil }
+                evidence = number
             default: return nil
             }
         }
-        return Int32(exactly: process).map { ServedProgram(path: path, process: $0) }
+        let known = ServedProgram.Evidence(number: UInt32(truncatingIfNeeded: evidence))
+        return Int32(exactly: process).map { ServedProgram(path: path, process: $0, evidence: known) }
     }
 
     private static func item(_ message: ArraySlice<UInt8>) -> ItemFields? {
@@ -285,6 +289,7 @@ extension FieldWriter {
         message(14) { writer in
             writer.text(1, program.path)
             if program.process != 0 { writer.presentSigned(2, Int64(program.process)) }
+            writer.number(3, UInt64(program.evidence.rawValue))
         }
     }
 

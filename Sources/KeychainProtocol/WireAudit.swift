@@ -46,6 +46,7 @@ extension FieldWriter {
         if let served = record.served {
             text(18, served.path)
             signed(19, Int64(served.process))
+            number(20, UInt64(served.evidence.rawValue))
         }
     }
 }
@@ -61,7 +62,9 @@ extension Latchkey_AuditRecord {
         process = record.process
         strength = UInt32(record.strength.rawValue)
         contained = record.isContained
-        if let served = record.served { (servedPath, servedProcess) = (served.path, served.process) }
+        if let served = record.served {
+            (servedPath, servedProcess, servedEvidence) = (served.path, served.process, served.evidence.rawValue)
+        }
         inPersonsName = record.inPersonsName
         itemClass = record.itemClass?.rawValue ?? ""
         protection = record.protection?.rawValue ?? ""
@@ -86,8 +89,10 @@ extension AuditRecord {
         process = message.process
         strength = IdentityStrength(rawValue: Int(message.strength)) ?? .none
         isContained = message.contained
-        if !message.servedPath.isEmpty || message.servedProcess != 0 {
-            served = ServedProgram(path: message.servedPath, process: message.servedProcess)
+        if !message.servedPath.isEmpty || message.servedProcess != 0 || message.servedEvidence != 0 {
+            served = ServedProgram(
+                path: message.servedPath, process: message.servedProcess,
+                evidence: ServedProgram.Evidence(number: message.servedEvidence))
         }
         inPersonsName = message.inPersonsName
         itemClass = ItemClass(rawValue: message.itemClass)

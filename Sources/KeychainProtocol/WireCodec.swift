@@ -340,9 +340,12 @@ extension Latchkey_ServedProgram {
         self.init()
         path = served.path
         process = served.process
+        evidence = served.evidence.rawValue
     }
 
-    var served: ServedProgram { ServedProgram(path: path, process: process) }
+    var served: ServedProgram {
+        ServedProgram(path: path, process: process, evidence: ServedProgram.Evidence(number: evidence))
+    }
 }
 
 extension SwiftProtobuf.Message {

@@ -45,11 +45,8 @@ internal import KeychainPlatform
         unsafe sd_bus_message_unref(message)
     }
 
-    /// The process that called, by its number; nil where it has gone. Nothing holds the number.
-    package var process: Int32? {
-        let number = unsafe lk_session_caller(bus.raw, message, bus.direct == nil ? 0 : 1)
-        return number > 0 ? number : nil
-    }
+    /// Who called, as it was found with the first call of the connection.
+    package internal(set) var caller = BusCaller.unknown
 
     package func answer(_ values: [BusValue] = []) {
         var reply: OpaquePointer?

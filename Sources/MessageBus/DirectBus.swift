@@ -8,10 +8,12 @@ package struct DirectBus: Sendable {
     let service: String
     /// What the client is called.
     let client: String
+    /// Who it is.
+    let caller: BusCaller
 
     /// - Parameter number: from 1, another for each connection.
-    package init(serving service: String, number: Int) {
-        self.service = service
+    package init(serving service: String, number: Int, to caller: BusCaller) {
+        (self.service, self.caller) = (service, caller)
         // No bus gives such a name: theirs begin with :1 (dbus-daemon) or :0 (dbus-broker).
         client = ":2.\(number)"
     }

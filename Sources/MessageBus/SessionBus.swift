@@ -18,10 +18,13 @@ package protocol BusObjects: AnyObject {
 /// One connection on which we are called: to a session's bus, or of one program to us
 /// without a bus between. One thread uses it.
 ///
-/// sd-bus answers `org.freedesktop.DBus.Peer` by itself.
+/// sd-bus answers `org.freedesktop.DBus.Peer` by itself, but for a Ping behind calls that wait
+/// until it is known whose they are: who pings hears then that they have been taken.
 @safe package final class SessionBus {
     private let bus: OpaquePointer
-    private weak var objects: (any BusObjects)?
+    private(set) weak var objects: (any BusObjects)?
+    /// Of a bus.
+    var callers = CallersOnBus()
     /// In the place of a bus; nil: there is one.
     let direct: DirectBus?
 
@@ -81,6 +84,8 @@ package protocol BusObjects: AnyObject {
         return unsafe Unmanaged<SessionBus>.fromOpaque(context).takeUnretainedValue().take(message)
     }
 
+    static let peer = "org.freedesktop.DBus.Peer"
+
     /// 1: it is dealt with.
     private func take(_ message: OpaquePointer) -> Int32 {
         if direct == nil, unsafe sd_bus_message_is_signal(message, "org.freedesktop.DBus", "NameOwnerChanged") > 0 {
@@ -93,14 +98,17 @@ package protocol BusObjects: AnyObject {
         guard unsafe sd_bus_message_get_type(message, &type) >= 0, type == UInt8(SD_BUS_MESSAGE_METHOD_CALL) else {
             return 0
         }
-        if unsafe sd_bus_message_is_method_call(message, "org.freedesktop.DBus.Peer", nil) > 0 { return 0 }
+        let isOfPeer = unsafe sd_bus_message_is_method_call(message, Self.peer, nil) > 0
+        let isPing = unsafe sd_bus_message_is_method_call(message, Self.peer, "Ping") > 0
+        let isBehind = isPing && (unsafe hasWaitingCalls(message))
+        if isOfPeer, !isBehind { return 0 }
         do throws(BusError) {
-            guard let objects, let call = try unsafe BusCall(message, over: self) else { return 0 }
+            guard objects != nil, let call = try unsafe BusCall(message, over: self) else { return 0 }
             if let direct, direct.take(call) {
                 if call.member == "Hello", call.arguments.isEmpty, !isGreeted { greeted(direct) }
                 return 1
             }
-            objects.answer(call)
+            deliver(call)
         } catch {
             _ = unsafe lk_session_refuse(message, error.name, error.text, direct?.client, nil)
         }
@@ -122,6 +130,7 @@ package protocol BusObjects: AnyObject {
         guard values.count == 3, case .string(let name) = values[0], case .string("") = values[2],
             name.hasPrefix(":")
         else { return }
+        forgetCaller(name)
         objects?.connectionEnded(name)
     }
 
@@ -186,6 +195,6 @@ package protocol BusObjects: AnyObject {
 
     /// Of a direct connection nobody else tells it.
     func tellThatItEnded() {
-        if let direct { objects?.connectionEnded(direct.client) }
+        if let direct { objects?.connectionEnded(direct.client) } else { dropWaiting() }
     }
 }

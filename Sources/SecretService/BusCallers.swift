@@ -2,11 +2,13 @@ internal import KeychainModel
 internal import KeychainPlatform
 internal import MessageBus
 
-/// Which program each connection of a bus is, as far as its bare process number says:
-/// looked at with its first call, and forgotten with its end.
+/// Which program each connection of a bus is, as far as its process says: looked at with
+/// its first call, and forgotten with its end.
 ///
-/// The number may be another process's by then, and a program may have become another
-/// since: nothing is granted for it.
+/// Where the bus gives a process descriptor, what is looked at is the process that connected
+/// or nothing: one that has ended is nobody, whoever has its number now or its connection.
+/// Of a bare number that is not sure. In either case a program may have become another since:
+/// nothing is granted for it.
 struct BusCallers {
     private var known: [String: ServedProgram] = [:]
     /// Connections that are remembered; who comes after that many is looked at each time.
@@ -14,11 +16,32 @@ struct BusCallers {
 
     /// nil where nobody can tell any more.
     mutating func program(of call: BusCall) -> ServedProgram? {
-        if let known = known[call.sender] { return known }
-        guard let process = call.process else { return nil }
-        let program = ServedProgram(path: Self.path(of: process), process: process)
-        if known.count < Self.most { known[call.sender] = program }
+        switch call.caller {
+        case .unknown: return nil
+        case .ended(let number): return Self.ended(number)
+        case .numbered(let number): return program(number, .number, as: call.sender)
+        case .held(let process, let number):
+            let program = program(number, .descriptor, as: call.sender)
+            // By its number: alive now means that it was this process that was looked at.
+            guard process.isAlive else {
+                forget(call.sender)
+                return Self.ended(number)
+            }
+            return program
+        }
+    }
+
+    private mutating func program(
+        _ process: Int32, _ evidence: ServedProgram.Evidence, as name: String
+    ) -> ServedProgram {
+        if let known = known[name] { return known }
+        let program = ServedProgram(path: Self.path(of: process), process: process, evidence: evidence)
+        if known.count < Self.most { known[name] = program }
         return program
+    }
+
+    private static func ended(_ process: Int32) -> ServedProgram {
+        ServedProgram(path: "", process: process, evidence: .ended)
     }
 
     mutating func forget(_ connection: String) { known[connection] = nil }

@@ -23,11 +23,11 @@ extension SecretServiceDoor {
     func unlock(_ call: BusCall) throws(BusError) -> [BusValue] {
         let (open, closed) = try present(try paths(call))
         guard !closed.isEmpty else { return [.paths(open), .path(.none)] }
-        guard let process = call.process, PromptReach.canAsk(for: process) else {
+        guard let process = call.caller.process, PromptReach.canAsk(for: process) else {
             guard lookers.contains(call.sender) else { throw .isLocked }
             return [.paths(open), .path(try prompts.makeForNobody(for: call.sender, wanting: closed))]
         }
-        return [.paths(open), .path(try prompts.make(for: call.sender, process, wanting: closed))]
+        return [.paths(open), .path(try prompts.make(for: call.sender, call.caller, wanting: closed))]
     }
 
     /// Those that are collections, aliases of one, or items.

@@ -64,8 +64,8 @@ extension SecretServiceDoor {
 
     private func askPerson(for wanted: PortalCall) throws(BusError) {
         let call = wanted.call
-        guard let process = call.process, PromptReach.canAsk(for: process) else { throw .isLocked }
-        let prompt = try prompts.make(for: call.sender, process, wanting: [])
+        guard let process = call.caller.process, PromptReach.canAsk(for: process) else { throw .isLocked }
+        let prompt = try prompts.make(for: call.sender, call.caller, wanting: [])
         portalCalls[prompt] = wanted
         try prompts.show(prompt, for: call.sender)
     }

@@ -11,7 +11,8 @@ package import SecretServiceReach
 /// A collection is an access group, an item a generic or internet password with lookup
 /// attributes; see FORMATS.md, "Items of the Secret Service". Every client of the bus sees
 /// every collection, as with gnome-keyring, but for what a ``SecretServicePolicy`` keeps:
-/// the bus names callers by a bare process number, on which nothing more can be built.
+/// most callers are interpreters, or work for others, so that nothing more can be built on
+/// who they are (``BusCallers``).
 ///
 /// While the keychain is locked, searches find items without telling their names, what
 /// there is of collections can be read, and everything else is IsLocked at once. A client
@@ -106,9 +107,10 @@ package final class SecretServiceDoor: BusObjects {
                 guard let connection = try listener.accept() else { return }
                 // Who has gone already is not served, nor is another user: sd-bus looks at who
                 // somebody says they are alone.
-                let peer = try PacketSocket(owning: connection).peerCredentials()
-                guard peer.uid == ProcessEnvironment.effectiveUserID else { continue }
-                do throws(SessionBusFailure) { try serve(direct: connection) } catch { continue }
+                let socket = PacketSocket(owning: connection)
+                guard try socket.peerCredentials().uid == ProcessEnvironment.effectiveUserID else { continue }
+                let caller = BusCaller(of: socket)
+                do throws(SessionBusFailure) { try serve(direct: connection, of: caller) } catch { continue }
             }
         } catch {
             // There are no more descriptors, say. With nobody to wait for there will be none.
@@ -118,9 +120,9 @@ package final class SecretServiceDoor: BusObjects {
         pausedListener = listener
     }
 
-    private func serve(direct connection: Descriptor) throws(SessionBusFailure) {
+    private func serve(direct connection: Descriptor, of caller: BusCaller) throws(SessionBusFailure) {
         directConnections += 1
-        let direct = DirectBus(serving: SecretServiceNames.bus, number: directConnections)
+        let direct = DirectBus(serving: SecretServiceNames.bus, number: directConnections, to: caller)
         let bus = try SessionBus.direct(connection, direct)
         bus.serve(self)
         buses.append(bus)

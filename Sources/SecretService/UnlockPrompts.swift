@@ -56,11 +56,15 @@ final class UnlockPrompts {
     private var shownCount: Int { prompts.values.count { $0.fate.isShown } }
 
     /// - Throws: IsLocked where there are too many, or the process has gone.
-    func make(for owner: String, _ process: Int32, wanting wanted: [ObjectPath]) throws(BusError) -> ObjectPath {
-        let holder: ProcessHandle
-        do throws(SystemCallError) { holder = try ProcessHandle.open(process) } catch { throw .isLocked }
-        guard shownCount < Self.mostShown else { throw .isLocked }
+    func make(for owner: String, _ caller: BusCaller, wanting wanted: [ObjectPath]) throws(BusError) -> ObjectPath {
+        guard let process = caller.process, let holder = Self.holder(of: caller), shownCount < Self.mostShown else {
+            throw .isLocked
+        }
         return try make(for: owner, at: UnlockPrompt.Place(process: process, holder: holder), wanting: wanted)
+    }
+
+    private static func holder(of caller: BusCaller) -> ProcessHandle? {
+        do throws(SystemCallError) { return try caller.hold() } catch { return nil }
     }
 
     /// One that nobody can be shown: its client hears at once that it was dismissed.

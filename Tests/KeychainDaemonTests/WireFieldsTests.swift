@@ -64,7 +64,8 @@ import Testing
         let programs: [ServedProgram?] = [
             nil, ServedProgram(path: "/usr/bin/git", process: 4711), ServedProgram(path: "", process: 1),
             ServedProgram(path: String(repeating: "ü", count: 2000), process: .min),
-            ServedProgram(path: "", process: 0),
+            ServedProgram(path: "", process: 0), ServedProgram(path: "/usr/bin/git", process: 1, evidence: .descriptor),
+            ServedProgram(path: "", process: 0, evidence: .ended),
         ]
         request.served = programs.randomElement(using: &random)!
         return request

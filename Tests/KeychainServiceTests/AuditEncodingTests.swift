@@ -17,7 +17,7 @@ import Testing
         record.strength = .user
         record.isContained = true
         record.inPersonsName = true
-        record.served = ServedProgram(path: "/usr/bin/secret-tool", process: 300)
+        record.served = ServedProgram(path: "/usr/bin/secret-tool", process: 300, evidence: .descriptor)
         record.itemClass = .internetPassword
         record.protection = .afterFirstUnlock
         record.group = String(repeating: "é", count: 128)

@@ -17,8 +17,11 @@ int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size
 // A connection that was accepted, of which we are the serving side. It owns the
 // descriptor, also where this fails.
 int lk_session_accept(int fd, sd_bus **bus);
-// Who called: the process, as the bus or the socket names it, or -errno.
-int lk_session_caller(sd_bus *bus, sd_bus_message *call, int is_direct);
+// Calls and does not wait: `answered` is run within a step, once, with the answer or with an error
+// once the time is over. 0 and the number of the call, or -errno; it is not run any more then, nor
+// once the connection is closed.
+int lk_session_ask(sd_bus *bus, sd_bus_message *call, uint64_t microseconds, sd_bus_message_handler_t answered,
+                   void *context, uint64_t *cookie);
 // Another descriptor of the same file, or -errno.
 int lk_session_copy(int fd);
 // Says on a connection without a bus whom a message is for and, where not NULL, who says it.

@@ -12,7 +12,7 @@ struct AuditBuffer: Sendable {
 
     private struct ReadKey: Hashable {
         let program: String
-        let served: String?
+        let served: ServedProgram?
         let inPersonsName: Bool
         let itemClass: ItemClass
         let low: UInt64
@@ -62,7 +62,7 @@ struct AuditBuffer: Sendable {
     mutating func note(_ item: ReleasedItem, to party: AuditParty, inPersonsName: Bool, at moment: Double) {
         let (low, high) = Self.halves(item.reference)
         let key = ReadKey(
-            program: party.program, served: party.served?.path, inPersonsName: inPersonsName,
+            program: party.program, served: party.served?.ofAnyProcess, inPersonsName: inPersonsName,
             itemClass: item.itemClass, low: low, high: high)
         if let index = reads.index(forKey: key) {
             reads.values[index].last = moment
@@ -77,7 +77,7 @@ struct AuditBuffer: Sendable {
     mutating func note(_ record: AuditRecord) {
         var key = record
         (key.first, key.last, key.count, key.process) = (0, 0, 1, 0)
-        key.served = record.served.map { ServedProgram(path: $0.path, process: 0) }
+        key.served = record.served?.ofAnyProcess
         // Looked up once: the line's whole text makes its place.
         if isFull, others[key] == nil { return drop(record.count, at: record.first) }
         others[key, default: Times(of: record)].add(record)
@@ -100,7 +100,9 @@ struct AuditBuffer: Sendable {
         for (key, times) in others {
             var line = key
             (line.first, line.last, line.count, line.process) = (times.first, times.last, times.count, times.process)
-            line.served = key.served.map { ServedProgram(path: $0.path, process: times.servedProcess) }
+            line.served = key.served.map {
+                ServedProgram(path: $0.path, process: times.servedProcess, evidence: $0.evidence)
+            }
             lines.append(line)
         }
         lines.sort { $0.first < $1.first }

@@ -35,8 +35,8 @@ struct LogCommand: Verb {
               latchkey log --verify
 
             --json writes one object a line: {"time", "last", "event", "count", "by", "program", "pid", "for", "forPid", \
-            "strength", "contained", "inPersonsName", "kind", "protection", "group", "service", "account", "item", "allowed", \
-            "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", "findings": [{"kind", \
+            "forBy", "strength", "contained", "inPersonsName", "kind", "protection", "group", "service", "account", \
+            "item", "allowed", "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", "findings": [{"kind", \
             "file", "block", "what"}]}.
             """)
 

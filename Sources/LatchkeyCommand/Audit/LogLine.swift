@@ -27,7 +27,13 @@ struct LogLine: Sendable {
         guard !record.program.isEmpty else { return record.voucher == .enclave ? "the enclave" : "-" }
         // By the program's word.
         guard let served = record.served else { return record.program }
-        return record.program + " for " + (served.path.isEmpty ? "process \(served.process)" : served.path)
+        return record.program + " for " + Self.text(served)
+    }
+
+    private static func text(_ served: ServedProgram) -> String {
+        guard served.path.isEmpty else { return served.path }
+        let process = served.process == 0 ? "a process" : "process \(served.process)"
+        return served.evidence == .ended ? process + " that had ended" : process
     }
 
     private var itemText: String {
@@ -55,6 +61,7 @@ struct LogLine: Sendable {
             ("pid", isProgram ? .integer(Int64(record.process)) : .null),
             ("for", JSONValue(record.served?.path)),
             ("forPid", record.served.map { .integer(Int64($0.process)) } ?? .null),
+            ("forBy", JSONValue(record.served.map { Self.word($0.evidence) })),
             ("strength", JSONValue(isProgram ? strength : nil)), ("contained", .bool(record.isContained)),
             ("inPersonsName", .bool(record.inPersonsName)), ("kind", JSONValue(kind)),
             ("protection", JSONValue(record.protection?.commandName)), ("group", JSONValue(record.group)),
@@ -64,6 +71,15 @@ struct LogLine: Sendable {
             ("status", .integer(Int64(record.refusal?.status.rawValue ?? 0))),
             ("reason", JSONValue(record.refusal?.reason.explanation)),
         ])
+    }
+
+    /// By what the process behind a service was known.
+    private static func word(_ evidence: ServedProgram.Evidence) -> String {
+        switch evidence {
+        case .number: "number"
+        case .descriptor: "descriptor"
+        case .ended: "ended"
+        }
     }
 
     private var strength: String {

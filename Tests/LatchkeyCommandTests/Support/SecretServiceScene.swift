@@ -26,6 +26,14 @@ final class SecretServiceScene {
         try startService()
     }
 
+    /// On a bus that the test chose.
+    init(on session: PrivateSession) throws {
+        programs = try BuiltPrograms()
+        arguments = []
+        self.session = session
+        try startService()
+    }
+
     deinit { end() }
 
     func startService() throws {

@@ -30,6 +30,21 @@ package final class PrivateSession: @unchecked Sendable {
         daemon.arguments = ["--nofork", "--nopidfile", "--config-file=\(folder.path("bus.conf"))"]
         daemon.environment = environment.merging(["PATH": "/usr/bin:/bin"]) { one, _ in one }
         daemon.standardError = FileHandle.nullDevice
+        try start()
+    }
+
+    /// A bus that a test plays: it says of its clients what the mode has it say.
+    ///
+    /// - Parameter script: Tests/Support/session-bus.py.
+    package init(playedBy script: String, as mode: String) throws {
+        folder = try TemporaryDirectory("session")
+        daemon.executableURL = URL(filePath: "/usr/bin/python3")
+        daemon.arguments = [script, folder.path("bus"), mode]
+        daemon.environment = ["PATH": "/usr/bin:/bin"]
+        try start()
+    }
+
+    private func start() throws {
         try daemon.run()
         let soon = Deadline(after: .seconds(20), on: SystemClock())
         while !FileManager.default.fileExists(atPath: folder.path("bus")), daemon.isRunning, !soon.hasPassed {

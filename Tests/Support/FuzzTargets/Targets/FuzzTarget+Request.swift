@@ -113,7 +113,7 @@ enum RequestSeeds {
     private static var searches: [UInt8] {
         let other = QueryDictionary([("class", .string("inet"))])
         var request = KeychainRequest(.copyEach([QueryDictionary(item), other]))
-        request.served = ServedProgram(path: "/usr/bin/git", process: 4711)
+        request.served = ServedProgram(path: "/usr/bin/git", process: 4711, evidence: .descriptor)
         return seed(request)
     }
 

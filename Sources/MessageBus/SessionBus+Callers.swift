@@ -1,0 +1,152 @@
+@_implementationOnly import CLatchkeySession
+internal import KeychainPlatform
+
+/// Whose the connections of a bus are, and which calls wait until the bus has said so.
+struct CallersOnBus {
+    fileprivate enum Question: String {
+        /// The specification's 0.20 and later; with a process descriptor since its 0.43's "ProcessFD".
+        case credentials = "GetConnectionCredentials"
+        /// What every bus answers.
+        case number = "GetConnectionUnixProcessID"
+    }
+
+    fileprivate var known: [String: BusCaller] = [:]
+    /// In the order in which they came.
+    fileprivate var waiting: [String: [BusCall]] = [:]
+    fileprivate var waitingCount = 0
+    /// By the cookies of what was asked.
+    fileprivate var asked: [UInt64: (name: String, question: Question)] = [:]
+
+    /// Connections that are remembered by a number; of who comes after that many the bus is
+    /// asked with each call.
+    private static let mostNumbered = 4096
+    /// Likewise by a descriptor, of which a process has 1024 (RLIMIT_NOFILE).
+    private static let mostHeld = 256
+    private var heldCount = 0
+
+    /// Calls of all connections that wait at once.
+    fileprivate static let mostWaiting = 4096
+
+    fileprivate mutating func remember(_ caller: BusCaller, as name: String) {
+        switch caller {
+        case .held where heldCount < Self.mostHeld:
+            heldCount += 1
+            known[name] = caller
+        case .numbered, .ended: if known.count - heldCount < Self.mostNumbered { known[name] = caller }
+        // Of who is not known now the bus is asked once more.
+        case .held, .unknown: break
+        }
+    }
+
+    fileprivate mutating func forget(_ name: String) {
+        if case .held? = known.removeValue(forKey: name) { heldCount -= 1 }
+    }
+
+    fileprivate mutating func takeWaiting(of name: String) -> [BusCall] {
+        let calls = waiting.removeValue(forKey: name) ?? []
+        waitingCount -= calls.count
+        return calls
+    }
+}
+
+extension SessionBus {
+    /// What the bus may take to say whose a connection is, in microseconds; others are served
+    /// meanwhile.
+    private static let patience: UInt64 = 25_000_000
+
+    /// Hands a call on once it is known whose it is.
+    func deliver(_ call: BusCall) {
+        if let direct {
+            call.caller = direct.caller
+            objects?.answer(call)
+        } else if callers.waiting[call.sender] != nil {
+            hold(call)
+        } else if let caller = callers.known[call.sender] {
+            call.caller = caller
+            objects?.answer(call)
+        } else {
+            hold(call)
+            ask(.credentials, about: call.sender)
+        }
+    }
+
+    private func hold(_ call: BusCall) {
+        guard callers.waitingCount < CallersOnBus.mostWaiting else {
+            return call.refuse(
+                BusError(
+                    name: "org.freedesktop.DBus.Error.LimitsExceeded",
+                    text: "too many calls wait until the bus says whose they are"))
+        }
+        callers.waitingCount += 1
+        callers.waiting[call.sender, default: []].append(call)
+    }
+
+    private func ask(_ question: CallersOnBus.Question, about name: String) {
+        var message: OpaquePointer?
+        let result = unsafe sd_bus_message_new_method_call(
+            raw, &message, DirectBus.name, DirectBus.path, DirectBus.name, question.rawValue)
+        guard result >= 0, let message = unsafe message else { return settle(name, as: .unknown) }
+        defer { unsafe sd_bus_message_unref(message) }
+        var cookie: UInt64 = 0
+        guard unsafe MessageWriter(message).append([.string(name)]),
+            unsafe lk_session_ask(
+                raw, message, Self.patience, Self.answered, Unmanaged.passUnretained(self).toOpaque(), &cookie) >= 0
+        else { return settle(name, as: .unknown) }
+        callers.asked[cookie] = (name, question)
+    }
+
+    private static let answered: sd_bus_message_handler_t = { message, context, _ in
+        guard let message = unsafe message, let context = unsafe context else { return 0 }
+        unsafe Unmanaged<SessionBus>.fromOpaque(context).takeUnretainedValue().takeAnswer(message)
+        return 0
+    }
+
+    private func takeAnswer(_ message: OpaquePointer) {
+        var cookie: UInt64 = 0
+        guard unsafe sd_bus_message_get_reply_cookie(message, &cookie) >= 0,
+            let (name, question) = callers.asked.removeValue(forKey: cookie)
+        else { return }
+        // Anybody could answer in the place of the bus, where one lets answers through that
+        // nobody asked for.
+        let sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
+        guard sender == DirectBus.name else { return settle(name, as: .unknown) }
+        if unsafe sd_bus_message_is_method_error(message, nil) > 0 {
+            let isOld = unsafe sd_bus_message_is_method_error(message, "org.freedesktop.DBus.Error.UnknownMethod") > 0
+            guard isOld, question == .credentials else { return settle(name, as: .unknown) }
+            return ask(.number, about: name)
+        }
+        do throws(BusError) {
+            let values = try unsafe MessageReader(message).all()
+            switch question {
+            case .credentials: settle(name, as: BusCaller(credentials: values))
+            case .number: settle(name, as: BusCaller(processID: values))
+            }
+        } catch { settle(name, as: .unknown) }
+    }
+
+    /// Hands on what waits, in the order in which it came.
+    private func settle(_ name: String, as caller: BusCaller) {
+        // It may have ended meanwhile.
+        guard callers.waiting[name] != nil else { return }
+        callers.remember(caller, as: name)
+        for call in callers.takeWaiting(of: name) {
+            call.caller = caller
+            if call.interface == Self.peer { call.answer() } else { objects?.answer(call) }
+        }
+    }
+
+    /// Of its sender.
+    func hasWaitingCalls(_ message: OpaquePointer) -> Bool {
+        let sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
+        return sender.map { callers.waiting[$0] != nil } ?? false
+    }
+
+    /// What it has called is done, whoever it was; then it is forgotten.
+    func forgetCaller(_ name: String) {
+        settle(name, as: .unknown)
+        callers.forget(name)
+    }
+
+    /// The connection to the bus has ended: nobody waits for an answer.
+    func dropWaiting() { callers = CallersOnBus() }
+}
