@@ -150,6 +150,71 @@ struct SecretServiceDoctorTests {
         #expect(told() == ["latchkey secret-service enable --control"])
     }
 
+    // MARK: The bus, and KeePassXC's own setting
+
+    @Test func aBusThatDoesNotLookAtOurFileIsTold() throws {
+        let programs = try BuiltPrograms()
+        let services = programs.home + "/data/dbus-1/services"
+        let others = programs.home + "/share"
+        for folder in [services, others] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        let file = "\(services)/org.freedesktop.secrets.service"
+        try Data("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/usr/bin/other\n".utf8)
+            .write(to: URL(filePath: others + "/other.service"))
+        func told(on session: PrivateSession) throws -> [String] {
+            try findings(programs, on: session).keys.filter { $0.contains("does not look at \(file)") }
+        }
+        let deaf = try PrivateSession(environment: ["XDG_DATA_HOME": "/elsewhere"])
+        // Nobody is to be started yet.
+        #expect(try told(on: deaf) == [])
+        try programs.latchkey("secret-service", "enable")
+        #expect(
+            try told(on: deaf) == [
+                "the session bus knows nobody to start for org.freedesktop.secrets, and does not look at \(file): it was "
+                    + "started with XDG_DATA_HOME /elsewhere"
+            ])
+        #expect(try told(on: try PrivateSession()).first?.hasSuffix(": it was started without XDG_DATA_HOME") == true)
+        #expect(try told(on: try PrivateSession(startingFrom: services)) == [])
+        let own = ["XDG_DATA_HOME": programs.home + "/data"]
+        #expect(try told(on: try PrivateSession(startingFrom: services, environment: own)) == [])
+        let another = try PrivateSession(startingFrom: others, environment: ["HOME": "/elsewhere"])
+        #expect(
+            try told(on: another) == [
+                "the session bus starts another for org.freedesktop.secrets, and does not look at \(file): it was "
+                    + "started without XDG_DATA_HOME"
+            ])
+    }
+
+    @Test func keePassXCsOwnSettingIsTold() throws {
+        let programs = try BuiltPrograms()
+        let session = try PrivateSession()
+        func told(changing variables: [String: String?] = [:]) throws -> [String] {
+            try findings(programs, on: session, changing: variables).keys
+                .filter { $0.contains("KeePassXC serves org.freedesktop.secrets") }
+        }
+        func write(_ text: String, to file: String) throws {
+            let place = URL(filePath: programs.home + file)
+            try FileManager.default.createDirectory(
+                at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: place)
+        }
+        let (file, on) = ("/config/keepassxc/keepassxc.ini", "[General]\nConfigVersion=2\n\n[FdoSecrets]\nEnabled=true\n")
+        try write(on, to: file)
+        // Where ours is not enabled it competes with nobody.
+        #expect(try told() == [])
+        try programs.latchkey("secret-service", "enable")
+        #expect(try told().count == 1 && told().first?.contains("(\(programs.home)\(file))") == true)
+        for off in ["[FdoSecrets]\nEnabled=false\n", "[FdoSecrets]\n\n[Browser]\nEnabled=true\n", "Enabled=true\n"] {
+            try write(off, to: file)
+            #expect(try told() == [], "\(off)")
+        }
+        try write(on, to: "/other.ini")
+        #expect(try told(changing: ["KPXC_CONFIG": programs.home + "/other.ini"]).count == 1)
+        try write(on, to: "/.var/app/org.keepassxc.KeePassXC/config/keepassxc/keepassxc.ini")
+        #expect(try told().first?.contains("/.var/app/") == true)
+    }
+
     // MARK: Desktops
 
     @Test func aDesktopUnderWhichElectronAsksNobodyIsTold() throws {
@@ -204,6 +269,22 @@ struct SecretServiceDoctorTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: path)
         let open = try findings(programs, on: session).keys.filter { $0.contains(path) }
         #expect(open.first?.contains("nobody else can write") == true)
+    }
+
+    @Test func whocanSaysNothingOfTheBusOfAKeychainThatIsNotServed() throws {
+        let programs = try BuiltPrograms()
+        let other = programs.home + "/other"
+        for place in [[], ["--data-dir", other]] {
+            let stored = try programs.run(BuiltPrograms.latchkey, place + ["set", "mail", "alice"], input: Data("v".utf8))
+            #expect(stored.status == 0, "\(stored.errors)")
+        }
+        #expect(try programs.latchkey("whocan", "mail").text.contains("the default collection of org.freedesktop.secrets"))
+        let text = try programs.latchkey("--data-dir", other, "whocan", "mail").text
+        #expect(text.contains("every program of this user\tthe group \"latchkey\" may be named by all of them"), "\(text)")
+        #expect(!text.contains("org.freedesktop.secrets") && !text.contains("session bus"), "\(text)")
+        // Its own place, said by hand, is served.
+        let own = try programs.latchkey("--data-dir", programs.home + "/data/latchkey", "whocan", "mail").text
+        #expect(own.contains("org.freedesktop.secrets"))
     }
 
     @Test func whocanSaysWhomThePolicyLeavesAnItemTo() throws {

@@ -6,6 +6,8 @@ internal import SecretServiceReach
 /// Service (docs/secret-service-policy.md).
 enum BusRule: Sendable, Hashable {
     case everybody
+    /// The keychain is none that is served over the bus.
+    case notServed
     /// These programs alone; none: nobody.
     case kept(for: [String], by: String)
     /// Nobody, until the policy is one.
@@ -45,6 +47,13 @@ enum BusRule: Sendable, Hashable {
         let besides = isLogin ? reader.who : "every program of this user that no sandbox holds"
         switch self {
         case .everybody: return reader
+        case .notServed:
+            return Readers.Reader(
+                who: besides,
+                rule: isLogin
+                    ? "the group \"latchkey\" may be named by all of them"
+                    : "the group of a collection may be named by all of them",
+                canBePosedAs: true)
         case .kept(let programs, let path):
             let isTold = !isLogin && !programs.isEmpty
             let over = isTold ? "\(programs.joined(separator: ", ")) over your session bus, and " : ""

@@ -44,7 +44,7 @@ struct WhocanCommand: Verb {
         let item = try keychain.findOne(
             which.name(parts.parts), advice: "Name one account: latchkey whocan SERVICE ACCOUNT")
         let row = try keychain.row(of: item)
-        let rule = isServed(surroundings) ? BusRule(of: item, row?.attributes.lookup) : .everybody
+        let rule = isServed(surroundings) ? BusRule(of: item, row?.attributes.lookup) : .notServed
         let readers = Readers(item, row?.accessControl, try keychain.status(), overBus: rule)
         let console = surroundings.console
         try printing { () throws(SystemCallError) in

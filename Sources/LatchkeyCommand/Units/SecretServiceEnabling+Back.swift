@@ -17,6 +17,14 @@ extension SecretServiceEnabling {
     /// - Throws: where something did not go, and everything else has gone and is back; or where
     ///   what is there cannot be read, and nothing was done.
     func disable() throws(CommandFailure) -> Disabled {
+        // Where that folder is not there nobody has enabled anything, or is just about to.
+        let isThere = HostFiles(root: "").has(units.dataHome)
+        let turn = isThere ? try turn() : nil
+        defer { withExtendedLifetime(turn) {} }
+        return try disableInTurn()
+    }
+
+    private func disableInTurn() throws(CommandFailure) -> Disabled {
         var state = Disabled(file: units.busFile)
         state.wasOurs = try OwnFile.isOurs(units.busFile, marked: SecretServiceUnits.mark)
         let own = try units.ownUnits()

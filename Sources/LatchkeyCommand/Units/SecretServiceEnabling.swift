@@ -61,7 +61,18 @@ struct SecretServiceEnabling {
     // MARK: There
 
     /// - Parameter withControl: pam_gnome_keyring finds it at a login.
+    /// - Throws: also where another `enable` or `disable` goes on and on; then nothing has been
+    ///   changed.
     func enable(withControl: Bool, others: Others) throws(CommandFailure) -> Enabled {
+        do throws(DirectoryRefusal) { try PrivateDirectory.make(units.dataHome) } catch {
+            throw CommandFailure(.unavailable, "\(error)", "Check the folder and try again.")
+        }
+        let turn = try turn()
+        defer { withExtendedLifetime(turn) {} }
+        return try enableInTurn(withControl: withControl, others: others)
+    }
+
+    private func enableInTurn(withControl: Bool, others: Others) throws(CommandFailure) -> Enabled {
         let program = try SecretServiceUnits.program(configuration)
         let starter = try starter()
         let isManaged = starter.folder != nil

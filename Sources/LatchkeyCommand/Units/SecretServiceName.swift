@@ -35,8 +35,26 @@ enum SecretServiceName {
     /// Has the bus look at the files that say what it starts; a folder that was not there
     /// when it began is not watched.
     static func reload() {
-        let name = "org.freedesktop.DBus"
-        _ = call(["call", name, "/org/freedesktop/DBus", name, "ReloadConfig"])
+        _ = ask("ReloadConfig")
+    }
+
+    /// Whether the bus would start somebody for the name; nil where it does not say.
+    static var isActivatable: Bool? {
+        // `as 2 "org.freedesktop.DBus" "org.freedesktop.secrets"`.
+        ask("ListActivatableNames").map { $0.split(separator: " ").contains("\"\(bus)\"") }
+    }
+
+    /// The process of the bus itself; nil where it does not say.
+    static var busProcess: Int32? {
+        // `u 4711`.
+        ask("GetConnectionUnixProcessID", "s", itself)?.split(separator: " ").last.flatMap { Int32($0) }
+    }
+
+    private static let itself = "org.freedesktop.DBus"
+
+    private static func ask(_ method: String, _ arguments: String...) -> String? {
+        call(["call", itself, "/org/freedesktop/DBus", itself, method] + arguments)?
+            .split(whereSeparator: \.isNewline).first.map(String.init)
     }
 
     /// What busctl says; nil where it fails, or there is none.

@@ -26,6 +26,8 @@ struct SecretServiceUnits: Sendable {
         case systemd
     }
 
+    /// The person's XDG_DATA_HOME, or what stands for it.
+    let dataHome: String
     /// The bus looks here before it looks at what the system has.
     let busFile: String
     /// Of systemd's user manager; nil for a user without a home.
@@ -43,7 +45,8 @@ struct SecretServiceUnits: Sendable {
                 .usage, "only a keychain of your own can serve your session",
                 "Run this outside `latchkey temp`, as a user with a home.")
         }
-        busFile = "\(locations.dataDirectory[..<end])/dbus-1/services/\(SecretServiceName.bus).service"
+        dataHome = String(locations.dataDirectory[..<end])
+        busFile = "\(dataHome)/dbus-1/services/\(SecretServiceName.bus).service"
         unitFolder = surroundings.userManager.unitFolder
         variables = ["XDG_DATA_HOME", "XDG_CONFIG_HOME"].compactMap { name in
             ProcessEnvironment.variable(name).flatMap { $0.hasPrefix("/") ? (name, $0) : nil }

@@ -16,7 +16,7 @@ struct SecretServiceCheck {
         if isEnabled || owner?.isOurs == true {
             findings += others()
             findings += PasswordStore.ofThisSession?.findings ?? []
-            if isEnabled { findings += starters() + own() }
+            if isEnabled { findings += starters() + keePassXC() + own() + unseenFile(owner) }
         }
         return findings + policy()
     }

@@ -1,0 +1,78 @@
+import Foundation
+import KeychainPlatform
+import KeychainTestSupport
+import Testing
+
+@testable import LatchkeyCommand
+
+/// `latchkey secret-service enable` and `disable` at the same time, in processes of their own.
+struct SecretServiceTurnTests {
+    private let programs: BuiltPrograms
+
+    init() throws { programs = try BuiltPrograms() }
+
+    private var file: String { programs.home + "/data/dbus-1/services/org.freedesktop.secrets.service" }
+    private var lock: String { programs.home + "/data/\(SecretServiceEnabling.lockName)" }
+
+    private func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    private func start(_ verb: String) throws -> TestProcess {
+        let process = programs.start(BuiltPrograms.latchkey, ["secret-service", verb])
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    /// Whether somebody waits for the lock on that file (proc_locks(5): "->").
+    private func isWaitedFor() throws -> Bool {
+        let inode = try FileStatus(at: FilePath(lock), followingLink: false).identity.inode
+        let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+        return locks.contains { $0.contains("->") && $0.contains(":\(inode) ") }
+    }
+
+    private func held() throws -> NamedLock {
+        try #require(
+            try NamedLock.take(FilePath(lock), until: Deadline(after: .seconds(10), on: SystemClock())))
+    }
+
+    @Test func enableWaitsForWhoeverChangesItNow() throws {
+        var turn: NamedLock? = try held()
+        let enable = try start("enable")
+        #expect(try BuiltPrograms.eventually(isWaitedFor))
+        #expect(enable.isRunning && !has(file))
+        withExtendedLifetime(turn) {}
+        turn = nil
+        enable.waitUntilExit()
+        #expect(enable.terminationStatus == 0 && has(file) && !has(lock))
+    }
+
+    @Test func disableWaitsForWhoeverChangesItNow() throws {
+        #expect(try programs.latchkey("secret-service", "enable").status == 0)
+        var turn: NamedLock? = try held()
+        let disable = try start("disable")
+        #expect(try BuiltPrograms.eventually(isWaitedFor))
+        #expect(disable.isRunning && has(file))
+        withExtendedLifetime(turn) {}
+        turn = nil
+        disable.waitUntilExit()
+        #expect(disable.terminationStatus == 0 && !has(file) && !has(lock))
+    }
+
+    @Test func allThatAreStartedAtOnceSucceed() throws {
+        for verb in ["enable", "disable", "enable"] {
+            let processes = try (0..<6).map { _ in try start(verb) }
+            for process in processes {
+                process.waitUntilExit()
+                #expect(process.terminationStatus == 0)
+            }
+            #expect(has(file) == (verb == "enable") && !has(lock))
+        }
+    }
+
+    /// One that was killed leaves its file, and keeps nobody.
+    @Test func aLockOfNobodysIsTakenAway() throws {
+        try Data().write(to: URL(filePath: lock))
+        #expect(try programs.latchkey("secret-service", "enable").status == 0)
+        #expect(has(file) && !has(lock))
+    }
+}
