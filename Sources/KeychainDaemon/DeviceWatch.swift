@@ -129,6 +129,7 @@ final class DeviceWatch: Sendable {
             renewal.drain()
             again = nil
             do throws(KeychainError) {
+                if let event = try engine.mendCopies() { logger.error("\(event)") }
                 try engine.goOnSalvaging()
                 try engine.renewRows { isStopping.load(ordering: .acquiring) }
             } catch {

@@ -1,5 +1,5 @@
 internal import Enclave
-internal import KeychainModel
+package import KeychainModel
 internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainStore
@@ -16,8 +16,9 @@ package enum KeyPlace: Sendable {
 /// A database that opened, and what had to be set aside for that.
 struct OpenedStore {
     let store: Store
-    /// As the database, or the marker beside it, says.
-    let storeID: [UInt8]?
+    /// As the database, or the marker beside it, says: two where the database says two things, one
+    /// of which is damaged (``StoreCopies``); none in a new one.
+    let storeIDs: [[UInt8]]
     let setAside: StoreSetAside?
     /// The files that it takes the place of, newest first: more than one where a
     /// database was malformed that had not served yet.
@@ -26,21 +27,27 @@ struct OpenedStore {
     let strayLog: String?
     /// What of the database's own log was put right.
     let mendedLog: StoreLog.Mended?
+    /// Whether bytes of the database's header were wrong.
+    let isHeaderMended: Bool
 
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
     ) throws(KeychainError) {
+        var headerBytes = marker == nil ? try StoreSetAside.mendHeader(in: directory) : 0
         // First: where the name of the log was changed it is nobody's; and a database that reads as
         // malformed without what its log holds is none.
         mendedLog = try StoreSetAside.mendLog(in: directory, at: moment)
         if mendedLog != nil, let marker { try marker.finish(in: directory) }
-        let marker = mendedLog == nil ? marker : nil
-        try marker?.move(in: directory)
+        let moved = mendedLog == nil ? marker : nil
+        try moved?.move(in: directory)
+        if marker != nil { headerBytes = try StoreSetAside.mendHeader(in: directory) }
         strayLog = try StoreSetAside.keepStrayLog(in: directory, at: moment)
         store = try Store(in: directory)
-        storeID = try Self.identifier(of: store) ?? marker?.storeID
-        setAside = marker
-        predecessors = marker.map { [$0.name] } ?? []
+        isHeaderMended = headerBytes > 0 || store.isHeaderWrong
+        let named = try store.read { reader throws(KeychainError) in try reader.storeIDs() }
+        storeIDs = named.isEmpty ? marker?.storeID.map { [$0] } ?? [] : named
+        setAside = moved
+        predecessors = moved.map { [$0.name] } ?? []
     }
 
     /// Opens the database. One that SQLite calls malformed, or that is gone from
@@ -94,15 +101,27 @@ struct OpenedStore {
         }
     }
 
-    private static func identifier(of store: Store) throws(KeychainError) -> [UInt8]? {
-        try store.read { reader throws(KeychainError) in try reader.storeID() }
+    /// Connects to the enclave of the store that the database names, in one of two copies: its
+    /// keybag says which is right.
+    ///
+    /// - Throws: `storeMismatch` where it is another store's in either.
+    func connect(_ opener: KeychainEngine.EnclaveOpener) throws(KeychainError) -> any EnclaveConnector {
+        guard let last = storeIDs.last else { return try opener(.anyOrNew) }
+        for id in storeIDs.dropLast() {
+            do throws(KeychainError) { return try opener(.named(id)) } catch {
+                guard error.reason == .storeMismatch else { throw error }
+            }
+        }
+        return try opener(.named(last))
     }
 }
 
 extension KeychainEngine {
     /// What a log should say about how this engine opened; names no item.
     package var openingEvent: String? {
-        let events = [settingAsideEvent, strayLogEvent, mendedLogEvent, witnessEvent].compactMap { $0 }
+        let events = [
+            settingAsideEvent, strayLogEvent, mendedLogEvent, mendedHeaderEvent, mendedCopiesEvent, witnessEvent,
+        ].compactMap { $0 }
         return events.isEmpty ? nil : events.joined(separator: "; ")
     }
 
@@ -115,6 +134,41 @@ extension KeychainEngine {
             "bytes of the write-ahead log had changed since they were written (the disk, or memory): \(mended.count) "
                 + "of its parts were put right" + (mended.kept.map { "; as it was it is kept as \($0)" } ?? "")
         }
+    }
+
+    private var mendedHeaderEvent: String? {
+        guard isHeaderMended else { return nil }
+        return "bytes of the database's header had changed since they were written (the disk, or memory), and were "
+            + "put right"
+    }
+
+    private var mendedCopiesEvent: String? { Self.mendedCopiesEvent(mendedAtOpening.withLock { $0 }) }
+
+    private static func mendedCopiesEvent(_ count: Int) -> String? {
+        if count == 0 { return nil }
+        return "bytes of the database had changed since they were written (the disk, or memory): of the records "
+            + "that stand in it twice \(count) were put right from their other copy"
+    }
+
+    /// Puts right what is damaged in one of its two copies and open now. To be called after each
+    /// change of what ``deviceState()`` tells.
+    ///
+    /// - Returns: what a log should say; nil where nothing was damaged. Names no item.
+    package func mendCopies() throws(KeychainError) -> String? {
+        do throws(KeychainError) { return Self.mendedCopiesEvent(try keys.mendCopies(at: clock.wallClock)) } catch {
+            throw noteMalformation(error)
+        }
+    }
+
+    /// What stands twice, at the opening. A full disk or a silent enclave leaves it to the next one:
+    /// the copy that is whole is read.
+    func mendCopiesAtOpening() {
+        do throws(KeychainError) {
+            let records = try store.mendRecords(storeID: storeID)
+            mendedAtOpening.withLock { $0 += records }
+            let keys = try keys.mendCopies(at: clock.wallClock)
+            mendedAtOpening.withLock { $0 += keys }
+        } catch { noteMalformation(error) }
     }
 
     private var witnessEvent: String? {

@@ -23,6 +23,8 @@ package final class KeychainEngine: Sendable {
     let applicationPasswordKibibytes: UInt32
     let malformation = Mutex(false)
     let salvagedAtOpening = Mutex<SalvageCounts?>(nil)
+    /// How many records that stand twice the opening put right in one of their copies.
+    let mendedAtOpening = Mutex(0)
     /// One long look at the whole store at a time.
     let doctoring = Mutex(())
     let isClosing = Atomic(false)
@@ -41,6 +43,8 @@ package final class KeychainEngine: Sendable {
     let strayLog: String?
     /// How many parts of the database's own log this opening put right.
     let mendedLog: StoreLog.Mended?
+    /// Whether this opening put bytes of the database's header right.
+    let isHeaderMended: Bool
     /// Whether this opening found less than had been acknowledged.
     let standing: Store.Standing
     /// That it did is noted nowhere but here: a full disk.
@@ -70,6 +74,7 @@ package final class KeychainEngine: Sendable {
         }
         let lock = try takeLock(directory)
         let engine = try KeychainEngine(directory, lock, keys, enclave, clock, applicationPasswordKibibytes)
+        engine.mendCopiesAtOpening()
         engine.leaveOldKeys()
         engine.salvageAfterSettingAside()
         return engine
@@ -112,9 +117,10 @@ package final class KeychainEngine: Sendable {
         setAside = opened.setAside
         strayLog = opened.strayLog
         mendedLog = opened.mendedLog
+        isHeaderMended = opened.isHeaderMended
         // A keybag is made only where the database is new: one that names its
         // store and finds no keybag is an error, never a reason for new keys.
-        enclave = EnclavePool(try opener(opened.storeID.map { .named($0) } ?? .anyOrNew), clock: clock)
+        enclave = EnclavePool(try opened.connect(opener), clock: clock)
         let keybag = try enclave.use { enclave throws(KeychainError) in (enclave.storeID, enclave.indexKey) }
         storeID = keybag.0
         hadKeybag = try translatingFiles { () throws(SystemCallError) in try EnclaveFiles.holdKeybag(in: directory) }
@@ -164,9 +170,11 @@ package final class KeychainEngine: Sendable {
     /// Database and keybag carry one store id; a database that lost its first
     /// commit gets the keybag's.
     private static func bind(_ store: Store, to storeID: [UInt8]) throws(KeychainError) {
-        if let known = try store.read({ reader throws(KeychainError) in try reader.storeID() }) {
-            guard known == storeID else { throw KeychainError(.notAvailable, reason: .storeMismatch) }
-        } else {
+        let known = try store.read { reader throws(KeychainError) in try reader.storeIDs() }
+        guard known.isEmpty || known.contains(storeID) else {
+            throw KeychainError(.notAvailable, reason: .storeMismatch)
+        }
+        if known.isEmpty {
             try store.write { transaction throws(KeychainError) in try transaction.put(storeID: storeID) }
         }
     }

@@ -90,8 +90,25 @@ final class MetadataKeys: Sendable {
             ($0.keys[protectionClass]?[generation], $0.closed.contains(protectionClass))
         }
         if let known { return .key(known) }
-        guard let record = try reader.metadataKey(of: protectionClass, generation: generation) else { return .absent }
-        return isClosed ? .locked : try open(record, protectionClass)
+        let records = try reader.metadataKeys(of: protectionClass, generation: generation)
+        if records.isEmpty { return .absent }
+        return isClosed ? .locked : try open(records, protectionClass)
+    }
+
+    /// The first copy of a record that opens; else what became of one of them.
+    private func open(
+        _ records: [MetadataKeyRecord], _ protectionClass: ProtectionClass, keeping: Bool = true
+    ) throws(KeychainError) -> Outcome {
+        var failure = Outcome.damaged
+        for record in records {
+            let outcome = try open(record, protectionClass, keeping: keeping)
+            switch outcome {
+            case .key: return outcome
+            case .damaged: continue
+            case .locked, .noClassKey, .absent, .effaced: failure = outcome
+            }
+        }
+        return failure
     }
 
     /// The generation under which new keys of a class are wrapped; nil where the
@@ -185,7 +202,8 @@ final class MetadataKeys: Sendable {
         } else {
             // Nothing new is sealed under it: it goes, and its rows with it.
             try store.write { [self] transaction throws(KeychainError) in
-                if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
+                let present = try transaction.reader.metadataKeys(of: protectionClass, generation: generation)
+                if !present.isEmpty {
                     switch try open(present, protectionClass, keeping: false) {
                     case .damaged: break
                     // Its class key has gone: of a generation that is past (RowOpener).
@@ -244,7 +262,8 @@ final class MetadataKeys: Sendable {
             throw isPast ? Self.renewed : Self.mismatch
         }
         try refuseWhereLeftBehind(protectionClass, below: generation, transaction)
-        if let present = try transaction.reader.metadataKey(of: protectionClass, generation: generation) {
+        let present = try transaction.reader.metadataKeys(of: protectionClass, generation: generation)
+        if !present.isEmpty {
             // Not kept: what this transaction sees may yet be rolled back.
             guard replacingDamaged, case .damaged = try open(present, protectionClass, keeping: false) else {
                 return false
@@ -292,6 +311,87 @@ final class MetadataKeys: Sendable {
 }
 
 extension MetadataKeys {
+    /// Writes the metadata keys again of which one of the two copies (``StoreCopies``) is gone or
+    /// damaged, from the other. What is locked is left for later, and so is what opens in neither.
+    ///
+    /// - Returns: how many records were put right.
+    func mendCopies(at moment: Double) throws(KeychainError) -> Int {
+        let copies = try store.read { reader throws(KeychainError) in try reader.copiesOfKeys() }
+        guard copies.first != copies.second else { return 0 }
+        return try store.write { [self] transaction throws(KeychainError) in
+            let (first, second) = try transaction.reader.copiesOfKeys()
+            let mended = try mended(first, second)
+            guard mended.first != first || mended.second != second else { return 0 }
+            try transaction.keepDamaged(mended.strays, at: moment)
+            try transaction.replaceKeys(first: mended.first, second: mended.second)
+            return mended.count
+        }
+    }
+
+    /// Both copies as they should be.
+    private struct MendedCopies {
+        var first: [NumberedKey] = []
+        var second: [NumberedKey] = []
+        /// What is in neither any more.
+        var strays: [NumberedKey] = []
+        /// How many records were put right.
+        var count = 0
+    }
+
+    private func mended(_ first: [NumberedKey], _ second: [NumberedKey]) throws(KeychainError) -> MendedCopies {
+        var mended = MendedCopies()
+        let places = Set((first + second).map { RecordPlace(number: $0.number, generation: $0.record.generation) })
+        for place in places.sorted() {
+            let here = first.filter(place.holds)
+            let there = second.filter(place.holds)
+            var right: [NumberedKey]?
+            if here == there, here.count == 1 {
+                right = here
+            } else if let opening = try openingKey(here + there, place) {
+                right = [opening]
+            } else if here.isEmpty != there.isEmpty, try !isLocked(place) {
+                // Both are written together: its number or its box is damaged, and its other copy is
+                // under another number, or gone.
+                right = []
+                mended.strays += here + there
+            }
+            if let right, right != here || right != there { mended.count += 1 }
+            mended.first += right ?? here
+            mended.second += right ?? there
+        }
+        return mended
+    }
+
+    /// The record of a place that opens.
+    private func openingKey(_ keys: [NumberedKey], _ place: RecordPlace) throws(KeychainError) -> NumberedKey? {
+        guard let protectionClass = place.protectionClass else { return nil }
+        for key in keys {
+            if case .key = try open(key.record, protectionClass, keeping: false) { return key }
+        }
+        return nil
+    }
+
+    private func isLocked(_ place: RecordPlace) throws(KeychainError) -> Bool {
+        guard let protectionClass = place.protectionClass else { return false }
+        let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
+        return !described.state.openClasses.contains(protectionClass)
+    }
+
+    /// What names a metadata key.
+    private struct RecordPlace: Hashable, Comparable {
+        let number: Int64
+        let generation: UInt32
+
+        /// nil where the number is damaged.
+        var protectionClass: ProtectionClass? { UInt8(exactly: number).flatMap { ProtectionClass(number: $0) } }
+
+        func holds(_ key: NumberedKey) -> Bool { key.number == number && key.record.generation == generation }
+
+        static func < (left: RecordPlace, right: RecordPlace) -> Bool {
+            (left.number, left.generation) < (right.number, right.generation)
+        }
+    }
+
     /// The key of a class inside a transaction, where none can be made: rows of
     /// the class exist, or ``forWriting(_:at:)`` came before.
     ///

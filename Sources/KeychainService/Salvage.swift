@@ -116,14 +116,17 @@ struct Salvage {
     private mutating func takeFile(_ name: String, _ names: inout [String]) throws(KeychainError) {
         counts.files += 1
         let remains = try StoreRemains(name, in: engine.directory)
-        if let behind = try remains?.shortfall() { shortfall = behind }
-        for earlier in try remains?.unfinishedPredecessors() ?? [] where !names.contains(earlier) {
-            names.append(earlier)
-            if let remains { try inherit(earlier, from: remains, names) }
+        let lacksAny = try remains.map { remains throws(KeychainError) in
+            try remains.lacksKeys() ? true : remains.lacksRecords()
         }
         let isLogTaken = try StoreRemains.takesWholeLog(name, in: engine.directory, until: { isOver })
-        let lacksKeys = try remains?.lacksKeys() ?? true
-        var pages = lacksKeys || !isLogTaken ? try scan(name) : nil
+        var pages = lacksAny ?? true || !isLogTaken ? try scan(name) : nil
+        if let behind = try remains?.shortfall() ?? pages?.shortfall { shortfall = behind }
+        let known = try remains?.unfinishedPredecessors() ?? []
+        for earlier in known.isEmpty ? pages?.unfinishedPredecessors ?? [] : known where !names.contains(earlier) {
+            names.append(earlier)
+            try inherit(earlier, from: remains, names)
+        }
         try loadKeys(remains, pages)
         // SQLite finds older forms of what a log holds that it does not take to its end.
         if !isLogTaken, var pages {
@@ -217,9 +220,9 @@ struct Salvage {
     /// Durably, before the first row comes: the file becomes a predecessor of ours,
     /// and what was taken over from it counts as taken.
     private func inherit(
-        _ earlier: String, from remains: StoreRemains, _ names: [String]
+        _ earlier: String, from remains: StoreRemains?, _ names: [String]
     ) throws(KeychainError) {
-        let taken = try remains.rowsTaken(from: earlier)
+        let taken = try remains?.rowsTaken(from: earlier) ?? []
         try engine.store.write { transaction throws(KeychainError) in
             try transaction.put(StoreRecord.bytes(of: names), as: .predecessor)
             for (itemClass, rowid) in taken { try transaction.noteSalvaged(rowid, of: itemClass, from: earlier) }

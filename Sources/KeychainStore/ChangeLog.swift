@@ -137,9 +137,16 @@ extension StoreSchema {
 extension StoreReader {
     /// Which history this is (16 bytes), and its first and last number; the last is
     /// one below the first where nothing happened yet.
-    package func changeBounds() throws(KeychainError) -> (history: [UInt8], first: Int64, last: Int64) {
-        let history = try record(.history) ?? []
-        guard history.count == ChangePosition.historySize else {
+    ///
+    /// - Parameter witnessed: of two copies of the name that differ the one that counts, if it is
+    ///   one of them.
+    package func changeBounds(
+        preferring witnessed: [UInt8]? = nil
+    ) throws(KeychainError) -> (history: [UInt8], first: Int64, last: Int64) {
+        let histories = try records(named: StoreRecord.history.rawValue).filter {
+            $0.count == ChangePosition.historySize
+        }
+        guard let history = histories.first(where: { $0 == witnessed }) ?? histories.first else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the name of the change log")
         }
         return try translating {
@@ -189,9 +196,8 @@ extension StoreTransaction {
     package func beginNewHistory() throws(KeychainError) {
         try translating {
             try db.execute(sql: "DELETE FROM changes")
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO store (name, value) VALUES (?, randomblob(\(ChangePosition.historySize)))",
-                arguments: [StoreRecord.history.rawValue])
+            let name = try Data.fetchOne(db, sql: "SELECT randomblob(\(ChangePosition.historySize))") ?? Data()
+            try StoreCopies.put(Array(name), as: StoreRecord.history.rawValue, db)
         }
     }
 }

@@ -29,6 +29,9 @@ package final class Store: Sendable {
     /// Rings after each commit that changed items.
     package let bell = ChangeBell()
     package let isNew: Bool
+    /// Whether the file's header says another format, or another program, than the records in it:
+    /// bytes of it were changed. ``migrate(by:)`` puts it right.
+    package let isHeaderWrong: Bool
 
     /// Opens the database in a folder, making it where there is none.
     ///
@@ -39,7 +42,7 @@ package final class Store: Sendable {
         try Self.checkFileSystem(directory.path)
         let path = directory.path + "/" + Self.fileName
         self.path = path
-        (writer, isNew) = try Self.open(path, in: directory)
+        (writer, isNew, isHeaderWrong) = try Self.open(path, in: directory)
         witnessed = isNew ? nil : StoreWitness.testimony(in: directory)
         let place = try Self.identity(path)
         self.place = place
@@ -57,7 +60,7 @@ package final class Store: Sendable {
 
     private static func open(
         _ path: String, in directory: PrivateDirectory
-    ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool) {
+    ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool, isHeaderWrong: Bool) {
         let reaching = { (error: KeychainError) -> KeychainError in
             guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else {
                 return error
@@ -77,7 +80,7 @@ package final class Store: Sendable {
             if found.isNothing { try create(writer) }
             try useWriteAheadLog(writer)
         } catch { throw reaching(error) }
-        return (writer, found.isNothing)
+        return (writer, found.isNothing, found.isHeaderWrong)
     }
 
     /// What keeps SQLite from its files, of which it says no more than that it cannot open
@@ -208,11 +211,14 @@ package final class Store: Sendable {
         return true
     }
 
+    /// The history that the witness knows; nil where there was none at the opening.
+    var witnessedHistory: [UInt8]? { witnessed?.position.history }
+
     /// nil in a format that has no history.
     private func position() throws(KeychainError) -> ChangePosition? {
         try read { reader throws(KeychainError) in
-            guard try reader.record(.history) != nil else { return nil }
-            let (history, _, last) = try reader.changeBounds()
+            guard try !reader.records(named: StoreRecord.history.rawValue).isEmpty else { return nil }
+            let (history, _, last) = try reader.changeBounds(preferring: witnessed?.position.history)
             return ChangePosition(history: history, number: last)
         }
     }
@@ -258,16 +264,24 @@ package final class Store: Sendable {
 
     /// What a database says of who wrote it.
     private struct WhatLiesThere {
-        let format: Int
+        /// What the header says, and what the records say.
+        let header: Int
+        let told: [Int]
         let application: Int32
         let tableCount: Int
+        let isBackup: Bool
 
         var isNothing: Bool { tableCount == 0 && application == 0 }
+        var format: Int { StoreHeader.format(of: header, told) }
+        /// Whether the header says something else than the records.
+        var isHeaderWrong: Bool { !isNothing && (format != header || application != StoreSchema.applicationID) }
+        /// Without its number both records have to say that they are there.
+        private var isOurs: Bool { application == StoreSchema.applicationID || told.count == 2 && !isBackup }
 
         /// - Throws: `errSecNotAvailable` with `storeUnreadable` or `storeNewer`.
         func refuseWhatIsNotOurs() throws(KeychainError) {
             if isNothing { return }
-            guard application == StoreSchema.applicationID else {
+            guard isOurs else {
                 throw KeychainError(
                     .notAvailable, reason: .storeUnreadable, underlying: "the file is not a Latchkey store")
             }
@@ -284,9 +298,11 @@ package final class Store: Sendable {
         try translating {
             try writer.writeWithoutTransaction { db in
                 WhatLiesThere(
-                    format: try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                    header: try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                    told: try StoreCopies.toldFormats(db),
                     application: try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0,
-                    tableCount: try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0)
+                    tableCount: try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0,
+                    isBackup: try db.tableExists("backup"))
             }
         }
     }
@@ -310,7 +326,7 @@ package final class Store: Sendable {
             try writer.write { db in
                 for statement in StoreSchema.statements { try db.execute(sql: statement) }
                 try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
-                try db.execute(sql: "PRAGMA user_version = \(StoreSchema.format)")
+                try StoreCopies.tell(StoreSchema.format, db)
             }
         }
     }

@@ -27,8 +27,22 @@ package struct StoreHeader {
     /// - Throws: `errSecNotAvailable`, reason `storeNewer`; the files are as they were.
     static func refuseNewer(in directory: PrivateDirectory) throws(KeychainError) {
         guard let header = try read(in: directory) else { return }
-        if header.isNewer { throw KeychainError(.notAvailable, reason: .storeNewer(version: header.format)) }
+        if header.isNewer, format(of: header.format, StoreLog.toldFormats(in: directory)) > StoreSchema.format {
+            throw KeychainError(.notAvailable, reason: .storeNewer(version: header.format))
+        }
         try refuseNewerLog(in: directory)
+    }
+
+    /// The format that a database is of: what two of its three places say (the header, and from
+    /// format 7 on the record `format` and its copy), so that no byte that changed makes a newer or an
+    /// older one of it. A file that is really newer says so in all.
+    ///
+    /// - Parameter told: what the records say, each that is there; none before format 7.
+    static func format(of header: Int, _ told: [Int]) -> Int {
+        let places = [header] + told
+        if let agreed = places.first(where: { format in places.count { $0 == format } > 1 }) { return agreed }
+        // One record alone is there, and one of the two is wrong: not likely the one that can be right.
+        return told.first { (StoreSchema.firstToldFormat...StoreSchema.format).contains($0) } ?? header
     }
 
     /// Whether there is no database, or a file without a byte.
@@ -64,10 +78,12 @@ package struct StoreHeader {
             format = try translating {
                 let queue = try DatabaseQueue(path: path, configuration: Store.configuration(readOnly: true))
                 return try queue.unsafeRead { db in
-                    guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == StoreSchema.applicationID else {
-                        return 0
-                    }
-                    return try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                    let header = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                    let told = try StoreCopies.toldFormats(db)
+                    guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == StoreSchema.applicationID
+                        || !told.isEmpty
+                    else { return 0 }
+                    return Self.format(of: header, told)
                 }
             }
         } catch {

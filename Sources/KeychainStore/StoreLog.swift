@@ -188,6 +188,21 @@ package enum StoreLog {
         } == "ok"
     }
 
+    /// What the records of a database say of its format (``StoreRecord/format``), each that can be read.
+    static func toldFormats(in directory: PrivateDirectory) -> [Int] {
+        let path = directory.path + "/" + Store.fileName
+        let hasLog = (byteCount(in: directory) ?? 0) > 0
+        return StoreCopies.recordTables.compactMap { table in
+            let sql = "SELECT value FROM \(table) WHERE name = '\(StoreRecord.format.rawValue)'"
+            return unsafe firstRow(of: sql, in: path, withLog: hasLog) { row -> Int? in
+                guard unsafe sqlite3_column_bytes(row, 0) == 8, let bytes = unsafe sqlite3_column_blob(row, 0) else {
+                    return nil
+                }
+                return StoreCopies.format(in: unsafe Array(UnsafeRawBufferPointer(start: bytes, count: 8)))
+            }
+        }
+    }
+
     /// Nothing is written into the database. nil where there is no such row, or no database.
     private static func firstRow<Found>(
         of sql: String, in path: String, withLog: Bool, _ read: (OpaquePointer?) -> Found?

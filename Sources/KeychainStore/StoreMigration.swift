@@ -23,18 +23,25 @@ package struct StoreMigration: Sendable {
         // Rows of format 3 come with it, which a program of format 4 would call damaged.
         StoreMigration(to: 5, []),
         StoreMigration(to: 6, StoreSchema.lookups),
+        StoreMigration(to: 7, StoreSchema.secondCopies),
     ]
 
     /// Runs what a database lacks in one transaction: after a failure or a crash
-    /// it is of its old format, whole.
+    /// it is of its old format, whole. What the header says of the format and of whose
+    /// file it is, is put right where the records say something else.
     static func run(_ steps: [StoreMigration], on writer: DatabaseQueue) throws(KeychainError) {
         try translating {
             try writer.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
-                    let format = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                    let header = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                    let format = StoreHeader.format(of: header, try StoreCopies.toldFormats(db))
+                    if format != header { try db.execute(sql: "PRAGMA user_version = \(format)") }
+                    if try Int32.fetchOne(db, sql: "PRAGMA application_id") != StoreSchema.applicationID {
+                        try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
+                    }
                     for step in steps where step.format > format {
                         for statement in step.statements { try db.execute(sql: statement) }
-                        try db.execute(sql: "PRAGMA user_version = \(step.format)")
+                        try StoreCopies.tell(step.format, db)
                     }
                     return .commit
                 }

@@ -90,31 +90,38 @@ package struct StoreReader {
             wrappedKey: withSecrets ? row.bytes(9) : nil, secret: withSecrets ? row.bytes(10) : nil)
     }
 
-    /// 16 bytes, or nil in a database whose first opening did not finish.
-    package func storeID() throws(KeychainError) -> [UInt8]? {
-        try translating {
-            guard let row = try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = 'id'") else { return nil }
-            guard let id = Data.fromDatabaseValue(row[0]), id.count == 16 else {
-                throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the store's id")
-            }
-            return Array(id)
+    /// What the database says is its store's id: 16 bytes; two where its two copies differ, one
+    /// of which is damaged; none in a database whose first opening did not finish.
+    ///
+    /// - Throws: `storeUnreadable` where it is there and no id in either copy.
+    package func storeIDs() throws(KeychainError) -> [[UInt8]] {
+        let found = try records(named: StoreCopies.identifier)
+        let ids = found.filter { $0.count == 16 }
+        guard found.isEmpty || !ids.isEmpty else {
+            throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "the store's id")
         }
+        return ids
     }
 
-    /// The metadata keys of a class, newest first.
+    /// The metadata keys of a class, newest first; of one whose two copies differ both.
+    ///
+    /// For a database of the present format.
     package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
         try translating {
             try Row.fetchAll(
-                db, sql: "SELECT gen, wrapped, \"check\" FROM metadata_keys WHERE class = ? ORDER BY gen DESC",
+                db,
+                sql: "SELECT gen, wrapped, \"check\" FROM \(StoreCopies.bothKeys) WHERE class = ? ORDER BY gen DESC",
                 arguments: [Int(protectionClass.number)]
             ).map { MetadataKeyRecord($0) }
         }
     }
 
-    package func metadataKey(
+    /// One record, or what its two copies say where these differ; none: the class has no key of
+    /// that generation.
+    package func metadataKeys(
         of protectionClass: ProtectionClass, generation: UInt32
-    ) throws(KeychainError) -> MetadataKeyRecord? {
-        try metadataKeys(of: protectionClass).first { $0.generation == generation }
+    ) throws(KeychainError) -> [MetadataKeyRecord] {
+        try metadataKeys(of: protectionClass).filter { $0.generation == generation }
     }
 
     /// Whether a class has a key of a later generation.
@@ -127,7 +134,7 @@ package struct StoreReader {
     /// Whether any class has a metadata key: a store that was written to and has
     /// none has lost more than a row.
     package func hasMetadataKeys() throws(KeychainError) -> Bool {
-        try translating { try Int.fetchOne(db, sql: "SELECT count(*) FROM metadata_keys") ?? 0 } > 0
+        try translating { try Int.fetchOne(db, sql: "SELECT count(*) FROM \(StoreCopies.bothKeys)") ?? 0 } > 0
     }
 
     /// How many rows, tombstones left out, lie in any of the groups.

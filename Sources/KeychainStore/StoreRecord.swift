@@ -3,7 +3,7 @@ internal import GRDB
 package import KeychainModel
 
 /// What the table `store` says by name, beside the store's id.
-package enum StoreRecord: String, Sendable {
+package enum StoreRecord: String, Sendable, CaseIterable {
     /// Since when the brake on damage is on (``bytes(of:)``).
     case brake
     /// The number of the newest row of `damaged` that a person has accepted.
@@ -23,6 +23,9 @@ package enum StoreRecord: String, Sendable {
     case behind
     /// The name of the history that the table `changes` holds.
     case history
+    /// `user_version` once more (``bytes(of:)``), from format 7 on: a header of the file that says
+    /// another one is damaged.
+    case format
 
     /// File names, a line each.
     package static func bytes(of names: [String]) -> [UInt8] { Array(names.joined(separator: "\n").utf8) }
@@ -64,37 +67,42 @@ extension StoreReader {
 extension StoreTransaction {
     package func put(_ bytes: [UInt8], as name: StoreRecord) throws(KeychainError) {
         try translating {
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO store (name, value) VALUES (?, ?)",
-                arguments: [name.rawValue, Data(bytes)])
+            try StoreCopies.put(bytes, as: name.rawValue, db)
         }
     }
 
     package func remove(_ name: StoreRecord) throws(KeychainError) {
-        try translating { try db.execute(sql: "DELETE FROM store WHERE name = ?", arguments: [name.rawValue]) }
+        try translating {
+            for table in StoreCopies.recordTables {
+                try db.execute(sql: "DELETE FROM \(table) WHERE name = ?", arguments: [name.rawValue])
+            }
+        }
     }
 
-    /// Keeps a metadata key that does not open, byte for byte, before another
-    /// takes its place.
+    /// Keeps a metadata key that does not open, byte for byte and in both its copies, before
+    /// another takes its place.
     package func setAsideMetadataKey(
         of protectionClass: ProtectionClass, generation: UInt32, at moment: Double
     ) throws(KeychainError) {
         try translating {
             try db.execute(
                 sql: "INSERT INTO damaged_keys (class, moved, gen, wrapped, \"check\") "
-                    + "SELECT class, ?, gen, wrapped, \"check\" FROM metadata_keys WHERE class = ? AND gen = ?",
+                    + "SELECT class, ?, gen, wrapped, \"check\" FROM \(StoreCopies.bothKeys) "
+                    + "WHERE class = ? AND gen = ?",
                 arguments: [moment, Int(protectionClass.number), generation])
         }
     }
 
-    /// Forgets the metadata keys of a class below a generation.
+    /// Forgets the metadata keys of a class below a generation, in both copies.
     package func removeMetadataKeys(
         of protectionClass: ProtectionClass, below generation: UInt32
     ) throws(KeychainError) {
         try translating {
-            try db.execute(
-                sql: "DELETE FROM metadata_keys WHERE class = ? AND gen < ?",
-                arguments: [Int(protectionClass.number), generation])
+            for table in StoreCopies.keyTables {
+                try db.execute(
+                    sql: "DELETE FROM \(table) WHERE class = ? AND gen < ?",
+                    arguments: [Int(protectionClass.number), generation])
+            }
         }
     }
 }

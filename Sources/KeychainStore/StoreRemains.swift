@@ -59,9 +59,14 @@ package struct StoreRemains {
 
     // MARK: Metadata keys
 
+    /// The tables that hold them; the second copies from format 7 on.
+    private static let keyTables = StoreCopies.keyTables + ["damaged_keys"]
+
     /// Every metadata key of a class that SQLite finds in the file.
     package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
-        try (keys(protectionClass, "metadata_keys") ?? []) + (keys(protectionClass, "damaged_keys") ?? [])
+        var found: [MetadataKeyRecord] = []
+        for table in Self.keyTables { found += try keys(protectionClass, table) ?? [] }
+        return found
     }
 
     /// Whether there is a metadata key that SQLite does not find: without it rows that are whole
@@ -69,8 +74,7 @@ package struct StoreRemains {
     package func lacksKeys() throws(KeychainError) -> Bool {
         if isMended { return true }
         for protectionClass in ProtectionClass.allCases {
-            if try keys(protectionClass, "metadata_keys") == nil { return true }
-            if try keys(protectionClass, "damaged_keys") == nil { return true }
+            for table in Self.keyTables where try keys(protectionClass, table) == nil { return true }
         }
         return false
     }
@@ -88,11 +92,27 @@ package struct StoreRemains {
     /// accepted; nil where it does not say that.
     package func shortfall() throws(KeychainError) -> [UInt8]? { try record(.behind) }
 
-    private func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
-        try orNothing(nil) { db in
-            try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = ?", arguments: [name.rawValue])
-                .flatMap { Data.fromDatabaseValue($0[0]) }.map { Array($0) }
+    /// Whether SQLite finds no way to what `store` says by name, in either copy.
+    package func lacksRecords() throws(KeychainError) -> Bool {
+        if isMended { return true }
+        return try orNothing(true) { db in
+            for table in StoreCopies.recordTables where try db.tableExists(table) {
+                _ = try Row.fetchAll(db, sql: "SELECT name, value FROM \(table)")
+            }
+            return false
         }
+    }
+
+    /// From the first of its two copies that says it.
+    private func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
+        for table in StoreCopies.recordTables {
+            let found: [UInt8]? = try orNothing(nil) { db in
+                try Row.fetchOne(db, sql: "SELECT value FROM \(table) WHERE name = ?", arguments: [name.rawValue])
+                    .flatMap { Data.fromDatabaseValue($0[0]) }.map { Array($0) }
+            }
+            if let found { return found }
+        }
+        return nil
     }
 
     /// The rows of an earlier file that this database took over, as far as it says.
@@ -122,7 +142,9 @@ package struct StoreRemains {
         _ protectionClass: ProtectionClass, _ table: String
     ) throws(KeychainError) -> [MetadataKeyRecord]? {
         try orNothing(nil) { db in
-            try Row.fetchAll(
+            // The copies are of a later format than a file may be.
+            guard try table != StoreSchema.keysCopy || db.tableExists(table) else { return [] }
+            return try Row.fetchAll(
                 db, sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE class = ?",
                 arguments: [Int(protectionClass.number)]
             ).map { MetadataKeyRecord($0) }

@@ -4,7 +4,7 @@ package import KeychainModel
 /// Names and order are promises on disk: a change is a numbered migration.
 package enum StoreSchema {
     /// `PRAGMA user_version` of what this program writes.
-    package static let format = 6
+    package static let format = 7
     /// `PRAGMA application_id`: "LKEY".
     package static let applicationID: Int32 = 0x4C4B_4559
     /// The format of a row's seals. 2: the secret's is not bound to the generation of
@@ -70,7 +70,7 @@ package enum StoreSchema {
             moved REAL NOT NULL, rowid_was INTEGER, uuid BLOB, persistref BLOB, fmt INTEGER, gen INTEGER, pdmn TEXT, \
             sync INTEGER, tomb INTEGER, pkey BLOB, blind BLOB, metadata BLOB, wrapped_key BLOB, secret BLOB)
             """,
-        ] + damageRecords + changeLog + keyGenerations + lookups
+        ] + damageRecords + changeLog + keyGenerations + lookups + secondCopies
     }
 
     /// What format 2 has and format 1 had not: metadata keys that did not open,
@@ -121,6 +121,23 @@ package enum StoreSchema {
             """,
         ]
     }
+
+    /// What format 7 has besides: the records of `store` and the metadata keys a second time, in pages
+    /// of their own (``StoreCopies``). Without either page nothing at all would open.
+    static let secondCopies = [
+        "CREATE TABLE \(storeCopy) (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+        "INSERT INTO \(storeCopy) SELECT name, value FROM store",
+        """
+        CREATE TABLE \(keysCopy) (class INTEGER NOT NULL, gen INTEGER NOT NULL, wrapped BLOB NOT NULL, \
+        "check" BLOB NOT NULL, PRIMARY KEY (class, gen)) WITHOUT ROWID
+        """,
+        "INSERT INTO \(keysCopy) SELECT class, gen, wrapped, \"check\" FROM metadata_keys",
+    ]
+
+    static let storeCopy = "store_copy"
+    static let keysCopy = "metadata_keys_copy"
+    /// The first format that says in the table `store`, too, which one it is.
+    static let firstToldFormat = 7
 
     /// Whether items of a class can have lookup attributes.
     package static func hasLookups(_ itemClass: ItemClass) -> Bool { Schema.of(itemClass)[.lookup] != nil }

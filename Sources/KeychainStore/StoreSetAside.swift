@@ -167,6 +167,14 @@ package struct StoreSetAside: Sendable, Hashable {
         return holdsDatabase ? name + "-wal" : nil
     }
 
+    /// Puts bytes of the database's header right (``StoreHeaderMending``).
+    ///
+    /// - Returns: how many.
+    /// - Throws: `storeMalformed`; `readOnly`, `diskFull`, `inputOutput`.
+    package static func mendHeader(in directory: PrivateDirectory) throws(KeychainError) -> Int {
+        try StoreHeaderMending.run(in: directory)
+    }
+
     /// Puts the log that is the database's right where bytes of it were changed (``StoreLog``).
     ///
     /// - Returns: nil where nothing was changed.

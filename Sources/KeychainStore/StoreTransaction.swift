@@ -174,17 +174,14 @@ package struct StoreTransaction {
 
     package func put(_ record: MetadataKeyRecord, of protectionClass: ProtectionClass) throws(KeychainError) {
         try translating {
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO metadata_keys (class, gen, wrapped, \"check\") VALUES (?, ?, ?, ?)",
-                arguments: [
-                    Int(protectionClass.number), record.generation, Data(record.wrapped), Data(record.check),
-                ])
+            let key = NumberedKey(number: Int64(protectionClass.number), record: record)
+            for table in StoreCopies.keyTables { try StoreCopies.put(key, into: table, db) }
         }
     }
 
     package func put(storeID: [UInt8]) throws(KeychainError) {
         try translating {
-            try db.execute(sql: "INSERT INTO store (name, value) VALUES ('id', ?)", arguments: [Data(storeID)])
+            try StoreCopies.put(storeID, as: StoreCopies.identifier, db)
         }
     }
 

@@ -32,10 +32,12 @@ package struct StoreSabotage {
         }
     }
 
-    /// The metadata key of a class; what the engine had of it in memory is
+    /// The metadata key of a class, in both its copies; what the engine had of it in memory is
     /// forgotten, as by a restart.
     package func insecureCorruptMetadataKey(of protectionClass: ProtectionClass) throws(KeychainError) {
-        try insecureSpoil("wrapped", of: "metadata_keys", where: "class = \(protectionClass.number)")
+        for table in ["metadata_keys", "metadata_keys_copy"] {
+            try insecureSpoil("wrapped", of: table, where: "class = \(protectionClass.number)")
+        }
         engine.forgetMetadataKeys()
     }
 

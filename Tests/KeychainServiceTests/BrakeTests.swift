@@ -107,7 +107,7 @@ import Testing
         let keychain = try EngineUnderTest()
         for index in 0..<40 { try keychain.add("\(index)", "v") }
         try keychain.add("always", "other", [("pdmn", .string("dk"))])
-        try keychain.reopen { try keychain.sql("UPDATE metadata_keys SET wrapped = zeroblob(60) WHERE class = 6") }
+        try keychain.reopen { try keychain.spoilKeys("wrapped = zeroblob(60)") }
         let all: [(String, RawValue)] = [("class", .string("genp")), ("svce", .string("service"))]
         switch call {
         case "copy": #expect(try readAll(keychain) == ["always"])
@@ -131,7 +131,7 @@ import Testing
         for index in 0..<20 { try keychain.add("\(index)", "v\(index)") }
         try keychain.add("always", "other", [("pdmn", .string("dk"))])
         try keychain.sql("CREATE TABLE kept AS SELECT wrapped FROM metadata_keys WHERE class = 6")
-        try keychain.reopen { try keychain.sql("UPDATE metadata_keys SET wrapped = zeroblob(60) WHERE class = 6") }
+        try keychain.reopen { try keychain.spoilKeys("wrapped = zeroblob(60)") }
         try keychain.add("3", "newer")
         let none = try keychain.engine.doctor(.salvage)
         #expect(none.salvage?.restored == 0 && none.salvage?.unopened == 19)

@@ -11,15 +11,21 @@ import Testing
 /// The real engine on a real store in a folder of its own.
 final class EngineUnderTest {
     let folder: TemporaryDirectory
-    let clock = ManualClock()
+    let clock: ManualClock
     private var opened: KeychainEngine?
     var entitlements: Entitlements
 
-    init() throws {
-        folder = try TemporaryDirectory()
+    convenience init() throws {
+        try self.init(at: TemporaryDirectory(), ManualClock())
+        try open()
+    }
+
+    /// A store that lies there, or will, not opened yet.
+    init(at folder: TemporaryDirectory, _ clock: ManualClock) throws {
+        self.folder = folder
+        self.clock = clock
         entitlements = Entitlements()
         entitlements.keychainAccessGroups = ["group.a", "group.b"]
-        opened = try Self.open(folder.path, clock)
     }
 
     var engine: KeychainEngine {
@@ -107,6 +113,11 @@ final class EngineUnderTest {
 
     /// Runs SQL on the database beside the engine, as whoever can write the file could.
     func sql(_ statement: String) throws { try Self.execute(statement, in: databasePath) }
+
+    /// Changes both copies of the metadata key of the class ak.
+    func spoilKeys(_ edit: String) throws {
+        for table in ["metadata_keys", "metadata_keys_copy"] { try sql("UPDATE \(table) SET \(edit) WHERE class = 6") }
+    }
 
     func number(_ query: String) throws -> Int { try Self.number(query, in: databasePath) }
 

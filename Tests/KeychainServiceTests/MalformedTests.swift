@@ -379,15 +379,16 @@ import Testing
         for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
     }
 
-    /// Every row is whole, and SQLite makes nothing of the file.
+    /// Every row is whole, SQLite makes nothing of the file, and its header does not even say that
+    /// it is ours (else it is put right where it lies: StoreHeaderTests).
     @Test(arguments: [0, 5, 15, 16, 19, 21, 22, 100])
-    func aWrongByteOfTheHeaderTakesNothingAlong(_ offset: Int) throws {
+    func aHeaderWithSeveralWrongBytesTakesNothingAlong(_ offset: Int) throws {
         let keychain = try EngineUnderTest()
         for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
         try keychain.close()
         let url = URL(fileURLWithPath: keychain.databasePath)
         var bytes = try Data(contentsOf: url)
-        bytes[offset] ^= 0xFF
+        for place in [offset, 68] { bytes[place] ^= 0xFF }
         try bytes.write(to: url)
         // What SQLite calls malformed, or ours no more, is told once.
         _ = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }

@@ -142,6 +142,9 @@ import Testing
             let keychain = try EngineUnderTest()
             try keychain.add("a", "1")
             try keychain.sql("PRAGMA user_version = 9")
+            for table in ["store", "store_copy"] {
+                try keychain.sql("UPDATE \(table) SET value = x'4022000000000000' WHERE name = 'format'")
+            }
             folder = try TemporaryDirectory()
             for name in ["keychain.db", "keychain.db-wal", "keychain.db-shm", "enclave"] {
                 try FileManager.default.copyItem(atPath: keychain.folder.path + "/" + name, toPath: folder.path + "/" + name)
@@ -171,6 +174,39 @@ import Testing
 }
 
 extension MigrationTests {
+    /// What the last program of format 6 stored by `latchkey`: what stands once there stands twice then.
+    @Test func everyItemOfFormatSixIsThereAfterMigration() throws {
+        let folder = try fixture("format-6")
+        #expect(try version(folder) == 6)
+        for _ in 0..<2 {
+            let engine = try EngineUnderTest.open(folder.path, ManualClock())
+            var entitlements = Entitlements()
+            entitlements.keychainAccessGroups = ["latchkey"]
+            func value(_ query: [(String, RawValue)]) throws -> String? {
+                let request = KeychainRequest(.copy, query: QueryDictionary(query + [("r_Data", .bool(true))]))
+                return try engine.answer(request, for: Authorization(entitlements)).rows.first?.value.map {
+                    String(decoding: $0.bytes.insecureArray(), as: UTF8.self)
+                }
+            }
+            let generic: [(String, RawValue)] = [("class", .string("genp")), ("svce", .string("service"))]
+            #expect(try value(generic + [("acct", .string("plain")), ("labl", .string("A label"))]) == "value of plain")
+            #expect(try value(generic + [("acct", .string("second"))]) == "value of second")
+            #expect(try value([("class", .string("inet")), ("srvr", .string("example.com"))]) == "value of inet")
+            let report = try engine.doctor(.verify)
+            #expect(report.isIntact == true && report.inspection?.sound == 3 && report.inspection?.rows == 3)
+            #expect(engine.openingEvent == nil)
+            try engine.close()
+            #expect(try version(folder) == StoreSchema.format)
+            let database = folder.path + "/keychain.db"
+            func count(_ sql: String) throws -> Int { try EngineUnderTest.number(sql, in: database) }
+            #expect(try count("SELECT count(*) FROM metadata_keys_copy") == 1)
+            #expect(try count("SELECT count(*) FROM store_copy") == 3)
+            for (table, copy) in [("store", "store_copy"), ("metadata_keys", "metadata_keys_copy")] {
+                #expect(try count("SELECT count(*) FROM (SELECT * FROM \(table) EXCEPT SELECT * FROM \(copy))") == 0)
+            }
+        }
+    }
+
     /// What the last program of format 5 stored by `latchkey`.
     @Test func everyItemOfFormatFiveIsThereAfterMigration() throws {
         let folder = try fixture("format-5")

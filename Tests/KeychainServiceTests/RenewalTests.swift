@@ -73,6 +73,19 @@ import Testing
             try EngineUnderTest.number(sql, in: folder.path + "/keychain.db")
         }
 
+        /// The wrapped metadata keys, each once.
+        func boxes(_ condition: String) throws -> [[UInt8]] {
+            try EngineUnderTest.text(
+                "SELECT group_concat(hex(wrapped)) FROM metadata_keys WHERE \(condition)",
+                in: folder.path + "/keychain.db"
+            ).split(separator: ",").map { text in
+                let digits = Array(text)
+                return stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+                    UInt8(String(digits[$0...$0 + 1]), radix: 16)
+                }
+            }
+        }
+
         func setPasscode() throws {
             try enclave.setPasscode(RenewalTests.passcode)
             try engine.deviceChanged()
@@ -98,12 +111,24 @@ import Testing
         #expect(try device.number("SELECT count(*) FROM genp WHERE gen = 2") == 451)
         #expect(try device.engine.changes(after: position, in: .searched, for: Self.everything).changes.isEmpty)
         // The next opening forgets what nothing is under any more.
+        let boxes = try device.boxes("gen = 1 AND class IN (6, 7, 9)")
+        #expect(boxes.count == 3)
         try device.close()
         let again = try Device(device.folder)
         try again.enclave.unlock(with: .passcode(Self.passcode))
         try again.engine.deviceChanged()
         #expect(try again.values() == before)
-        #expect(try again.number("SELECT count(*) FROM metadata_keys WHERE gen = 1") == 1)
+        for table in ["metadata_keys", "metadata_keys_copy"] {
+            #expect(try again.number("SELECT count(*) FROM \(table) WHERE gen = 1") == 1)
+        }
+        try again.close()
+        try expectNone(of: boxes, in: device.folder)
+    }
+
+    /// A key that has gone is in no page of the file any more, and so in neither copy.
+    private func expectNone(of boxes: [[UInt8]], in folder: TemporaryDirectory) throws {
+        let file = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/keychain.db"))
+        for box in boxes { #expect(file.range(of: Data(box)) == nil) }
     }
 
     /// Has a passcode set and removed, which gives the class keys new generations, and those of
@@ -186,14 +211,15 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: kept) }
         try EngineUnderTest.execute(
             "ATTACH '\(kept)' AS k; CREATE TABLE k.keys AS SELECT * FROM metadata_keys; "
-                + "DELETE FROM metadata_keys WHERE gen > 1", in: database)
+                + "DELETE FROM metadata_keys WHERE gen > 1; DELETE FROM metadata_keys_copy WHERE gen > 1", in: database)
         try exchange(folder, before)
         let old = try Device(folder)
         try old.add("late")
         try old.close()
         try exchange(folder, before)
         try EngineUnderTest.execute(
-            "ATTACH '\(kept)' AS k; INSERT OR IGNORE INTO metadata_keys SELECT * FROM k.keys", in: database)
+            "ATTACH '\(kept)' AS k; INSERT OR IGNORE INTO metadata_keys SELECT * FROM k.keys; "
+                + "INSERT OR IGNORE INTO metadata_keys_copy SELECT * FROM k.keys", in: database)
         let again = try Device(folder)
         #expect(try again.values() == ["a": "v a"])
         #expect(try again.number("SELECT count(*) FROM damaged") == 1)
@@ -373,12 +399,19 @@ import Testing
         try device.setPasscode()
         try device.add("kept")
         try device.add("lost", "akpu")
+        let boxes = try device.boxes("class = 12")
+        #expect(boxes.count == 1)
         try device.enclave.removePasscode(with: .passcode(Self.passcode))
         try device.engine.deviceChanged()
         #expect(try device.values() == ["kept": "v kept"])
         #expect(try device.number("SELECT count(*) FROM genp WHERE pdmn = 'akpu'") == 0)
-        #expect(try device.number("SELECT count(*) FROM metadata_keys WHERE class = 12") == 0)
-        let error = #expect(throws: KeychainError.self) { try device.add("again", "akpu") }
+        for table in ["metadata_keys", "metadata_keys_copy"] {
+            #expect(try device.number("SELECT count(*) FROM \(table) WHERE class = 12") == 0)
+        }
+        try device.close()
+        try expectNone(of: boxes, in: device.folder)
+        let again = try Device(device.folder)
+        let error = #expect(throws: KeychainError.self) { try again.add("again", "akpu") }
         #expect(error?.status == .authFailed && error?.reason == .passcodeNotSet)
     }
 }

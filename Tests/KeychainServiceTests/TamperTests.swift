@@ -79,7 +79,7 @@ import Testing
         try keychain.add("a", "1")
         try keychain.add("b", "2")
         try keychain.add("always", "3", [("pdmn", .string("dk"))])
-        try keychain.reopen { try keychain.sql("UPDATE metadata_keys SET wrapped = zeroblob(60) WHERE class = 6") }
+        try keychain.reopen { try keychain.spoilKeys("wrapped = zeroblob(60)") }
         #expect(try keychain.value("a") == nil)
         #expect(try keychain.value("always") == "3")
         #expect(try keychain.number("SELECT count(*) FROM damaged WHERE cause = 'metadata key'") == 2)
@@ -114,7 +114,7 @@ import Testing
         let keychain = try EngineUnderTest()
         try keychain.add("a", "1")
         try keychain.add("always", "2", [("pdmn", .string("dk"))])
-        try keychain.reopen { try keychain.sql("UPDATE metadata_keys SET \(edit) WHERE class = 6") }
+        try keychain.reopen { try keychain.spoilKeys(edit) }
         _ = try? keychain.value("a")
         #expect(try keychain.value("always") == "2")
     }
@@ -123,7 +123,7 @@ import Testing
     @Test func storeWithoutAnyMetadataKeyIsLeftAlone() throws {
         let keychain = try EngineUnderTest()
         for index in 0..<20 { try keychain.add("\(index)", "v") }
-        try keychain.reopen { try keychain.sql("DELETE FROM metadata_keys") }
+        try keychain.reopen { try keychain.sql("DELETE FROM metadata_keys; DELETE FROM metadata_keys_copy") }
         let read = #expect(throws: KeychainError.self) { try keychain.value("1") }
         #expect(read?.reason == .storeMismatch)
         let written = #expect(throws: KeychainError.self) { try keychain.add("other", "w") }

@@ -217,6 +217,74 @@ import Testing
         #expect((report["setAside"] as? [String])?.count == 1)
     }
 
+    /// What a page without which nothing opens is known by.
+    enum VitalPage: String, CaseIterable, Sendable {
+        case records, keys
+
+        /// A name in the one; the types of a box of 60 bytes and a check value of 16 in the other.
+        var mark: Data { self == .records ? Data("history".utf8) : Data([0x81, 0x04, 0x2C]) }
+    }
+
+    /// The page of the store's records and that of its metadata keys, of which each is there twice:
+    /// one copy zeroed, without its kind, or with a bit in a box or in the id that is another one.
+    @Test(arguments: VitalPage.allCases, [false, true])
+    func onePageThatIsLostTakesNoItemAlong(_ page: VitalPage, withPasscode hasPasscode: Bool) throws {
+        if hasPasscode {
+            #expect(try programs.latchkey("passcode", "set", input: Data("first words".utf8)).status == 0)
+            #expect(try programs.latchkey("unlock", input: Data("first words".utf8)).status == 0)
+        }
+        for number in 0..<8 { try set("item \(number)", "value \(number)") }
+        for round in 0..<6 {
+            #expect(try programs.latchkey("lock", "--stop").status == 0)
+            let url = URL(fileURLWithPath: data + "/keychain.db")
+            var file = try Data(contentsOf: url)
+            let pages = stride(from: 4096, to: file.count, by: 4096).filter {
+                file[$0] == 0x0A && file[$0..<$0 + 4096].range(of: page.mark) != nil
+            }
+            #expect(pages.count == 2)
+            let start = pages[round % 2]
+            switch round / 2 {
+            case 0: file.replaceSubrange(start..<start + 4096, with: Data(count: 4096))
+            case 1: file[start] = 0
+            default:
+                // In the last cell of the page, near its end: the box of a key, or the id.
+                file[start + 4096 - 30] ^= 0x04
+            }
+            try file.write(to: url)
+            _ = try programs.latchkey("get", "item 0")
+            if hasPasscode {
+                #expect(try programs.latchkey("unlock", input: Data("first words".utf8)).status == 0)
+            }
+            #expect(try BuiltPrograms.eventually { try programs.latchkey("get", "item 0").status == 0 })
+            for number in 0..<8 {
+                let got = try programs.latchkey("get", "item \(number)")
+                #expect(got.status == 0 && got.text == "value \(number)", "\(page) \(round): \(got.errors)")
+            }
+            #expect(try programs.latchkey("get", "none").errors.contains("set aside") == false)
+            #expect(try BuiltPrograms.eventually { try programs.latchkey("doctor", "--verify").status == 0 })
+        }
+        let log = try String(contentsOfFile: data + "/latchkeyd.log", encoding: .utf8)
+        #expect(log.contains("were put right from their other copy"), "\(log)")
+        if !hasPasscode { #expect(log.contains("items brought back: 8, not opening: 0"), "\(log)") }
+    }
+
+    /// Each of these bytes shut the keychain: as a newer program's, as no keychain, as unreadable.
+    @Test(arguments: [0, 18, 47, 56, 60, 63, 68, 71]) func aWrongByteOfTheHeaderIsPutRight(_ offset: Int) throws {
+        try set("mail", "1")
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        let url = URL(fileURLWithPath: data + "/keychain.db")
+        let whole = try Data(contentsOf: url)
+        var file = whole
+        file[offset] ^= 0x10
+        try file.write(to: url)
+        #expect(try programs.latchkey("get", "mail").text == "1")
+        #expect(try programs.latchkey("doctor", "--verify").status == 0)
+        let log = try String(contentsOfFile: data + "/latchkeyd.log", encoding: .utf8)
+        #expect(log.contains("header had changed"), "\(log)")
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        #expect(try Data(contentsOf: url)[offset] == whole[offset])
+    }
+
     @Test func aBackupRestoresInPlaceOfARunningKeychain() throws {
         try set("a", "1")
         try set("b", "2")

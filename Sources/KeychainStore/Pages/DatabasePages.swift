@@ -101,6 +101,13 @@ struct DatabasePages {
         return foundCount == total ? found : PageSet()
     }
 
+    /// Whether the header's list of free pages is one, or says that there are none.
+    var hasWholeFreeList: Bool {
+        guard let first = page(1), let start = PageBytes.number32(first, 32), let total = PageBytes.number32(first, 36)
+        else { return true }
+        return start == 0 && total == 0 || !free(until: { false }).isEmpty
+    }
+
     private func trunk(_ number: UInt32) -> (next: UInt32, leaves: [UInt32])? {
         guard number > 1, let bytes = page(number), let next = PageBytes.number32(bytes, 0),
             let leafCount = PageBytes.number32(bytes, 4), leafCount <= UInt32(PageBytes.pageSize / 4 - 2)
@@ -112,6 +119,8 @@ struct DatabasePages {
 /// Numbers of pages, of those that are looked at.
 struct PageSet {
     private var words: [UInt32: UInt64] = [:]
+
+    var isEmpty: Bool { words.isEmpty }
 
     func contains(_ page: UInt32) -> Bool { (words[page >> 6] ?? 0) & 1 << UInt64(page & 63) != 0 }
 

@@ -43,6 +43,7 @@ package struct PageScan {
     private let pages: DatabasePages
     private var places: [Place] = []
     private var keys: Set<FoundKey> = []
+    private var records: [StoreRecord: [UInt8]] = [:]
     /// Pages of long rows that are still read: four times as many as there are, since those of a
     /// row are nobody else's.
     private var chainPagesLeft: Int
@@ -62,11 +63,12 @@ package struct PageScan {
         let free = pages.free(until: isOver)
         var seen: [Place] = []
         var keys: Set<FoundKey> = []
+        var records: [StoreRecord: [UInt8]] = [:]
         var isFull = false
         pages.forEach { number, form, page in
             if isOver() { isFull = true }
             if isFull || number == 1 || free.contains(number) { return !isFull }
-            Self.look(at: page, number, form, &seen, &keys)
+            Self.look(at: page, number, form, &seen, &keys, &records)
             isFull = seen.count > Self.mostRows
             return !isFull
         }
@@ -74,6 +76,7 @@ package struct PageScan {
         seen.sort { $0.order < $1.order }
         places = seen
         self.keys = keys
+        self.records = records
     }
 
     /// What was set aside under a name, with its log; nil where neither is there.
@@ -100,7 +103,7 @@ package struct PageScan {
 
     private static func look(
         at page: [UInt8], _ number: UInt32, _ form: DatabasePages.Form, _ places: inout [Place],
-        _ keys: inout Set<FoundKey>
+        _ keys: inout Set<FoundKey>, _ records: inout [StoreRecord: [UInt8]]
     ) {
         guard let (kind, offsets) = PageCell.offsets(in: page) else { return }
         for offset in offsets {
@@ -109,6 +112,8 @@ package struct PageScan {
             else { continue }
             if let key = FoundKey(cell, layout, kind) {
                 if keys.count < mostKeys { keys.insert(key) }
+            } else if let record = FoundRecord(cell, layout, kind) {
+                records[record.name] = record.bytes
             } else if kind == .tableLeaf, let shape = RowShape(cell, layout) {
                 places.append(
                     Place(
@@ -125,6 +130,15 @@ package struct PageScan {
         keys.filter { $0.number == Int64(protectionClass.number) }.map(\.record)
             .sorted { $0.generation > $1.generation }
     }
+
+    /// The files that this database had not gone through to their end, as far as a page says it
+    /// (``StoreRemains/unfinishedPredecessors()``).
+    package var unfinishedPredecessors: [String] {
+        records[.salvaging] == nil ? [] : records[.predecessor].map { StoreRecord.names(in: $0) } ?? []
+    }
+
+    /// Its note that something was missing from it (``StoreRemains/shortfall()``).
+    package var shortfall: [UInt8]? { records[.behind] }
 
     /// Visits what may be rows of a class: of its table, then of `damaged` (their number below zero);
     /// the highest number first, so that what was made later comes before what had its place, and

@@ -53,7 +53,27 @@ struct RowShape: Hashable {
     }
 }
 
-/// A record of `metadata_keys` or `damaged_keys`, whichever table it is from.
+/// A record of `store` or its second copy, told by two columns, a known name and bytes: every other
+/// table of ours with two has bytes or a number in front.
+struct FoundRecord {
+    let name: StoreRecord
+    let bytes: [UInt8]
+
+    /// nil for a cell of another table, or a record that nobody reads from pages.
+    init?(_ cell: PageCell, _ layout: RecordLayout, _ kind: PageCell.Kind) {
+        guard cell.overflow == 0, kind != .tableLeaf, layout.columns.count == 2, layout.columns[1].kind == .blob else {
+            return nil
+        }
+        let found = PageRecord(bytes: cell.local, layout: layout, order: [0, 1])
+        guard let name = found.text(0).flatMap(StoreRecord.init(rawValue:)), let bytes = found.bytes(1) else {
+            return nil
+        }
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
+/// A record of `metadata_keys` (either copy) or `damaged_keys`, whichever table it is from.
 struct FoundKey: Hashable {
     /// Of the protection class.
     let number: Int64
