@@ -73,6 +73,9 @@ import Testing
             (["--env", "A=op://mail/alice"], 2, "a scheme other than latchkey://"),
             (["--env", "A=a/b/c"], 2, "more than SERVICE/ACCOUNT"),
             (["--env", "A=%zz"], 2, "hexadecimal digits"), (["--env", "A=mail?x=y"], 2, "only kind=internet"),
+            (["--env", "A=mail?kind=generic&kind=generic"], 2, "once each"),
+            (["--env", "A=mail/alice#x"], 2, "a control character or a #"),
+            (["--env", "A=mail/al\u{7}ice"], 2, "a control character or a #"), (["--env", "A=/x"], 2, "no service"),
             ([], 2, "no secret is named"),
         ] as [([String], Int32, String)])
     func nothingIsStartedWhereASecretIsMissing(options: [String], status: Int32, said: String) throws {
@@ -144,6 +147,22 @@ import Testing
         try programs.latchkey("set", "totp", "alice (otp)", input: Data("GEZDGNBVGY3TQOJQ".utf8))
         let code = try programs.latchkey("read", "totp/alice?attribute=otp")
         #expect(code.text.count == 6 && code.text.allSatisfy(\.isNumber), "\(code.errors)")
+    }
+
+    /// Of one place, in all that take a reference.
+    @Test func aReferenceToAOneTimeCodeGivesTheCodeEverywhere() throws {
+        try programs.latchkey("set", "totp", "alice (otp)", input: Data("GEZDGNBVGY3TQOJQ".utf8))
+        let reference = "totp/alice?attribute=otp"
+        let started = try programs.latchkey("exec", "--env", "A=\(reference)", "--", "sh", "-c", #"printf %s "$A""#)
+        let filled = try programs.latchkey("inject", input: Data("{{ latchkey://\(reference) }}".utf8))
+        let token = try programs.latchkey("credential", "kubernetes", reference)
+        let words: [Substring] = token.text.split(separator: "\"")
+        let inToken: Substring = words.last(where: { $0.count == 6 }) ?? ""
+        let codes: [String] = [started.text, filled.text, "\(inToken)"]
+        for code in codes {
+            let isCode = code.utf8.count == 6 && code.utf8.allSatisfy { (48...57).contains($0) }
+            #expect(isCode, "\(started.errors)\(filled.errors)\(token.errors)")
+        }
     }
 
     // MARK: inject
@@ -237,6 +256,9 @@ import Testing
                 refused.status == 2 && refused.output.isEmpty && !refused.errors.contains("CANARY"), "\(refused.errors)"
             )
         }
+        let ends = try programs.latchkey(
+            "credential", "kubernetes", "mail/alice", "--expiration", "2030-01-31T00:00:00Z")
+        #expect(ends.text.contains(#""expirationTimestamp":"2030-01-31T00:00:00Z""#), "\(ends.text)\(ends.errors)")
         let pair = try programs.latchkey("credential", "kubernetes", "--certificate", "mail", "--key", "a%2Fb%20c")
         #expect(
             pair.text.contains(#""status":{"clientCertificateData":"pw ü","clientKeyData":"odd"}"#), "\(pair.errors)")
