@@ -18,6 +18,8 @@ package struct RestoreProcess {
         case wouldReplaceItems
         /// The file that was named is no backup, or not whole; nothing else was looked at.
         case backup(KeychainError)
+        /// The file is a whole backup, and what it holds does not open.
+        case contents(KeychainError)
         case keychain(KeychainError)
     }
 
@@ -36,15 +38,22 @@ package struct RestoreProcess {
         let taken = try keychain { () throws(KeychainError) in try TakenStore(data, from: configuration) }
         // Something may have been stored until the daemon left.
         try refuseItems(in: data, replacing)
-        let outcome = try keychain { () throws(KeychainError) in
-            let hardware = HardwareHelper.installed(
-                in: ProcessEnvironment.executableDirectory, clock: configuration.clock)
-            return try Restoration(
-                into: data, clock: configuration.clock, hardware: hardware, recoveryCode: recoveryCode
-            ).run(from: backup)
-        }
+        let hardware = HardwareHelper.installed(in: ProcessEnvironment.executableDirectory, clock: configuration.clock)
+        let restoration = Restoration(
+            into: data, clock: configuration.clock, hardware: hardware, recoveryCode: recoveryCode)
+        let staged: Restoration.Staged
+        do throws(KeychainError) { staged = try restoration.stage(backup) } catch { throw Self.failure(of: error) }
+        let outcome = try keychain { () throws(KeychainError) in try restoration.changeOver(to: staged) }
         taken.release()
         return outcome
+    }
+
+    /// What is wrong with what was laid out beside the keychain is the backup's, not the keychain's.
+    private static func failure(of error: KeychainError) -> Failure {
+        switch error.reason {
+        case .storeMalformed, .storeMismatch, .storeUnreadable, .keybagUnreadable, .storeNewer: .contents(error)
+        default: .keychain(error)
+        }
     }
 
     private func keychain<R>(_ body: () throws(KeychainError) -> R) throws(Failure) -> R {

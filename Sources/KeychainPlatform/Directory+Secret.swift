@@ -50,6 +50,8 @@ extension SystemCallError {
 
     /// A read failed because of what stands there (a folder, a link, a device,
     /// something far too large), not because of this process or the moment.
+    /// A folder lies where a file is to be.
+    package var isFolderInTheWay: Bool { errno == EISDIR }
     package var isNotAFileOfOurs: Bool { [EFBIG, ELOOP, EISDIR, EINVAL, ENXIO].contains(errno) }
 }
 

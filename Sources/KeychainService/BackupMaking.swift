@@ -34,8 +34,12 @@ package struct BackupMaking {
         }
         defer { file.discard() }
         guard replacing || !file.isTaken else { throw .isThere }
-        let leftBehind: Int
-        do throws(KeychainError) { leftBehind = try copy(to: file.temporaryPath) } catch { throw .keychain(error) }
+        let (leftBehind, lacksItems): (Int, Bool)
+        do throws(KeychainError) { (leftBehind, lacksItems) = try copy(to: file.temporaryPath) } catch {
+            throw .keychain(error)
+        }
+        // The older file may be where what is missing still is.
+        guard !lacksItems || !file.isTaken else { throw .lacksItems }
         do throws(SystemCallError) { try file.publish(replacing: replacing) } catch {
             throw error.isAlreadyThere ? .isThere : Self.failure(of: error)
         }
@@ -48,7 +52,7 @@ package struct BackupMaking {
         return [.storeUnreadable, .readOnly].contains(fault.reason) ? .unwritable(error) : .keychain(fault)
     }
 
-    private func copy(to path: String) throws(KeychainError) -> Int {
+    private func copy(to path: String) throws(KeychainError) -> (leftBehind: Int, lacksItems: Bool) {
         let data: PrivateDirectory
         do throws(DirectoryRefusal) { data = try PrivateDirectory(dataDirectory, creating: false) } catch {
             throw KeychainError(folder: error)
@@ -60,6 +64,8 @@ package struct BackupMaking {
     package enum Failure: Error {
         /// The file is there and may not be replaced.
         case isThere
+        /// Items may be missing from the keychain, which the file that is there may have.
+        case lacksItems
         /// Others can put something else in its place.
         case writableByOthers(folder: String)
         /// No file can be made there.
@@ -104,8 +110,12 @@ package struct BackupMaking {
         }
         var files: [EnclaveFiles.File] = []
         for name in EnclaveFiles.names {
-            let content = try translatingFiles { () throws(SystemCallError) in
-                try folder.read(name, atMost: Self.largestFile)
+            let content = try translatingFiles { () throws(SystemCallError) -> [UInt8]? in
+                do throws(SystemCallError) { return try folder.read(name, atMost: Self.largestFile) } catch {
+                    // A folder, say, in the place of one copy: the other is whole.
+                    guard error.isNotAFileOfOurs else { throw error }
+                    return nil
+                }
             }
             if let content { files.append((name, content)) }
         }

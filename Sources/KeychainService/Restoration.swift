@@ -47,17 +47,23 @@ package struct Restoration {
     /// then changes over. Until that, and where anything fails, the present store
     /// is as it was.
     package func run(from backup: String) throws(KeychainError) -> Outcome {
-        let (inspection, leftBehind) = try stage(backup)
-        try commit()
-        let aside = try RestoreSwitch.finish(in: data, at: clock.wallClock)
-        return Outcome(inspection: inspection, leftBehind: leftBehind, aside: aside ?? "")
+        try changeOver(to: stage(backup))
     }
 
-    /// The first half: everything that can fail.
+    /// What was laid out, as its inspection found it.
+    package typealias Staged = (inspection: InspectionCounts, leftBehind: Int)
+
+    /// The second half, and what is to be told of both.
+    package func changeOver(to staged: Staged) throws(KeychainError) -> Outcome {
+        try commit()
+        let aside = try RestoreSwitch.finish(in: data, at: clock.wallClock)
+        return Outcome(inspection: staged.inspection, leftBehind: staged.leftBehind, aside: aside ?? "")
+    }
+
+    /// The first half: everything that can fail. Where what the backup holds does not open, that is
+    /// `storeMalformed`, `storeMismatch`, `storeUnreadable`, `keybagUnreadable` or `storeNewer`.
     @discardableResult
-    package func stage(
-        _ backup: String
-    ) throws(KeychainError) -> (inspection: InspectionCounts, leftBehind: Int) {
+    package func stage(_ backup: String) throws(KeychainError) -> Staged {
         try RestoreSwitch.finish(in: data, at: clock.wallClock)
         let staging = try emptyFolder(RestoreSwitch.stagingName)
         let files = try StoreBackup.read(backup, to: staging.path + "/" + Store.fileName)

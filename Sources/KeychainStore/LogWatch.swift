@@ -17,6 +17,9 @@ internal import Synchronization
 final class LogWatch: Sendable {
     private enum State {
         case sound
+        /// It holds what the database lacks, and there was no room to keep it: what is written next
+        /// would go over that. Nothing is, until there is room.
+        case unkept
         /// SQLite still has all of it; a long read kept it from going into the database.
         case inHand
         /// Nothing more is to be done but to open the database anew.
@@ -40,11 +43,22 @@ final class LogWatch: Sendable {
     var isOver: Bool { state.withLock { $0 == .settled } }
     var isSound: Bool { state.withLock { $0 == .sound } }
 
-    /// - Throws: `logChanged` from the first time on that the log is not what SQLite takes it
-    ///   for; `inputOutput` and the like where nobody can look.
+    /// Whether it is to be kept before anything is written.
+    var isUnkept: Bool { state.withLock { $0 == .unkept } }
+
+    /// The database lacks what its log holds, of which no copy could be made.
+    func isNotKept() { state.withLock { $0 = .unkept } }
+
+    /// - Throws: `diskFull` as long as there is no room to keep what the database lacks; `logChanged`
+    ///   from the first time on that the log is not what SQLite takes it for; `inputOutput` and the
+    ///   like where nobody can look.
     func check(_ db: Database) throws(KeychainError) {
         switch state.withLock({ $0 }) {
         case .sound: break
+        case .unkept:
+            guard StoreSetAside.hasRoomForLog(in: folder) else { throw Self.noRoom }
+            state.withLock { $0 = .settled }
+            throw Self.lost("there is room now to keep what the database lacks of it")
         case .inHand: throw bringHome(db)
         case .settled: throw Self.lost("it is to be opened anew")
         }
@@ -63,9 +77,6 @@ final class LogWatch: Sendable {
             throw Self.lost("it was cut, or written over, and nothing of it goes into the database any more")
         }
     }
-
-    /// The database has to be opened anew.
-    func giveUp() { state.withLock { $0 = .settled } }
 
     /// Copies a log that has lost its name, and is whole, into the database.
     private func bringHome(_ db: Database) -> KeychainError {
@@ -100,6 +111,11 @@ final class LogWatch: Sendable {
             throw KeychainError(looking: error, at: "\(folder.path)/\(StoreLog.name)")
         }
     }
+
+    /// What refuses a write that would go over what is not kept.
+    static let noRoom = KeychainError(
+        .notAvailable, reason: .diskFull,
+        underlying: "\(StoreLog.name) holds what the database lacks, and is to be kept before anything is written")
 
     private static func lost(_ what: String) -> KeychainError {
         KeychainError(.notAvailable, reason: .logChanged, underlying: "\(StoreLog.name): \(what)")

@@ -25,13 +25,13 @@ package final class Store: Sendable {
     /// What the witness said before this opening.
     private let witnessed: StoreTestimony?
     private let witness = StoreWitness()
-    private let unkept: UnkeptLog
     /// Rings after each commit that changed items.
     package let bell = ChangeBell()
     package let isNew: Bool
     /// Whether the file's header says another format, or another program, than the records in it:
     /// bytes of it were changed. ``migrate(by:)`` puts it right.
     package let isHeaderWrong: Bool
+    private let isOld: Bool
 
     /// Opens the database in a folder, making it where there is none.
     ///
@@ -42,17 +42,14 @@ package final class Store: Sendable {
         try Self.checkFileSystem(directory.path)
         let path = directory.path + "/" + Self.fileName
         self.path = path
-        (writer, isNew, isHeaderWrong) = try Self.open(path, in: directory)
+        (writer, isNew, isHeaderWrong, isOld) = try Self.open(path, in: directory)
         witnessed = isNew ? nil : StoreWitness.testimony(in: directory)
         let place = try Self.identity(path)
         self.place = place
         let witness = witness
-        let log = try LogWatch(directory)
-        let unkept = UnkeptLog(directory, log)
-        (self.log, self.unkept) = (log, unkept)
+        log = try LogWatch(directory)
         commits = GroupCommit(writer, log, telling: bell) { () throws(KeychainError) in
             guard try Self.identity(path) == place else { throw Self.moved }
-            try unkept.check()
         } testify: { number, log in
             witness.hear(of: number, in: log)
         }
@@ -60,7 +57,7 @@ package final class Store: Sendable {
 
     private static func open(
         _ path: String, in directory: PrivateDirectory
-    ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool, isHeaderWrong: Bool) {
+    ) throws(KeychainError) -> (writer: DatabaseQueue, isNew: Bool, isHeaderWrong: Bool, isOld: Bool) {
         let reaching = { (error: KeychainError) -> KeychainError in
             guard error.reason == .storeUnreadable, let obstacle = obstacle(to: path, in: directory) else {
                 return error
@@ -70,6 +67,7 @@ package final class Store: Sendable {
         let writer: DatabaseQueue
         let found: WhatLiesThere
         do throws(KeychainError) {
+            try StoreFileKind.refuseStrangers(in: directory)
             try StoreHeader.refuseNewer(in: directory)
             writer = try translating { try DatabaseQueue(path: path, configuration: configuration(readOnly: false)) }
             found = try look(at: writer)
@@ -80,7 +78,8 @@ package final class Store: Sendable {
             if found.isNothing { try create(writer) }
             try useWriteAheadLog(writer)
         } catch { throw reaching(error) }
-        return (writer, found.isNothing, found.isHeaderWrong)
+        let isOld = !found.isNothing && found.format < StoreSchema.format
+        return (writer, found.isNothing, found.isHeaderWrong, isOld)
     }
 
     /// What keeps SQLite from its files, of which it says no more than that it cannot open
@@ -131,6 +130,8 @@ package final class Store: Sendable {
     /// Brings an older database to our format; the caller has opened its keybag,
     /// so that a store which is refused for that is not changed either.
     package func migrate(by steps: [StoreMigration] = StoreMigration.all) throws(KeychainError) {
+        // Also an old format waits for room.
+        if log.isUnkept, isHeaderWrong || isOld { throw LogWatch.noRoom }
         try StoreMigration.run(steps, on: writer)
     }
 
@@ -145,7 +146,8 @@ package final class Store: Sendable {
 
     /// Looks whether the database has everything that was acknowledged. Changes nothing in it,
     /// and is asked before anything does: the next commit writes over what SQLite did not take
-    /// for its log, of which a copy is kept.
+    /// for its log, of which a copy is kept. Where there is no room for one, nothing is written:
+    /// `diskFull`, and once there is, `logChanged`, after which the next opening keeps it.
     ///
     /// - Parameter kept: the name under which its log lies as it was before it was put right.
     package func standing(
@@ -158,7 +160,7 @@ package final class Store: Sendable {
         if let witnessed, isBehind(witnessed) {
             if let kept { return .behind(log: kept) }
             let copy = StoreSetAside.copyLog(in: directory, at: moment)
-            if copy == nil { unkept.note() }
+            if copy == nil, StoreLog.byteCount(in: directory) ?? 0 > 0 { log.isNotKept() }
             return .behind(log: copy)
         }
         // It was gone for a while, and its log was set aside meanwhile.
@@ -310,7 +312,9 @@ package final class Store: Sendable {
     /// After the file is known to be ours.
     private static func useWriteAheadLog(_ writer: DatabaseQueue) throws(KeychainError) {
         let mode = try translating {
-            try writer.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
+            try writer.writeWithoutTransaction { db in
+                try lookingAtErrno(of: db) { try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") }
+            }
         }
         guard mode == "wal" else {
             throw KeychainError(.notAvailable, reason: .storeUnreadable, underlying: "no write-ahead log here")
@@ -323,12 +327,22 @@ package final class Store: Sendable {
 
     private static func create(_ writer: DatabaseQueue) throws(KeychainError) {
         try translating {
-            try writer.write { db in
-                for statement in StoreSchema.statements { try db.execute(sql: statement) }
-                try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
-                try StoreCopies.tell(StoreSchema.format, db)
+            try writer.writeWithoutTransaction { db in
+                try lookingAtErrno(of: db) {
+                    try db.inTransaction {
+                        for statement in StoreSchema.statements { try db.execute(sql: statement) }
+                        try db.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
+                        try StoreCopies.tell(StoreSchema.format, db)
+                        return .commit
+                    }
+                }
             }
         }
+    }
+
+    /// A limit on the size of files is no fault of the disk.
+    private static func lookingAtErrno<R>(of db: Database, _ body: () throws -> R) throws -> R {
+        do { return try body() } catch { throw KeychainError(database: error).lookingAtErrno(of: db) }
     }
 
     // MARK: Reading
@@ -394,7 +408,7 @@ package final class Store: Sendable {
     package func close() throws(KeychainError) {
         do throws(KeychainError) { try checkLog() } catch {
             // Where nobody can look it is closed as ever.
-            if error.reason == .logChanged { try closeWriterFirst() }
+            if error.reason == .logChanged || log.isUnkept { try closeWriterFirst() }
         }
         let idle = readers.withLock { readers in
             defer { readers = [] }

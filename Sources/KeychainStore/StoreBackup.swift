@@ -26,7 +26,8 @@ package enum StoreBackup {
     /// row that uses it, and before it as well, because one goes after the last.
     ///
     /// - Returns: how many items it holds that no restore brings back: of the class that goes
-    ///   with the passcode of this keychain (spec section 5).
+    ///   with the passcode of this keychain (spec section 5); and whether something was lost before
+    ///   that nobody has accepted, which an older backup may have.
     /// - Throws: `storeMalformed` where the copy is not sound, `storeNewer`,
     ///   `storeUnreadable` where there is no database, `logChanged` where it lacks what was
     ///   acknowledged, `busy` where the files never
@@ -34,7 +35,7 @@ package enum StoreBackup {
     package static func write(
         _ directory: PrivateDirectory, to path: String, at moment: Double,
         files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
-    ) throws(KeychainError) -> Int {
+    ) throws(KeychainError) -> (leftBehind: Int, lacksItems: Bool) {
         try StoreHeader.refuseNewer(in: directory)
         // SQLite deletes the log of a database without a byte, also where it only reads.
         guard try !StoreHeader.isEmpty(in: directory) else {
@@ -49,8 +50,9 @@ package enum StoreBackup {
             throw logChanged
         }
         return try translating {
-            let leftBehind = try queue.write { db in
+            let outcome = try queue.write { db in
                 try refuse(db, below: witnessed)
+                let lacksItems = try StoreReader(db).lacksItems()
                 for statement in statements { try db.execute(sql: statement) }
                 try db.execute(
                     sql: "INSERT INTO backup VALUES ('version', ?), ('made', ?), ('program', ?)",
@@ -59,10 +61,10 @@ package enum StoreBackup {
                     try db.execute(sql: "INSERT INTO backup_files VALUES (?, ?)", arguments: [name, Data(content)])
                 }
                 try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-                return try StoreReader.count(in: .whenPasscodeSetThisDeviceOnly, db)
+                return (try StoreReader.count(in: .whenPasscodeSetThisDeviceOnly, db), lacksItems)
             }
             try queue.close()
-            return leftBehind
+            return outcome
         }
     }
 

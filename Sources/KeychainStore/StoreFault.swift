@@ -46,13 +46,18 @@ extension KeychainError {
 }
 
 extension Database {
-    /// What the system said when the log (or journal) could not be written;
+    /// What the system said when the log (or journal), or the database, could not be written;
     /// sqlite3_system_errno() says nothing where COMMIT fails.
     fileprivate var lastErrno: Int32 {
+        let codes = [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER].map { lastErrno(of: $0) }
+        return codes.first { SystemCallError("write", errno: $0).isDiskFull } ?? codes.first { $0 != 0 } ?? 0
+    }
+
+    private func lastErrno(of pointer: Int32) -> Int32 {
         var file: UnsafeMutablePointer<sqlite3_file>?
         var code: Int32 = 0
         guard let connection = unsafe sqliteConnection,
-            unsafe sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK,
+            unsafe sqlite3_file_control(connection, "main", pointer, &file) == SQLITE_OK,
             let file = unsafe file, let methods = unsafe file.pointee.pMethods,
             unsafe methods.pointee.xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &code) == SQLITE_OK
         else { return 0 }

@@ -41,8 +41,9 @@ extension KeychainError {
         } else if error.isOutOfDescriptors {
             self.init(.notAvailable, reason: .busy, underlying: "\(error)")
         } else if error.isNotAFileOfOurs {
-            // SQLite would make a new database where a dangling link leads.
-            self.init(.notAvailable, reason: .storeUnreadable, underlying: "\(path) is no file of ours: \(error)")
+            // SQLite would make a new database where a dangling link leads. Nothing is damaged.
+            self.init(
+                .notAvailable, reason: .folderUnusable(why: StoreFileKind.why(path)), underlying: "\(error)")
         } else {
             self.init(.io, reason: .inputOutput, underlying: "\(error)")
         }

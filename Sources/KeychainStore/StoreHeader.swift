@@ -53,7 +53,9 @@ package struct StoreHeader {
     static func isEmpty(_ name: String, in directory: PrivateDirectory) throws(KeychainError) -> Bool {
         try looking(at: name, in: directory) { () throws(SystemCallError) in
             guard try directory.holds(name) else { return true }
-            return try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false).byteCount == 0
+            let status = try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false)
+            // A pipe has no bytes either.
+            return status.isRegularFile && status.byteCount == 0
         }
     }
 

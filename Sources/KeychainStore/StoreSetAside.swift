@@ -239,6 +239,20 @@ package struct StoreSetAside: Sendable, Hashable {
         }
     }
 
+    /// Whether a copy of the log finds room now.
+    static func hasRoomForLog(in directory: PrivateDirectory) -> Bool {
+        // A file that is being made has such a name (``PrivateDirectory/replace(_:with:mode:)``).
+        let trial = ".\(StoreLog.name).new"
+        drop(trial, in: directory)
+        defer { drop(trial, in: directory) }
+        do {
+            try FileManager.default.copyItem(
+                atPath: directory.path + "/" + StoreLog.name, toPath: directory.path + "/" + trial)
+            try directory.synchronize(trial)
+            return true
+        } catch { return false }
+    }
+
     /// Takes a copy away again; one that cannot be is named by doctor.
     static func drop(_ name: String, in directory: PrivateDirectory) {
         do throws(SystemCallError) { try directory.remove(name) } catch { return }

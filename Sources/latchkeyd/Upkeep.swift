@@ -22,6 +22,11 @@ struct Upkeep {
             switch error {
             case .isThere:
                 return fail(2, "\(Self.shown(path)) is there already", "Name another file, or add --replace.")
+            case .lacksItems:
+                return fail(
+                    5, "items may be missing from the keychain, which \(Self.shown(path)) may still have; it was not replaced",
+                    "`latchkey doctor` says what is missing. Write another file, or accept it first: "
+                        + "`latchkey doctor --accept-damage`.")
             case .writableByOthers(let folder):
                 return fail(
                     2,
@@ -74,6 +79,12 @@ struct Upkeep {
                 return fail(
                     2, "\(Self.shown(path)) \(Self.trouble(with: path, error))",
                     "The keychain is as it was. Name a whole backup.")
+            case .contents(let error):
+                let below = error.underlying.map { " (\($0))" } ?? ""
+                return fail(
+                    5, "what is in \(Self.shown(path)) does not open: \(error.reason.explanation)\(below)",
+                    "The keychain is as it was; the backup is damaged, or bound to what is not here. Name another backup."
+                        + (takesCode ? "" : Self.hint(at: error)))
             case .keychain(let error):
                 return fail(error, "The keychain is as it was." + (takesCode ? "" : Self.hint(at: error)))
             }
@@ -174,6 +185,10 @@ struct Upkeep {
                 fate + " `latchkey doctor --verify` looks at all of it, and says what mends it.")
         case .storeMismatch, .keybagUnreadable, .storeUnreadable, .databaseAway, .keysAway:
             return fail(5, error.reason.explanation + below, fate + " `latchkey doctor` looks at the keychain.")
+        case .storeInUse:
+            return fail(
+                69, error.reason.explanation + below,
+                fate + " `latchkey lock --stop` ends the keychain's own programs, also one that is stopped; then try again.")
         default: return fail(69, error.reason.explanation + below, fate + " Mend that and try again.")
         }
     }

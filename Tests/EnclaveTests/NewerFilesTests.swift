@@ -24,11 +24,13 @@ import Testing
         }
     }
 
+    /// Also one whose authenticity only the newer program could tell.
     @Test(arguments: ["software-secret", "protectors", "keybag"], [true, false])
     func aNewerFileIsRefusedUntouched(file: String, authentic: Bool) throws {
         guard authentic || file != "software-secret" else { return }
         let home = try EnclaveHome.made()
-        let bytes = try newer(home, "\(file).0", authentic: authentic)
+        var bytes = try newer(home, "\(file).0", authentic: authentic)
+        if !authentic { bytes[bytes.count - 1] ^= 1 }
         for copy in 0..<2 { try home.write("\(file).\(copy)", bytes) }
         let before = try home.contents()
         #expect(home.refusal() == .storeNewer(version: 7))
@@ -49,6 +51,20 @@ import Testing
         let home = try EnclaveHome.made()
         let before = try home.contents()
         try home.write(file, try newer(home, file, authentic: false))
+        _ = try home.open()
+        #expect(try home.contents() == before)
+    }
+
+    /// Nothing but the version differs from what was written: no program wrote that.
+    @Test(arguments: ["protectors", "keybag"], 8..<12)
+    func aVersionThatChangedInBothCopiesIsPutRight(file: String, offset: Int) throws {
+        let home = try EnclaveHome.made()
+        let before = try home.contents()
+        for copy in 0..<2 {
+            var bytes = try home.read("\(file).\(copy)")
+            bytes[offset] ^= 0x40
+            try home.write("\(file).\(copy)", bytes)
+        }
         _ = try home.open()
         #expect(try home.contents() == before)
     }

@@ -203,10 +203,10 @@ struct FileDamageTests {
             return switch (group, damage) {
             // What may not be read is not damaged.
             case (_, .unreadable): [.storeUnreadable, .readOnly, Self.refused]
-            case (.index, .folder), (.index, .link): [.storeUnreadable, .readOnly]
+            case (.index, .folder), (.index, .link): [Self.refused, .readOnly]
             case (.index, _): []
             case (.database, .others), (.database_and_log, .others): [.storeMismatch]
-            case (_, .folder), (_, .link): [.storeUnreadable, .readOnly]
+            case (_, .folder), (_, .link): [Self.refused, .readOnly]
             default: [.storeMalformed, .storeUnreadable, .storeSuspect, .storeMismatch, .stillSalvaging]
             }
         }

@@ -126,6 +126,8 @@ import Testing
             let path = URL(fileURLWithPath: "\(folder.path)/enclave/keybag.\(copy)")
             var bytes = try Data(contentsOf: path)
             bytes[11] = 9
+            // Authentic to the newer program alone.
+            bytes[bytes.count - 1] ^= 1
             try bytes.write(to: path)
         }
         let files = try contents(of: folder)

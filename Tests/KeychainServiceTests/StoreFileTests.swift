@@ -13,6 +13,12 @@ import Testing
         try keychain.add("a", "1")
         try keychain.close()
         try keychain.sql("PRAGMA user_version = \(StoreSchema.format + 1)")
+        for table in ["store", "store_copy"] {
+            let value = StoreRecord.bytes(of: Double(StoreSchema.format + 1)).map { byte in
+                (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }.joined()
+            try keychain.sql("UPDATE \(table) SET value = x'\(value)' WHERE name = 'format'")
+        }
         try keychain.sql("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
         let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
@@ -24,7 +30,7 @@ import Testing
     @Test func databaseOfAnotherProgramIsRefusedUntouched() throws {
         let keychain = try EngineUnderTest()
         try keychain.close()
-        try keychain.sql("PRAGMA application_id = 7")
+        try keychain.sql("PRAGMA application_id = 7; DROP TABLE store_copy")
         try keychain.sql("PRAGMA wal_checkpoint(TRUNCATE)")
         let foreign = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
         let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
@@ -47,7 +53,7 @@ import Testing
         }
         #expect(try reason(ofMode: 0) == .folderUnusable(why: "\(keychain.databasePath) cannot be read and written"))
         try keychain.sql("PRAGMA journal_mode = DELETE")
-        try keychain.sql("PRAGMA application_id = 7")
+        try keychain.sql("PRAGMA application_id = 7; DROP TABLE store_copy")
         #expect(try reason(ofMode: 0o400) == .storeUnreadable)
     }
 

@@ -86,13 +86,23 @@ import Testing
 
     @Test(arguments: [
         ["slot", "list"], ["protector", "list"], ["protector", "test"], ["autolock"], ["unlock"], ["doctor"],
-        ["doctor", "--verify"],
+        ["doctor", "--verify"], ["watch", "--position"], ["watch", "--count", "1"], ["explain"], ["lock"],
+        ["lock", "--json"],
     ])
     func whoeverAsksHowItIsProtectedMakesNoKeychain(arguments: [String]) throws {
         let folder = programs.home + "/mistyped"
         let outcome = try programs.run(BuiltPrograms.latchkey, ["--data-dir", folder] + arguments)
         #expect(outcome.status == 1, "\(outcome.errors)")
         #expect(outcome.errors.contains("there is no keychain at \(folder) yet"), "\(outcome.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder) && programs.processes("latchkeyd").isEmpty)
+    }
+
+    /// What runs nowhere needs no end, and what explains a command that makes no keychain makes none.
+    @Test(arguments: [["lock", "--stop"], ["explain", "--", "true"]])
+    func whoeverHasNothingToDoMakesNoKeychain(arguments: [String]) throws {
+        let folder = programs.home + "/mistyped"
+        let outcome = try programs.run(BuiltPrograms.latchkey, ["--data-dir", folder] + arguments)
+        #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder) && programs.processes("latchkeyd").isEmpty)
     }
 

@@ -87,6 +87,76 @@ import Testing
         #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
     }
 
+    /// What its mode takes away is neither gone nor damaged.
+    @Test(arguments: [0o500, 0o300, 0]) func aModeThatShutsTheFolderOfTheKeysIsSaid(_ mode: Int) throws {
+        func change(_ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: data + "/enclave")
+        }
+        try change(mode)
+        defer { try? change(0o700) }
+        for arguments in [["doctor"], ["doctor", "--verify"]] {
+            let doctor = try programs.run(BuiltPrograms.latchkey, arguments)
+            #expect(doctor.status == 5 && doctor.text.contains("has mode \(String(mode, radix: 8))"), "\(doctor.text)")
+            #expect(doctor.text.contains("chmod 700") && !doctor.text.contains("are gone"), "\(doctor.text)")
+        }
+        try change(0o700)
+        #expect(try programs.latchkey("doctor").status == 0)
+        #expect(try set("b", "2") == 0)
+    }
+
+    /// A folder in the place of one copy of a file of the keys: the other copy counts, a backup is
+    /// made of that, and what is to be done is said. The first is written again then.
+    @Test(arguments: ["keybag.0", "keybag.1", "protectors.0", "software-secret.1"], [true, false])
+    func aFolderInThePlaceOfOneCopyIsSaid(_ name: String, whileItRuns: Bool) throws {
+        if !whileItRuns { #expect(try programs.latchkey("lock", "--stop").status == 0) }
+        let path = "\(data)/enclave/\(name)"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(try programs.latchkey("backup", programs.home + "/backup").status == 0)
+        let doctor = try programs.latchkey("doctor")
+        #expect(doctor.status == 5 && doctor.text.contains("\(path) is a folder"), "\(doctor.text)")
+        #expect(doctor.text.contains("move it away") && !doctor.text.contains("is lost"), "\(doctor.text)")
+        if name == "keybag.0" {
+            let refused = try programs.latchkey("passcode", "set", input: Data("some words".utf8))
+            #expect(refused.status == 69, "\(refused.errors)")
+        }
+        #expect(try programs.latchkey("get", "a").text == "1")
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try programs.latchkey("doctor").status == 0)
+        #expect(try FileStatus(at: FilePath(path), followingLink: false).isRegularFile)
+        #expect(try programs.latchkey("passcode", "set", input: Data("some words".utf8)).status == 0)
+        #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
+        #expect(try programs.latchkey("unlock", input: Data("some words".utf8)).status == 0)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    /// What lies in a file's place says nothing of what the file holds.
+    @Test(arguments: ["keychain.db", "keychain.db-shm"], ["link", "folder", "pipe"])
+    func whatIsNoFileIsSaidToBeNone(_ name: String, _ kind: String) throws {
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        let path = "\(data)/\(name)"
+        let files = FileManager.default
+        if files.fileExists(atPath: path) {
+            try move(name, to: "kept")
+        } else {
+            try Data().write(to: URL(fileURLWithPath: data + "/kept"))
+        }
+        switch kind {
+        case "link": try files.createSymbolicLink(atPath: path, withDestinationPath: data + "/kept")
+        case "folder": try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        default: try #require(unsafe mkfifo(path, 0o600) == 0)
+        }
+        for _ in 0..<2 {
+            let refused = try programs.latchkey("get", "a")
+            #expect(refused.status == 69 && refused.errors.contains(path), "\(refused.errors)")
+            #expect(refused.errors.contains("no file") && refused.errors.contains("Nothing is damaged"), "\(refused.errors)")
+        }
+        try files.removeItem(atPath: path)
+        if name == "keychain.db" { try move("kept", to: name) }
+        #expect(try programs.latchkey("get", "a").text == "1")
+        #expect(try programs.latchkey("doctor").status == 0)
+    }
+
     @Test func aFolderThatIsPutBackIsAsBefore() throws {
         try move("enclave", to: "elsewhere")
         #expect(try set("b", "2") == 5)

@@ -285,6 +285,52 @@ import Testing
         #expect(try Data(contentsOf: url)[offset] == whole[offset])
     }
 
+    /// Bytes of a backup all over it: whatever is wrong, it is the backup, and the keychain is as it was.
+    @Test func aBitOfABackupIsTheBackupsDamage() throws {
+        try set("mail", "CANARY")
+        #expect(try programs.latchkey("backup", backup).status == 0)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: backup))
+        let marks = ["LKPROTEC", "LKKEYBAG", "LKSECRET", "software-secret", "history"].map { Data($0.utf8) }
+        // Behind the names of all that is in it, and at places all over it.
+        let places = marks.compactMap { whole.range(of: $0)?.upperBound }.flatMap { [$0 + 3, $0 + 40] }
+        #expect(places.count == 10)
+        for (round, place) in (places + stride(from: 20, to: whole.count, by: whole.count / 16)).enumerated() {
+            var file = whole
+            file[place] ^= 1 << UInt8(round % 8)
+            try file.write(to: URL(fileURLWithPath: backup))
+            let restored = try programs.latchkey("restore", "--replace", backup)
+            if restored.status != 0 {
+                #expect([2, 5].contains(restored.status), "\(place): \(restored.errors)")
+                #expect(restored.errors.contains(backup), "\(place): \(restored.errors)")
+                #expect(restored.errors.contains("The keychain is as it was"), "\(place): \(restored.errors)")
+                #expect(!restored.errors.contains("latchkey doctor"), "\(place): \(restored.errors)")
+            }
+            #expect(try programs.latchkey("get", "mail").text == "CANARY", "\(place)")
+        }
+    }
+
+    @Test func aRestoreBesideAStoppedDaemonNamesWhatEndsIt() throws {
+        try set("mail", "1")
+        #expect(try programs.latchkey("backup", backup).status == 0)
+        let daemon = try programs.daemonProcess()
+        #expect(kill(daemon, SIGSTOP) == 0)
+        let refused = try programs.latchkey("restore", "--replace", backup)
+        #expect(refused.status == 69 && refused.errors.contains("latchkey lock --stop"), "\(refused.errors)")
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        #expect(try programs.latchkey("restore", "--replace", backup).status == 0)
+        #expect(try programs.latchkey("get", "mail").text == "1")
+    }
+
+    /// Also before there is a keychain.
+    @Test(arguments: [4096, 40_000, 100_000]) func aLimitOnFileSizesIsToldAsAFullDisk(_ size: Int) throws {
+        let first = try programs.run(
+            "/usr/bin/prlimit", ["--fsize=\(size):", BuiltPrograms.latchkey, "set", "a"], input: Data("1".utf8))
+        #expect(first.status == 69 && first.errors.contains("is full"), "\(first.errors)")
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        #expect(try programs.latchkey("set", "a", input: Data("1".utf8)).status == 0)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
     @Test func aBackupRestoresInPlaceOfARunningKeychain() throws {
         try set("a", "1")
         try set("b", "2")

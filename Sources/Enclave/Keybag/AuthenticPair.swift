@@ -37,15 +37,17 @@ struct AuthenticPair: Sendable {
     /// The version of a copy that says that it was written by a newer program.
     var claimedNewerVersion: UInt32? { framed.first { $0.file.claimsNewer }?.file.version }
 
-    /// The newest copy that is authentic under `root`, nil where none is.
+    /// The newest copy that is authentic under `root`, nil where none is. Of one whose version
+    /// alone changed since it was written, what was written.
     ///
     /// - Throws: ``KeybagError/newer(version:)`` for an authentic copy of a newer
     ///   program, however good the other one is.
     func newest(under root: borrowing RootKey) throws(KeybagError) -> AuthenticatedFile.Verified? {
         var newest: AuthenticatedFile.Verified?
         for (_, file) in framed {
-            guard let verified = file.verified(by: root) else { continue }
-            if file.claimsNewer { throw .newer(version: file.version) }
+            let asItIs = file.verified(by: root)
+            if asItIs != nil, file.claimsNewer { throw .newer(version: file.version) }
+            guard let verified = asItIs ?? file.corrected(by: root) else { continue }
             if verified.generation > newest?.generation ?? 0 { newest = verified }
         }
         return newest

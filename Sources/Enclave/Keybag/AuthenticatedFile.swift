@@ -114,6 +114,18 @@ extension AuthenticatedFile {
                 Array(bytes[split...]), Array(bytes[..<split]), key: root.authenticationKey(of: kind))
             return isAuthentic ? Verified(file: self) : nil
         }
+
+        /// The file as it was written, where nothing but its version changed since: authentic with
+        /// another one that this program knows. A newer program's file never is.
+        func corrected(by root: borrowing RootKey) -> Verified? {
+            for version in 1...kind.version where version != self.version {
+                var whole = bytes
+                whole.replaceSubrange(magicCount..<magicCount + 4, with: bigEndian(version))
+                let file = Unverified(kind: kind, version: version, generation: generation, bytes: whole)
+                if let verified = file.verified(by: root) { return verified }
+            }
+            return nil
+        }
     }
 
     /// A file that whoever had the root key wrote.

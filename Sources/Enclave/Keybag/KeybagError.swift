@@ -73,12 +73,20 @@ extension KeybagError {
         case .away:
             .init(
                 .notAvailable, reason: .keysAway,
-                underlying: "the folder enclave is not as it was opened: put it back; its enclave alone has the keys")
+                underlying: "the folder enclave is not as it was opened: put it back, with mode 700; its enclave alone has "
+                    + "the keys")
+        case .directory(.system(let path, let error)) where error.isDiskFull:
+            .init(.notAvailable, reason: .diskFull, underlying: "\(path): \(error)")
         case .directory(let refusal):
             .init(.notAvailable, reason: .folderUnusable(why: refusal.description))
         case .system(let error) where error.isPermissionDenied:
             // A file that we may not read is no fault of the disk, and nothing is damaged.
             .init(.notAvailable, reason: .folderUnusable(why: "the enclave's files: \(error)"))
+        case .system(let error) where error.isFolderInTheWay:
+            .init(
+                .notAvailable,
+                reason: .folderUnusable(
+                    why: "a folder lies in the place of a file of the keys; move it away, and the file is written again (\(error))"))
         case .system(let error):
             .init(
                 .notAvailable, reason: error.isDiskFull ? .diskFull : .inputOutput, underlying: error.description)

@@ -15,7 +15,7 @@ struct Protectors: ~Copyable {
     /// ``comingRoot(_:_:_:)``.)
     static func open(_ files: AuthenticPair, _ keys: ProtectorKeys) throws(KeybagError) -> Protectors {
         var best: Protectors?
-        for (_, file) in files.framed where !file.claimsNewer {
+        for (_, file) in files.framed {
             guard let opened = open(file, keys) else { continue }
             // An authentic file of a newer program is refused, whatever the other says.
             _ = try files.newest(under: opened.root)
@@ -32,8 +32,11 @@ struct Protectors: ~Copyable {
 
     private static func open(_ file: AuthenticatedFile.Unverified, _ keys: ProtectorKeys) -> Protectors? {
         guard let body = ProtectorsBody(parsing: file.uncheckedBody),
-            let root = keys.open(body.protectors, of: body.store), let verified = file.verified(by: root)
+            let root = keys.open(body.protectors, of: body.store)
         else { return nil }
+        // What a newer program wrote says something else to it; a version that changed since is damage.
+        let asItIs = file.claimsNewer ? nil : file.verified(by: root)
+        guard let verified = asItIs ?? file.corrected(by: root) else { return nil }
         return Protectors(root: root, body: body, file: verified)
     }
 

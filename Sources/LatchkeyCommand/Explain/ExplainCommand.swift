@@ -57,14 +57,16 @@ struct ExplainCommand: Verb {
 
     private func explainCommand(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
         let keychain = surroundings.keychain(store.dataDirectory.map(surroundings.absolute))
-        let (console, json) = (surroundings.console, json)
+        let (console, json, folder) = (surroundings.console, json, store.dataDirectory)
         let count = Mutex(0)
         let listener = try ExplainListener.start { record in
             let number = count.withLock { count in
                 count += 1
                 return count
             }
-            console.note(Self.explain(number, record, keychain, json))
+            // Whoever only looks makes none.
+            let missing = surroundings.missingKeychain(folder)
+            console.note(Self.explain(number, record, missing == nil ? keychain : nil, json))
         }
         defer { listener.end() }
         let name = ExplainedKeychain.variable
@@ -83,10 +85,14 @@ struct ExplainCommand: Verb {
     }
 
     private static func explain(
-        _ number: Int, _ record: CallRecord, _ keychain: any KeychainTransport, _ json: Bool
+        _ number: Int, _ record: CallRecord, _ keychain: (any KeychainTransport)?, _ json: Bool
     ) -> String {
         let miss: [String]
-        do throws(KeychainError) { miss = try NearestMiss(record: record, keychain: keychain).lines() } catch {
+        do throws(KeychainError) {
+            miss = try keychain.map { keychain throws(KeychainError) in
+                try NearestMiss(record: record, keychain: keychain).lines()
+            } ?? ["there is no keychain yet"]
+        } catch {
             miss = ["what is near cannot be looked at: \(error.reason.explanation)"]
         }
         let call = ExplainedCall(number: number, record: record, miss: miss)
@@ -96,6 +102,7 @@ struct ExplainCommand: Verb {
     // MARK: A typed dictionary
 
     private func explainTyped(_ surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
+        try surroundings.requireKeychain(store.dataDirectory)
         let keychain = surroundings.keychain(store.dataDirectory.map(surroundings.absolute))
         let query = try readDictionary(surroundings.console)
         let session = try asking { () throws(KeychainError) in try keychain.session() }

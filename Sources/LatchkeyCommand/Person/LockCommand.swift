@@ -55,6 +55,11 @@ struct LockCommand: Verb {
                 .usage, "only a keychain of your own can be stopped; nothing was locked",
                 "Leave out --stop: a temporary keychain ends with its command.")
         }
+        if let path = surroundings.missingKeychain(store.dataDirectory) {
+            guard stop else { throw .noKeychain(at: path) }
+            // What runs all the same is ended; nothing is made for that.
+            return isThere(path) ? try programs.run(["--stop"], replacing: false, json: false) : .done
+        }
         if stop {
             let before: DeviceState
             do throws(CommandFailure) { before = try locked(surroundings).state } catch {
@@ -69,6 +74,13 @@ struct LockCommand: Verb {
         arguments.json = json
         try arguments.report("Locked.", of: locked(surroundings), on: surroundings.console)
         return .done
+    }
+
+    private func isThere(_ path: String) -> Bool {
+        do throws(SystemCallError) {
+            _ = try FileStatus(at: FilePath(path), followingLink: false)
+            return true
+        } catch { return !error.isNoSuchFile }
     }
 
     /// A folder that was opened to others while its keychain is open would keep us from the

@@ -80,7 +80,10 @@ struct DoctorCommand: Verb {
         try machine.take(files, fixing: fix)
         let keychain = try opened(surroundings, files)
         let found = try keychain.doctor(task)
-        let report = DoctorText(found, obstacle: MachineCheck.obstacle(toWritingIn: found.dataDirectory))
+        let report = DoctorText(
+            found, obstacle: MachineCheck.obstacle(toWritingIn: found.dataDirectory),
+            modeOfKeys: MachineCheck.modeOfKeys(in: found.dataDirectory),
+            foldersAmongKeys: MachineCheck.foldersAmongKeys(in: found.dataDirectory))
         if task == .look {
             let status = try keychain.status()
             machine.protection = Protection(status, keychain.session).sentence

@@ -6,14 +6,20 @@ struct DoctorText: Sendable {
     private let report: DoctorReport
     /// Why nothing can be written into its folder.
     private let obstacle: String?
+    /// What mode the folder of the keys has, where that keeps its owner from it.
+    private let modeOfKeys: String?
+    /// Paths at which a file of the keys should lie, and a folder does.
+    private let foldersAmongKeys: [String]
 
     private static let classes: [(ItemClass, name: String)] = [
         (.genericPassword, "generic"), (.internetPassword, "internet"), (.certificate, "certificate"), (.key, "key"),
     ]
 
-    init(_ report: DoctorReport, obstacle: String?) {
+    init(_ report: DoctorReport, obstacle: String?, modeOfKeys: String? = nil, foldersAmongKeys: [String] = []) {
         self.report = report
         self.obstacle = obstacle
+        self.modeOfKeys = modeOfKeys
+        self.foldersAmongKeys = foldersAmongKeys
     }
 
     /// Whether nothing is damaged that nobody has accepted.
@@ -21,6 +27,7 @@ struct DoctorText: Sendable {
         let counts = report.inspection ?? InspectionCounts()
         return !report.brakeIsOn && !report.hasNewDamage && report.isIntact != false && counts.unopened == 0
             && counts.mismatched == 0 && report.databaseFault == nil && report.keysFault == nil
+            && modeOfKeys == nil && foldersAmongKeys.isEmpty
     }
 
     // MARK: For people
@@ -58,6 +65,7 @@ struct DoctorText: Sendable {
         switch (report.databaseFault, report.keysFault) {
         case (.gone?, _): "the database is gone"
         case (.replaced?, _), (.damaged?, _): "another file lies in the place of the database"
+        case (nil, _) where modeOfKeys != nil: "the folder of the keys cannot be used"
         case (nil, .gone?): "the files of the keys are gone"
         case (nil, .replaced?): "others lie in the place of the files of the keys"
         case (nil, .damaged?): "the files of the keys are damaged"
@@ -76,6 +84,10 @@ struct DoctorText: Sendable {
                     + "it back.")
         }
         switch report.keysFault {
+        case _ where modeOfKeys != nil:
+            lines.append(
+                "The folder \(folder)/enclave has mode \(modeOfKeys ?? ""), so that nothing can be written or read in it: "
+                    + "no passcode can be set, and the next start opens nothing. Nothing is damaged: chmod 700 it.")
         case .damaged?:
             lines.append(
                 "The files in \(folder)/enclave that open the keys are damaged, and cannot be written again (is the "
@@ -87,7 +99,12 @@ struct DoctorText: Sendable {
                     + "alone. Nothing is stored, and no backup can be made. If they were moved, put them back.")
         case nil: break
         }
-        guard !lines.isEmpty else { return [] }
+        lines += foldersAmongKeys.map { path in
+            "\(path) is a folder, where one of two copies of a file of the keys should lie: the other is the only one, "
+                + "and no passcode can be set. Nothing is damaged: move it away, and the file is written again."
+        }
+        // A mode takes nothing from what runs, nor from what comes once it is mended.
+        guard report.databaseFault != nil || report.keysFault != nil && modeOfKeys == nil else { return lines }
         return lines + [
             "Until then reading works: `latchkey export FILE` now, and `latchkey export --all FILE` for "
                 + "what other programs keep. When latchkeyd or latchkey-enclave ends (`latchkey lock --stop`, a "

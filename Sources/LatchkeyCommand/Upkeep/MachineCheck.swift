@@ -65,6 +65,26 @@ struct MachineCheck {
         }
     }
 
+    /// The mode of the folder of the keys where its owner can not do everything in it: its enclave
+    /// writes nothing there then, and a new one opens nothing. nil: nothing is the matter with it.
+    static func modeOfKeys(in folder: String) -> String? {
+        do throws(SystemCallError) {
+            let status = try FileStatus(at: FilePath("\(folder)/enclave"), followingLink: false)
+            return status.isDirectory && status.mode & 0o700 != 0o700 ? String(status.mode & 0o777, radix: 8) : nil
+        } catch { return nil }
+    }
+
+    /// What lies in the folder of the keys in the place of one of their files, and is a folder: no
+    /// file can be renamed over it, so that the other copy is the only one.
+    static func foldersAmongKeys(in folder: String) -> [String] {
+        let names = ["protectors", "keybag", "software-secret", "attempts"].flatMap { ["\($0).0", "\($0).1"] }
+        return names.map { "\(folder)/enclave/\($0)" }.filter { path in
+            do throws(SystemCallError) { return try FileStatus(at: FilePath(path), followingLink: false).isDirectory } catch {
+                return false
+            }
+        }
+    }
+
     /// The store's own folder; nil for a temporary keychain.
     private var folder: String? {
         if let dataDirectory { return surroundings.absolute(dataDirectory) }
