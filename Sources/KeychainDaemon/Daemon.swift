@@ -238,6 +238,7 @@ package final class Daemon: Sendable {
     /// one whose process has its share of workers already waits first.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
+        ProgramCode.noteCall()
         busyWorkers.add(1, ordering: .relaxed)
         defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID

@@ -111,6 +111,15 @@ final class DeviceWatch: Sendable {
         renewal.signal()
     }
 
+    /// What keeps it from that keeps nobody from the rest.
+    private func mendCopies() {
+        do throws(KeychainError) {
+            if let event = try engine.mendCopies() { logger.error("\(event)") }
+        } catch {
+            logger.notice("records wait for their copies", metadata: ["cause": "\(error.reason.explanation)"])
+        }
+    }
+
     private func renew() {
         // One write wakes one waiter.
         defer { stop.signal() }
@@ -129,7 +138,7 @@ final class DeviceWatch: Sendable {
             renewal.drain()
             again = nil
             do throws(KeychainError) {
-                if let event = try engine.mendCopies() { logger.error("\(event)") }
+                mendCopies()
                 try engine.goOnSalvaging()
                 try engine.renewRows { isStopping.load(ordering: .acquiring) }
             } catch {

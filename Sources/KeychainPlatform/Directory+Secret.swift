@@ -48,10 +48,11 @@ extension SystemCallError {
     /// Whoever wanted to connect went away before it was accepted.
     package var isAbortedConnection: Bool { errno == ECONNABORTED }
 
-    /// A read failed because of what stands there (a folder, a link, a device,
-    /// something far too large), not because of this process or the moment.
     /// A folder lies where a file is to be.
     package var isFolderInTheWay: Bool { errno == EISDIR }
+
+    /// A read failed because of what stands there (a folder, a link, a device,
+    /// something far too large), not because of this process or the moment.
     package var isNotAFileOfOurs: Bool { [EFBIG, ELOOP, EISDIR, EINVAL, ENXIO].contains(errno) }
 }
 

@@ -37,8 +37,11 @@ struct OpenedStore {
         // First: where the name of the log was changed it is nobody's; and a database that reads as
         // malformed without what its log holds is none.
         mendedLog = try StoreSetAside.mendLog(in: directory, at: moment)
-        if mendedLog != nil, let marker { try marker.finish(in: directory) }
-        let moved = mendedLog == nil ? marker : nil
+        // Where the marker's is away already, what lies here is the next one.
+        let hasMoved = try marker?.hasMoved(in: directory) ?? true
+        let isWhole = mendedLog != nil && !hasMoved
+        if isWhole, let marker { try marker.finish(in: directory) }
+        let moved = isWhole ? nil : marker
         try moved?.move(in: directory)
         if marker != nil { headerBytes = try StoreSetAside.mendHeader(in: directory) }
         strayLog = try StoreSetAside.keepStrayLog(in: directory, at: moment)

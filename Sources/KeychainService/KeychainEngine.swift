@@ -41,7 +41,7 @@ package final class KeychainEngine: Sendable {
     /// The log that this opening found beside the database, and set aside, because it was no
     /// log of it.
     let strayLog: String?
-    /// How many parts of the database's own log this opening put right.
+    /// What this opening put right of the database's own log.
     let mendedLog: StoreLog.Mended?
     /// Whether this opening put bytes of the database's header right.
     let isHeaderMended: Bool

@@ -347,13 +347,25 @@ extension MetadataKeys {
             var right: [NumberedKey]?
             if here == there, here.count == 1 {
                 right = here
-            } else if let opening = try openingKey(here + there, place) {
-                right = [opening]
-            } else if here.isEmpty != there.isEmpty, try !isLocked(place) {
+            } else {
+                switch try look(at: here + there, place) {
+                case .opens(let opening): right = [opening]
+                case .unknown: break
+                case .damaged where here.isEmpty == there.isEmpty: break
                 // Both are written together: its number or its box is damaged, and its other copy is
                 // under another number, or gone.
-                right = []
-                mended.strays += here + there
+                case .damaged: right = []
+                case .elsewhere where here.isEmpty == there.isEmpty: break
+                case .elsewhere:
+                    // What is no box at all is nobody's; else nobody knows, unless the box has another
+                    // place as well.
+                    let isNone = (here + there).allSatisfy { !$0.record.isWellFormed }
+                    let isTwice = (first + second).contains { key in
+                        !place.holds(key) && (here + there).contains { $0.record.wrapped == key.record.wrapped }
+                    }
+                    if isNone || isTwice { right = [] }
+                }
+                if right == [] { mended.strays += here + there }
             }
             if let right, right != here || right != there { mended.count += 1 }
             mended.first += right ?? here
@@ -362,19 +374,30 @@ extension MetadataKeys {
         return mended
     }
 
-    /// The record of a place that opens.
-    private func openingKey(_ keys: [NumberedKey], _ place: RecordPlace) throws(KeychainError) -> NumberedKey? {
-        guard let protectionClass = place.protectionClass else { return nil }
-        for key in keys {
-            if case .key = try open(key.record, protectionClass, keeping: false) { return key }
-        }
-        return nil
+    /// What becomes of the records of one place.
+    private enum Look {
+        case opens(NumberedKey)
+        /// Locked: they may be whole.
+        case unknown
+        /// They do not open under the class key that they name.
+        case damaged
+        /// There is no such class key.
+        case elsewhere
     }
 
-    private func isLocked(_ place: RecordPlace) throws(KeychainError) -> Bool {
-        guard let protectionClass = place.protectionClass else { return false }
-        let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
-        return !described.state.openClasses.contains(protectionClass)
+    /// Decided by the same look: a class that is unlocked a moment later was locked in it.
+    private func look(at keys: [NumberedKey], _ place: RecordPlace) throws(KeychainError) -> Look {
+        guard let protectionClass = place.protectionClass else { return .elsewhere }
+        var found = Look.damaged
+        for key in keys {
+            switch try open(key.record, protectionClass, keeping: false) {
+            case .key: return .opens(key)
+            case .locked: found = .unknown
+            case .damaged: continue
+            case .noClassKey, .absent, .effaced: if case .damaged = found { found = .elsewhere }
+            }
+        }
+        return found
     }
 
     /// What names a metadata key.

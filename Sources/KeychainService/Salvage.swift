@@ -119,7 +119,7 @@ struct Salvage {
         let lacksAny = try remains.map { remains throws(KeychainError) in
             try remains.lacksKeys() ? true : remains.lacksRecords()
         }
-        let isLogTaken = try StoreRemains.takesWholeLog(name, in: engine.directory, until: { isOver })
+        let isLogTaken = StoreRemains.takesWholeLog(name, in: engine.directory, until: { isOver })
         var pages = lacksAny ?? true || !isLogTaken ? try scan(name) : nil
         if let behind = try remains?.shortfall() ?? pages?.shortfall { shortfall = behind }
         let known = try remains?.unfinishedPredecessors() ?? []

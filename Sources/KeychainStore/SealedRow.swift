@@ -72,4 +72,8 @@ package struct MetadataKeyRecord: Sendable, Hashable {
         self.wrapped = wrapped
         self.check = check
     }
+
+    /// Whether it has the sizes that every one has: a box of 60 bytes and a check value of 16
+    /// (FORMATS.md, "Metadata keys").
+    package var isWellFormed: Bool { wrapped.count == 60 && check.count == 16 }
 }

@@ -160,7 +160,9 @@ package final class Store: Sendable {
         if let witnessed, isBehind(witnessed) {
             if let kept { return .behind(log: kept) }
             let copy = StoreSetAside.copyLog(in: directory, at: moment)
-            if copy == nil, StoreLog.byteCount(in: directory) ?? 0 > 0 { log.isNotKept() }
+            // One that cannot be read is copied never.
+            let isFull = copy == nil && !StoreSetAside.hasFreeSpaceForLog(in: directory)
+            if isFull, StoreLog.byteCount(in: directory) ?? 0 > 0 { log.isNotKept() }
             return .behind(log: copy)
         }
         // It was gone for a while, and its log was set aside meanwhile.

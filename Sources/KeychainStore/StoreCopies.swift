@@ -122,11 +122,17 @@ extension StoreReader {
         var right: [String: [UInt8]] = [StoreCopies.identifier: storeID]
         for record in StoreRecord.allCases {
             let found = copies.compactMap { $0[record.rawValue] }.filter(record.canBe)
-            if record == .format {
-                right[record.rawValue] = StoreRecord.bytes(of: Double(StoreSchema.format))
-            } else {
-                right[record.rawValue] = found.first { record == .history && $0 == witnessed } ?? found.first
-            }
+            right[record.rawValue] =
+                switch record {
+                case .format: StoreRecord.bytes(of: Double(StoreSchema.format))
+                case .history: found.first { $0 == witnessed } ?? found.first
+                // Of names a wrong one is found to lead nowhere.
+                case .predecessor, .salvaging, .incomplete: found.isEmpty ? nil : StoreRecord.union(of: found)
+                // What nobody has seen is not accepted.
+                case .accepted:
+                    found.compactMap { StoreRecord.number(in: $0) }.min().map { StoreRecord.bytes(of: $0) }
+                case .brake, .behind: found.first
+                }
         }
         let names = copies.reduce(Set(right.keys)) { $0.union($1.keys) }
         let isLost = right[StoreRecord.history.rawValue] == nil
@@ -136,8 +142,15 @@ extension StoreReader {
 }
 
 extension StoreRecord {
+    /// Every name of several lists, once.
+    fileprivate static func union(of lists: [[UInt8]]) -> [UInt8] {
+        var names: [String] = []
+        for name in lists.flatMap({ Self.names(in: $0) }) where !names.contains(name) { names.append(name) }
+        return bytes(of: names)
+    }
+
     /// Whether bytes can be what the record holds.
-    fileprivate func canBe(_ bytes: [UInt8]) -> Bool {
+    func canBe(_ bytes: [UInt8]) -> Bool {
         switch self {
         case .brake, .accepted, .behind, .format: StoreRecord.number(in: bytes).map(\.isFinite) ?? false
         case .predecessor, .salvaging, .incomplete:

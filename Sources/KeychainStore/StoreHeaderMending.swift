@@ -44,16 +44,12 @@ enum StoreHeaderMending {
         guard count(header, mended) <= mostWrong else { return 0 }
         let whole = try withSize(mended, in: directory)
         guard whole != header else { return 0 }
-        return try write(whole, over: header, in: directory)
+        return write(whole, over: header, in: directory)
     }
 
-    private static func write(
-        _ mended: [UInt8], over header: [UInt8], in directory: PrivateDirectory
-    ) throws(KeychainError) -> Int {
+    private static func write(_ mended: [UInt8], over header: [UInt8], in directory: PrivateDirectory) -> Int {
         // What only reads a folder that may not be written is told so by what comes next.
-        do throws(SystemCallError) { try directory.overwrite(Store.fileName, with: mended, at: 0) } catch {
-            throw KeychainError(files: error)
-        }
+        do throws(SystemCallError) { try directory.overwrite(Store.fileName, with: mended, at: 0) } catch { return 0 }
         return count(header, mended)
     }
 
@@ -91,13 +87,17 @@ enum StoreHeaderMending {
             let file = try Descriptor.look(at: FilePath(Store.fileName), in: directory.descriptor, .readingNoLink)
             pages = try DatabasePages(file, log: nil, until: { false })
         } catch { return header }
-        guard pages.hasWholeFreeList else {
+        guard pages.isCutShort || pages.hasWholeFreeList else {
             throw KeychainError(.notAvailable, reason: .storeMalformed, underlying: "the list of free pages")
         }
         let size = UInt32(clamping: pages.count)
         var mended = header
         let isBelieved = number(header, 24) == number(header, 92)
-        guard isBelieved, number(header, 28) < size, !pages.isCutShort else { return header }
+        let told = number(header, 28)
+        // What was only added to the file (a copy's zeros) is no page of it.
+        guard isBelieved, told < size, !pages.isCutShort,
+            (told + 1...size).contains(where: { pages.page($0)?.contains { $0 != 0 } == true })
+        else { return header }
         let bytes = stride(from: UInt32(24), through: 0, by: -8).map { UInt8(truncatingIfNeeded: size >> $0) }
         mended.replaceSubrange(28..<32, with: bytes)
         return count(header, mended) == 1 ? mended : header

@@ -46,11 +46,9 @@ package enum StoreRecord: String, Sendable, CaseIterable {
 }
 
 extension StoreReader {
+    /// The first of its copies that can be one.
     package func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
-        try translating {
-            try Row.fetchOne(db, sql: "SELECT value FROM store WHERE name = ?", arguments: [name.rawValue])
-                .map { Array(Data.fromDatabaseValue($0[0]) ?? Data()) }
-        }
+        try records(named: name.rawValue).first(where: name.canBe)
     }
 
     /// Whether something was lost with a file, and nobody has accepted that.

@@ -42,19 +42,20 @@ package struct StoreRemains {
         error.reason == .storeMalformed || error.reason == .inputOutput || error.reason == .storeUnreadable
     }
 
-    /// Whether SQLite takes over every commit that the log beside it holds, as far as that can be
-    /// seen: it takes a log to its end at the first wrong byte (``LogFrames``).
+    /// Whether SQLite takes over every commit that the log beside it holds: it takes a log to its end
+    /// at the first wrong byte (``LogFrames``). False where nobody can see that.
     ///
     /// - Parameter isOver: asked at each frame; true ends the search.
     package static func takesWholeLog(
         _ name: String, in directory: PrivateDirectory, until isOver: () -> Bool
-    ) throws(KeychainError) -> Bool {
-        let file = name + "-wal"
+    ) -> Bool {
         do throws(SystemCallError) {
-            guard try directory.holds(file) else { return true }
-            let frames = try LogFrames(try directory.openFile(file, creating: false), until: isOver)
+            let log = try Descriptor.look(
+                at: FilePath(name + "-wal"), in: directory.descriptor, .readingNoLink)
+            guard try FileStatus(of: log).isRegularFile else { return false }
+            let frames = try LogFrames(log, until: isOver)
             return frames.correctedCount == 0 && frames.unknownCommitCount == 0
-        } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(file)") }
+        } catch { return error.isNoSuchFile }
     }
 
     // MARK: Metadata keys

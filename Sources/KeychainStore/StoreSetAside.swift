@@ -121,14 +121,21 @@ package struct StoreSetAside: Sendable, Hashable {
         (Self.companions + [""]).map { (Store.fileName + $0, name + $0) }
     }
 
+    /// Whether the database has its new name, or, where it was gone, its log.
+    package func hasMoved(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        try translatingFiles { () throws(SystemCallError) in
+            if try directory.holds(name) { return true }
+            return try directory.holds(name + Self.witnessSuffix)
+        }
+    }
+
     /// Moves the files; what a crash left undone is done, what is done is left.
     ///
     /// - Throws: `readOnly`, `diskFull`, `inputOutput`; the marker stays.
     package func move(in directory: PrivateDirectory) throws(KeychainError) {
+        if try hasMoved(in: directory) { return }
         let isGone = try StoreHeader.isEmpty(in: directory)
         try translatingFiles { () throws(SystemCallError) in
-            if try directory.holds(name) { return }
-            if try directory.holds(name + Self.witnessSuffix) { return }
             for (from, to) in renames {
                 if isGone, from == Store.fileName { try leaveWitness(in: directory) }
                 try directory.move(from, to: to)
@@ -239,9 +246,20 @@ package struct StoreSetAside: Sendable, Hashable {
         }
     }
 
+    /// Whether there is as much free space as the log takes; also where nobody can say.
+    static func hasFreeSpaceForLog(in directory: PrivateDirectory) -> Bool {
+        guard let size = StoreLog.byteCount(in: directory) else { return true }
+        do {
+            let room = try FileManager.default.attributesOfFileSystem(forPath: directory.path)
+            guard let free = room[.systemFreeSize] as? NSNumber else { return true }
+            return free.int64Value >= size
+        } catch { return true }
+    }
+
     /// Whether a copy of the log finds room now.
     static func hasRoomForLog(in directory: PrivateDirectory) -> Bool {
         // A file that is being made has such a name (``PrivateDirectory/replace(_:with:mode:)``).
+        guard hasFreeSpaceForLog(in: directory) else { return false }
         let trial = ".\(StoreLog.name).new"
         drop(trial, in: directory)
         defer { drop(trial, in: directory) }

@@ -164,6 +164,7 @@ package final class EnclaveServer {
     package func run() throws(SystemCallError) -> Ending {
         defer { finishConfirming() }
         while true {
+            ProgramCode.noteCall()
             try resumeListening()
             endSilentConnections()
             goOnAfterDeadlines()

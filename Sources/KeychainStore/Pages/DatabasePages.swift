@@ -105,6 +105,8 @@ struct DatabasePages {
     var hasWholeFreeList: Bool {
         guard let first = page(1), let start = PageBytes.number32(first, 32), let total = PageBytes.number32(first, 36)
         else { return true }
+        // One that the disk refuses is not wrong for that.
+        if start != 0, start <= inFile, page(start) == nil { return true }
         return start == 0 && total == 0 || !free(until: { false }).isEmpty
     }
 

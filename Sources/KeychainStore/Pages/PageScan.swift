@@ -88,7 +88,13 @@ package struct PageScan {
         let database = Self.file(name, in: directory)
         let log = Self.file(name + "-wal", in: directory)
         if database == nil, log == nil { return nil }
-        do throws(SystemCallError) { try self.init(database, log: log, until: isOver) } catch {
+        do throws(SystemCallError) {
+            do throws(SystemCallError) { try self.init(database, log: log, until: isOver) } catch {
+                guard database != nil else { throw error }
+                // A log whose header the disk refuses.
+                try self.init(database, log: nil, until: isOver)
+            }
+        } catch {
             throw KeychainError(.io, reason: .inputOutput, underlying: "\(error)")
         }
     }
