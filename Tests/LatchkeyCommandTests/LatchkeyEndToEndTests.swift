@@ -86,8 +86,7 @@ import Testing
 
     @Test(arguments: [
         ["slot", "list"], ["protector", "list"], ["protector", "test"], ["autolock"], ["unlock"], ["doctor"],
-        ["doctor", "--verify"], ["watch", "--position"], ["watch", "--count", "1"], ["explain"], ["lock"],
-        ["lock", "--json"],
+        ["doctor", "--verify"], ["explain"], ["lock"], ["lock", "--json"],
     ])
     func whoeverAsksHowItIsProtectedMakesNoKeychain(arguments: [String]) throws {
         let folder = programs.home + "/mistyped"

@@ -53,7 +53,6 @@ struct WatchCommand: Verb {
     }
 
     func perform(in surroundings: Surroundings) throws(CommandFailure) -> ExitStatus {
-        try surroundings.requireKeychain(store.dataDirectory)
         let ending = try surroundings.endOfWatch()
         let keychain = try CommandKeychain.open(store, in: surroundings)
         var watch = ItemWatch(keychain, after: after.flatMap { ChangePosition($0) }, until: ending)
