@@ -205,7 +205,7 @@ struct TPMCounterTests {
         try scene.scene.door().lock()
         let raises = scene.hardware.raises
         try scene.block("attempts.0", "attempts.1")
-        guard case .inputOutput? = scene.reason({ try scene.unlock() }) else {
+        guard case .folderUnusable? = scene.reason({ try scene.unlock() }) else {
             Issue.record("it was tried")
             return
         }
