@@ -24,7 +24,9 @@ struct Upkeep {
                 return fail(2, "\(Self.shown(path)) is there already", "Name another file, or add --replace.")
             case .lacksItems:
                 return fail(
-                    5, "items may be missing from the keychain, which \(Self.shown(path)) may still have; it was not replaced",
+                    5,
+                    "items may be missing from the keychain, which \(Self.shown(path)) may still have; it was not "
+                        + "replaced",
                     "`latchkey doctor` says what is missing. Write another file, or accept it first: "
                         + "`latchkey doctor --accept-damage`.")
             case .writableByOthers(let folder):
@@ -83,8 +85,8 @@ struct Upkeep {
                 let below = error.underlying.map { " (\($0))" } ?? ""
                 return fail(
                     5, "what is in \(Self.shown(path)) does not open: \(error.reason.explanation)\(below)",
-                    "The keychain is as it was; the backup is damaged, or bound to what is not here. Name another backup."
-                        + (takesCode ? "" : Self.hint(at: error)))
+                    "The keychain is as it was; the backup is damaged, or bound to what is not here. Name another "
+                        + "backup." + (takesCode ? "" : Self.hint(at: error)))
             case .keychain(let error):
                 return fail(error, "The keychain is as it was." + (takesCode ? "" : Self.hint(at: error)))
             }
@@ -188,7 +190,8 @@ struct Upkeep {
         case .storeInUse:
             return fail(
                 69, error.reason.explanation + below,
-                fate + " `latchkey lock --stop` ends the keychain's own programs, also one that is stopped; then try again.")
+                fate + " `latchkey lock --stop` ends the keychain's own programs, also one that is stopped; then try "
+                    + "again.")
         default: return fail(69, error.reason.explanation + below, fate + " Mend that and try again.")
         }
     }

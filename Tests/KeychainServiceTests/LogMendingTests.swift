@@ -335,8 +335,8 @@ import Testing
             process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
             process.arguments = [
                 "-c",
-                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT count(*) FROM genp').fetchall(); "
-                    + "print('open', flush=True); sys.stdin.read(); c.close()",
+                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); "
+                    + "c.execute('SELECT count(*) FROM genp').fetchall(); print('open', flush=True); sys.stdin.read(); c.close()",
                 database,
             ]
             (process.standardInput, process.standardOutput) = (input, output)

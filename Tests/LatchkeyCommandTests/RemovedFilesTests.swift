@@ -149,7 +149,8 @@ import Testing
         for _ in 0..<2 {
             let refused = try programs.latchkey("get", "a")
             #expect(refused.status == 69 && refused.errors.contains(path), "\(refused.errors)")
-            #expect(refused.errors.contains("no file") && refused.errors.contains("Nothing is damaged"), "\(refused.errors)")
+            #expect(
+                refused.errors.contains("no file") && refused.errors.contains("Nothing is damaged"), "\(refused.errors)")
         }
         try files.removeItem(atPath: path)
         if name == "keychain.db" { try move("kept", to: name) }

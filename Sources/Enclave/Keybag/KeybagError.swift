@@ -73,8 +73,8 @@ extension KeybagError {
         case .away:
             .init(
                 .notAvailable, reason: .keysAway,
-                underlying: "the folder enclave is not as it was opened: put it back, with mode 700; its enclave alone has "
-                    + "the keys")
+                underlying: "the folder enclave is not as it was opened: put it back, with mode 700; its enclave "
+                    + "alone has the keys")
         case .directory(.system(let path, let error)) where error.isDiskFull:
             .init(.notAvailable, reason: .diskFull, underlying: "\(path): \(error)")
         case .directory(let refusal):
@@ -86,7 +86,8 @@ extension KeybagError {
             .init(
                 .notAvailable,
                 reason: .folderUnusable(
-                    why: "a folder lies in the place of a file of the keys; move it away, and the file is written again (\(error))"))
+                    why: "a folder lies in the place of a file of the keys; move it away, and the file is written again "
+                        + "(\(error))"))
         case .system(let error):
             .init(
                 .notAvailable, reason: error.isDiskFull ? .diskFull : .inputOutput, underlying: error.description)

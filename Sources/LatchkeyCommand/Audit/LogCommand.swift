@@ -36,8 +36,8 @@ struct LogCommand: Verb {
 
             --json writes one object a line: {"time", "last", "event", "count", "by", "program", "pid", "for", "forPid", \
             "forBy", "strength", "contained", "inPersonsName", "kind", "protection", "group", "service", "account", \
-            "item", "allowed", "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", "findings": [{"kind", \
-            "file", "block", "what"}]}.
+            "item", "allowed", "status", "reason"}; with --verify one {"sound", "blocks", "lines", "completeUpTo", \
+            "findings": [{"kind", "file", "block", "what"}]}.
             """)
 
     @Option(help: ArgumentHelp("Only lines about the items of this service, server or label.", valueName: "service"))

@@ -86,8 +86,8 @@ struct DoctorText: Sendable {
         switch report.keysFault {
         case _ where modeOfKeys != nil:
             lines.append(
-                "The folder \(folder)/enclave has mode \(modeOfKeys ?? ""), so that nothing can be written or read in it: "
-                    + "no passcode can be set, and the next start opens nothing. Nothing is damaged: chmod 700 it.")
+                "The folder \(folder)/enclave has mode \(modeOfKeys ?? ""), so that nothing can be written or read in "
+                    + "it: no passcode can be set, and the next start opens nothing. Nothing is damaged: chmod 700 it.")
         case .damaged?:
             lines.append(
                 "The files in \(folder)/enclave that open the keys are damaged, and cannot be written again (is the "

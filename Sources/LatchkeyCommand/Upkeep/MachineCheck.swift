@@ -79,7 +79,9 @@ struct MachineCheck {
     static func foldersAmongKeys(in folder: String) -> [String] {
         let names = ["protectors", "keybag", "software-secret", "attempts"].flatMap { ["\($0).0", "\($0).1"] }
         return names.map { "\(folder)/enclave/\($0)" }.filter { path in
-            do throws(SystemCallError) { return try FileStatus(at: FilePath(path), followingLink: false).isDirectory } catch {
+            do throws(SystemCallError) {
+                return try FileStatus(at: FilePath(path), followingLink: false).isDirectory
+            } catch {
                 return false
             }
         }
