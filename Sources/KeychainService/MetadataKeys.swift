@@ -339,34 +339,25 @@ extension MetadataKeys {
     }
 
     private func mended(_ first: [NumberedKey], _ second: [NumberedKey]) throws(KeychainError) -> MendedCopies {
+        let copies = (first: first, second: second)
+        var looks: [RecordPlace: Look] = [:]
+        for place in Set((first + second).map { RecordPlace(of: $0) }) {
+            let (here, there) = (first.filter(place.holds), second.filter(place.holds))
+            looks[place] = here == there && here.count == 1 ? .same(here[0]) : try look(at: here + there, place)
+        }
         var mended = MendedCopies()
-        let places = Set((first + second).map { RecordPlace(number: $0.number, generation: $0.record.generation) })
-        for place in places.sorted() {
-            let here = first.filter(place.holds)
-            let there = second.filter(place.holds)
-            var right: [NumberedKey]?
-            if here == there, here.count == 1 {
-                right = here
-            } else {
-                switch try look(at: here + there, place) {
-                case .opens(let opening): right = [opening]
-                case .unknown: break
-                case .damaged where here.isEmpty == there.isEmpty: break
+        for (place, look) in looks.sorted(by: { $0.key < $1.key }) {
+            let (here, there) = (first.filter(place.holds), second.filter(place.holds))
+            let right: [NumberedKey]? =
+                switch look {
+                case .same(let key), .opens(let key): [key]
+                case .unknown: nil
                 // Both are written together: its number or its box is damaged, and its other copy is
                 // under another number, or gone.
-                case .damaged: right = []
-                case .elsewhere where here.isEmpty == there.isEmpty: break
-                case .elsewhere:
-                    // What is no box at all is nobody's; else nobody knows, unless the box has another
-                    // place as well.
-                    let isNone = (here + there).allSatisfy { !$0.record.isWellFormed }
-                    let isTwice = (first + second).contains { key in
-                        !place.holds(key) && (here + there).contains { $0.record.wrapped == key.record.wrapped }
-                    }
-                    if isNone || isTwice { right = [] }
+                case .damaged: here.isEmpty != there.isEmpty ? [] : nil
+                case .elsewhere: here.isEmpty != there.isEmpty && isStray(place, among: copies, looks) ? [] : nil
                 }
-                if right == [] { mended.strays += here + there }
-            }
+            if right == [] { mended.strays += here + there }
             if let right, right != here || right != there { mended.count += 1 }
             mended.first += right ?? here
             mended.second += right ?? there
@@ -374,8 +365,29 @@ extension MetadataKeys {
         return mended
     }
 
+    /// Whether what stands in a place of which there is no class key is nobody's: no box at all, or
+    /// one that stands in a better place as well. Of all else nobody knows what is the matter.
+    private func isStray(
+        _ place: RecordPlace, among copies: (first: [NumberedKey], second: [NumberedKey]), _ looks: [RecordPlace: Look]
+    ) -> Bool {
+        let all = copies.first + copies.second
+        let own = all.filter(place.holds)
+        if own.allSatisfy({ !$0.record.isWellFormed }) { return true }
+        return all.contains { key in
+            let other = RecordPlace(of: key)
+            guard other != place, own.contains(where: { $0.record.wrapped == key.record.wrapped }) else { return false }
+            switch looks[other] {
+            case .same, .opens: return true
+            case .unknown, .damaged, .elsewhere, nil:
+                return place.protectionClass == nil && other.protectionClass != nil
+            }
+        }
+    }
+
     /// What becomes of the records of one place.
     private enum Look {
+        /// Both copies say it.
+        case same(NumberedKey)
         case opens(NumberedKey)
         /// Locked: they may be whole.
         case unknown
@@ -404,6 +416,8 @@ extension MetadataKeys {
     private struct RecordPlace: Hashable, Comparable {
         let number: Int64
         let generation: UInt32
+
+        init(of key: NumberedKey) { (number, generation) = (key.number, key.record.generation) }
 
         /// nil where the number is damaged.
         var protectionClass: ProtectionClass? { UInt8(exactly: number).flatMap { ProtectionClass(number: $0) } }

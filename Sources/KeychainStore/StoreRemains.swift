@@ -54,7 +54,7 @@ package struct StoreRemains {
                 at: FilePath(name + "-wal"), in: directory.descriptor, .readingNoLink)
             guard try FileStatus(of: log).isRegularFile else { return false }
             let frames = try LogFrames(log, until: isOver)
-            return frames.correctedCount == 0 && frames.unknownCommitCount == 0
+            return frames.correctedCount == 0 && frames.unknownCommitCount == 0 && !frames.isCutShort
         } catch { return error.isNoSuchFile }
     }
 

@@ -177,7 +177,7 @@ package struct StoreSetAside: Sendable, Hashable {
     /// Puts bytes of the database's header right (``StoreHeaderMending``).
     ///
     /// - Returns: how many.
-    /// - Throws: `storeMalformed`; `readOnly`, `diskFull`, `inputOutput`.
+    /// - Throws: `storeMalformed`.
     package static func mendHeader(in directory: PrivateDirectory) throws(KeychainError) -> Int {
         try StoreHeaderMending.run(in: directory)
     }

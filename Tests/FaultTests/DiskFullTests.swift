@@ -43,14 +43,8 @@ struct DiskFullTests {
 
     @Test(.enabled(if: PrivateMounts.obstacle == nil, "\(PrivateMounts.obstacle ?? "")"))
     func aFullDiskLosesNothing() throws {
-        let home = try FaultHome("full")
         let ledger = Ledger("full")
-        try FileManager.default.createDirectory(
-            atPath: home.data, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        try PrivateMounts.run(tmpfs: "12m", at: home.data) {
-            defer { try? home.endAll() }
-            let client = home.client()
-            for number in 0..<20 { ledger.write(.all, "item \(number)", by: client) }
+        try Self.onSmallDisk(ledger) { home in
             for isFreshlyStarted in [false, true] {
                 try Self.fill(home)
                 if isFreshlyStarted { try home.endAll() }
@@ -77,14 +71,8 @@ struct DiskFullTests {
     /// stays there until there is room to put it right, whoever writes meanwhile.
     @Test(.enabled(if: PrivateMounts.obstacle == nil, "\(PrivateMounts.obstacle ?? "")"))
     func aFullDiskBesideADamagedLogLosesNothing() throws {
-        let home = try FaultHome("full-log")
         let ledger = Ledger("full-log")
-        try FileManager.default.createDirectory(
-            atPath: home.data, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        try PrivateMounts.run(tmpfs: "12m", at: home.data) {
-            defer { try? home.endAll() }
-            let client = home.client()
-            for number in 0..<20 { ledger.write(.all, "item \(number)", by: client) }
+        try Self.onSmallDisk(ledger) { home in
             try home.endAll()
             let log = URL(fileURLWithPath: "\(home.data)/keychain.db-wal")
             var bytes = try Data(contentsOf: log)
@@ -108,6 +96,21 @@ struct DiskFullTests {
         }
         FaultReport.print("full disk beside a damaged log", ledger.counts)
         #expect(ledger.counts.isClean)
+    }
+
+    /// With twenty items, on a disk of 12 MiB of its own.
+    private static func onSmallDisk(
+        _ ledger: Ledger, _ body: @escaping @Sendable (FaultHome) throws -> Void
+    ) throws {
+        let home = try FaultHome("full")
+        try FileManager.default.createDirectory(
+            atPath: home.data, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try PrivateMounts.run(tmpfs: "12m", at: home.data) {
+            defer { try? home.endAll() }
+            let client = home.client()
+            for number in 0..<20 { ledger.write(.all, "item \(number)", by: client) }
+            try body(home)
+        }
     }
 
     private static func fill(_ home: FaultHome) throws {

@@ -53,22 +53,11 @@ import Testing
         var first: ChangePosition?
         for _ in 0..<2 {
             let engine = try EngineUnderTest.open(folder.path, ManualClock())
-            var entitlements = Entitlements()
-            entitlements.keychainAccessGroups = ["latchkey"]
-            func value(_ query: [(String, RawValue)]) throws -> String? {
-                let request = KeychainRequest(.copy, query: QueryDictionary(query + [("r_Data", .bool(true))]))
-                return try engine.answer(request, for: Authorization(entitlements)).rows.first?.value.map {
-                    String(decoding: $0.bytes.insecureArray(), as: UTF8.self)
-                }
-            }
-            let generic: [(String, RawValue)] = [("class", .string("genp")), ("svce", .string("service"))]
-            #expect(try value(generic + [("acct", .string("plain")), ("labl", .string("A label"))]) == "value of plain")
-            #expect(try value(generic + [("acct", .string("second"))]) == "value of second")
-            #expect(try value([("class", .string("inet")), ("srvr", .string("example.com"))]) == "value of inet")
-            let report = try engine.doctor(.verify)
-            #expect(report.isIntact == true && report.inspection?.sound == 3 && report.inspection?.rows == 3)
+            try expectStoredByCommand(in: engine)
             // An observer begins at nothing, and one that has begun goes on.
-            let position = try engine.changePosition(in: .searched, for: Authorization(entitlements)).position
+            let position = try engine.changePosition(
+                in: .searched, for: Authorization(Self.entitlementsOfCommand)
+            ).position
             #expect(position.number == 0)
             if let first { #expect(position == first) }
             first = position
@@ -176,26 +165,35 @@ import Testing
 }
 
 extension MigrationTests {
+    static var entitlementsOfCommand: Entitlements {
+        var entitlements = Entitlements()
+        entitlements.keychainAccessGroups = ["latchkey"]
+        return entitlements
+    }
+
+    /// Three items that `latchkey` stored in more than one fixture.
+    private func expectStoredByCommand(in engine: KeychainEngine) throws {
+        func value(_ query: [(String, RawValue)]) throws -> String? {
+            let request = KeychainRequest(.copy, query: QueryDictionary(query + [("r_Data", .bool(true))]))
+            return try engine.answer(request, for: Authorization(Self.entitlementsOfCommand)).rows.first?.value.map {
+                String(decoding: $0.bytes.insecureArray(), as: UTF8.self)
+            }
+        }
+        let generic: [(String, RawValue)] = [("class", .string("genp")), ("svce", .string("service"))]
+        #expect(try value(generic + [("acct", .string("plain")), ("labl", .string("A label"))]) == "value of plain")
+        #expect(try value(generic + [("acct", .string("second"))]) == "value of second")
+        #expect(try value([("class", .string("inet")), ("srvr", .string("example.com"))]) == "value of inet")
+        let report = try engine.doctor(.verify)
+        #expect(report.isIntact == true && report.inspection?.sound == 3 && report.inspection?.rows == 3)
+    }
+
     /// What the last program of format 6 stored by `latchkey`: what stands once there stands twice then.
     @Test func everyItemOfFormatSixIsThereAfterMigration() throws {
         let folder = try fixture("format-6")
         #expect(try version(folder) == 6)
         for _ in 0..<2 {
             let engine = try EngineUnderTest.open(folder.path, ManualClock())
-            var entitlements = Entitlements()
-            entitlements.keychainAccessGroups = ["latchkey"]
-            func value(_ query: [(String, RawValue)]) throws -> String? {
-                let request = KeychainRequest(.copy, query: QueryDictionary(query + [("r_Data", .bool(true))]))
-                return try engine.answer(request, for: Authorization(entitlements)).rows.first?.value.map {
-                    String(decoding: $0.bytes.insecureArray(), as: UTF8.self)
-                }
-            }
-            let generic: [(String, RawValue)] = [("class", .string("genp")), ("svce", .string("service"))]
-            #expect(try value(generic + [("acct", .string("plain")), ("labl", .string("A label"))]) == "value of plain")
-            #expect(try value(generic + [("acct", .string("second"))]) == "value of second")
-            #expect(try value([("class", .string("inet")), ("srvr", .string("example.com"))]) == "value of inet")
-            let report = try engine.doctor(.verify)
-            #expect(report.isIntact == true && report.inspection?.sound == 3 && report.inspection?.rows == 3)
+            try expectStoredByCommand(in: engine)
             #expect(engine.openingEvent == nil)
             try engine.close()
             #expect(try version(folder) == StoreSchema.format)

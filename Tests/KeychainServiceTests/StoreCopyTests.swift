@@ -175,6 +175,22 @@ import Testing
         try expectAll(of: keychain)
     }
 
+    /// Each is damaged in another place, so that neither leads to its class key: of one box one stays.
+    @Test func ofTwoCopiesThatOpenNowhereOneStays() throws {
+        let keychain = try filled()
+        let path = keychain.databasePath
+        let box = try EngineUnderTest.text("SELECT hex(wrapped) FROM metadata_keys WHERE class = 6", in: path)
+        for damage in [
+            "UPDATE metadata_keys SET class = 99 WHERE class = 6",
+            "UPDATE metadata_keys_copy SET gen = 77 WHERE class = 6",
+        ] { try EngineUnderTest.execute(damage, in: path) }
+        try keychain.open()
+        let kept = ["metadata_keys", "metadata_keys_copy"].map {
+            "SELECT hex(wrapped) FROM \($0) WHERE gen = 77"
+        }.joined(separator: " UNION ")
+        #expect(try EngineUnderTest.text(kept, in: path) == box)
+    }
+
     /// Before the next opening the other copy is read.
     @Test func aKeyThatIsDamagedWhileItRunsIsReadFromItsOtherCopy() throws {
         let keychain = try filled()
