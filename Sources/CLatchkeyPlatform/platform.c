@@ -7,6 +7,7 @@
 #include <link.h>
 #include <linux/magic.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -798,14 +799,14 @@ int lk_ofd_lock_in_thread(int32_t fd, int32_t event) {
     return 0;
 }
 
-// A mapping that a program of ours can write has what its loader put in (dl_iterate_phdr(3),
-// elf(5)), and nothing brings that back.
+// A segment that can be written has what its loader put in (dl_iterate_phdr(3), elf(5)), and
+// nothing brings that back.
 static int let_go_of_code_of(struct dl_phdr_info *object, size_t size, void *page_size) {
     (void)size;
     uintptr_t page = *(uintptr_t *)page_size;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || (segment->p_flags & PF_W)) continue;
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W)) continue;
         uintptr_t first = (object->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
         uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
         if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
@@ -816,4 +817,10 @@ static int let_go_of_code_of(struct dl_phdr_info *object, size_t size, void *pag
 void lk_let_go_of_code(void) {
     uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(let_go_of_code_of, &page_size);
+}
+
+// Two on one processor, for whoever holds one while it is not running.
+void lk_share_arenas(void) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    mallopt(M_ARENA_MAX, processors < 2 ? 2 : processors > 64 ? 64 : (int)processors);
 }

@@ -58,7 +58,7 @@ package final class Daemon: Sendable {
         audit = try AuditBook(
             engine, isKept: !configuration.insecureWithoutRecord, clock: configuration.clock, logger)
         server = RequestServer(engine, configuration, reports, audit)
-        shares = WorkShares(configuration.limits.requestsOfOneProcess)
+        shares = WorkShares(configuration.limits.requestsOfOneProcess, of: configuration.limits.workers)
         table = ConnectionTable(configuration.limits)
         let board = DeviceBoard(clock: configuration.clock)
         deviceObservers = DeviceObservers(board, server)
@@ -238,11 +238,13 @@ package final class Daemon: Sendable {
     /// one whose process has its share of workers already waits first.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
-        ProgramCode.noteCall()
+        ProgramMemory.noteCall()
         busyWorkers.add(1, ordering: .relaxed)
         defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID
-        guard shares.begin(process, number) else { return }
+        guard shares.begin(process, number, idle: idleWorkers) else { return }
+        // Others may have left since it waited: whoever begins brings the next along.
+        lookAtNext(of: process)
         defer {
             shares.end(process)
             lookAtNext(of: process)
@@ -260,6 +262,8 @@ package final class Daemon: Sendable {
             end(connection, error)
         }
     }
+
+    private var idleWorkers: Int { configuration.limits.workers - busyWorkers.load(ordering: .relaxed) }
 
     /// Whether the next request is there at once, as where a program makes one after the
     /// other; only one worker looks for that, and only while nobody needs it.
@@ -324,9 +328,9 @@ package final class Daemon: Sendable {
     }
 
     private func lookAtNext(of process: Int32) {
-        guard let number = shares.next(of: process, isOpen: { table[$0] != nil }), let next = table[number] else {
-            return
-        }
+        guard let number = shares.next(of: process, idle: idleWorkers, isOpen: { table[$0] != nil }),
+            let next = table[number]
+        else { return }
         do throws(SystemCallError) { try epoll.rearm(next.descriptor, as: number) } catch { end(next, .closed) }
     }
 

@@ -79,7 +79,7 @@ package struct DaemonProcess {
     ) -> Outcome {
         if let event = engine.openingEvent { logger.error("\(event)") }
         tellStarter(nil)
-        ProgramCode.letGo()
+        ProgramMemory.letGoOfCode()
         let salvage = goOnSalvaging(engine)
         daemon.run(until: terminated)
         withExtendedLifetime(salvage) {}

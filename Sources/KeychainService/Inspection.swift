@@ -85,7 +85,7 @@ struct Inspection {
             case .damaged(let cause): broken.append((stored, cause))
             }
         }
-        let secrets = try engine.openSecrets(opened.map { ($0.0.row, $0.1) }, itemClass)
+        let secrets = try engine.openSecrets(opened.map { Candidate($0.0.row, $0.1) }, itemClass)
         var mismatched: [(RowToStore, ItemMetadata)] = []
         for ((stored, metadata), secret) in zip(opened, secrets) {
             switch secret {

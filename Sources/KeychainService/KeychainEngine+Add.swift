@@ -144,7 +144,7 @@ extension KeychainEngine {
     private func secretIsDamaged(
         _ row: SealedRow, _ metadata: ItemMetadata, _ itemClass: ItemClass
     ) throws(KeychainError) -> Bool {
-        if case .damaged = try openSecrets([(row, metadata)], itemClass)[0] { return true }
+        if case .damaged = try openSecrets([Candidate(row, metadata)], itemClass)[0] { return true }
         return false
     }
 

@@ -16,9 +16,19 @@ enum OpenedSecret {
     case damaged(StoreTransaction.DamageCause)
 }
 
-extension KeychainEngine {
-    typealias Candidate = (row: SealedRow, metadata: ItemMetadata)
+/// A row and what its metadata say once they are opened. By reference: a row is handed on from the
+/// search to the enclave and into the answer, and each copy of its nine fields would be counted.
+final class Candidate: Sendable {
+    let row: SealedRow
+    let metadata: ItemMetadata
 
+    init(_ row: SealedRow, _ metadata: ItemMetadata) {
+        self.row = row
+        self.metadata = metadata
+    }
+}
+
+extension KeychainEngine {
     /// SecItemCopyMatching.
     func copy(
         _ request: KeychainRequest, _ authorization: Authorization, _ progress: SearchProgress,
@@ -188,11 +198,11 @@ struct Search {
     private let authorized: AuthorizedQuery
     private let engine: KeychainEngine
     private let needsSecrets: Bool
-    private var batch: [KeychainEngine.Candidate] = []
+    private var batch: [Candidate] = []
     private var batchBytes = 0
     private let terms: ConstraintTerms
     /// Items that somebody has to agree to first.
-    private var needing: [(KeychainEngine.Candidate, KeychainEngine.WrappedRow)] = []
+    private var needing: [(Candidate, KeychainEngine.WrappedRow)] = []
     private var matched = 0
     private(set) var found = 0
     private(set) var damage: [DamageReport] = []
@@ -256,7 +266,7 @@ struct Search {
                 return true
             }
             matched += 1
-            if passesFilters(metadata) { try take((row, metadata), reader, emit) }
+            if passesFilters(metadata) { try take(Candidate(row, metadata), reader, emit) }
         }
         // Where a row of the batch turns out damaged, the next one takes its place.
         if matched >= authorized.query.limit.maximum { try flush(emit) }
@@ -292,7 +302,7 @@ struct Search {
     }
 
     private mutating func take(
-        _ candidate: KeychainEngine.Candidate, _ reader: StoreReader,
+        _ candidate: Candidate, _ reader: StoreReader,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         if candidate.metadata.isConstrained, try !mayBeUsed(candidate, reader) { return }
@@ -306,7 +316,7 @@ struct Search {
     /// A constrained item gives nothing away, not even that it is there, to whoever
     /// has not met its constraint (spec section 8).
     private mutating func mayBeUsed(
-        _ candidate: KeychainEngine.Candidate, _ reader: StoreReader
+        _ candidate: Candidate, _ reader: StoreReader
     ) throws(KeychainError) -> Bool {
         guard let row = try engine.wrappedRow(candidate, authorized.itemClass, reader) else { return false }
         switch try engine.open(row, terms.context) {
@@ -346,7 +356,7 @@ struct Search {
     }
 
     private mutating func tell(
-        _ candidates: [KeychainEngine.Candidate], _ emit: (AnswerRow) throws(KeychainError) -> Void
+        _ candidates: [Candidate], _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         guard needsSecrets else {
             for candidate in candidates { try give(candidate, nil, AttributeMap(), emit) }
@@ -370,7 +380,7 @@ struct Search {
     }
 
     private mutating func give(
-        _ candidate: KeychainEngine.Candidate, _ value: SharedSecret?, _ extras: AttributeMap,
+        _ candidate: Candidate, _ value: SharedSecret?, _ extras: AttributeMap,
         _ emit: (AnswerRow) throws(KeychainError) -> Void
     ) throws(KeychainError) {
         found += 1

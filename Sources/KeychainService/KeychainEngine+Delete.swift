@@ -41,10 +41,11 @@ extension KeychainEngine {
                     try seen.setAside(row, in: authorized.itemClass, cause: .metadata, transaction)
                     continue
                 }
+                let candidate = Candidate(row, metadata)
                 if let terms {
-                    try requireDeletion(of: (row, metadata), authorized.itemClass, terms, transaction.reader)
+                    try requireDeletion(of: candidate, authorized.itemClass, terms, transaction.reader)
                 }
-                try remove((row, metadata), authorized, transaction)
+                try remove(candidate, authorized, transaction)
             }
             count += 1
         }

@@ -63,7 +63,7 @@ extension KeychainEngine {
                     continue
                 }
                 if let obstacle { throw obstacle }
-                if try revision.apply(to: (row, metadata), authorized.itemClass, prepared, transaction, seen) {
+                if try revision.apply(to: Candidate(row, metadata), authorized.itemClass, prepared, transaction, seen) {
                     count += 1
                 }
             }
@@ -122,7 +122,7 @@ struct Revision: Sendable {
 
     /// False where the row's secret turned out damaged (it is set aside then).
     func apply(
-        to candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ prepared: PreparedRows,
+        to candidate: Candidate, _ itemClass: ItemClass, _ prepared: PreparedRows,
         _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> Bool {
         try engine.requireDecryption(of: candidate, itemClass, terms, transaction.reader)
@@ -166,7 +166,7 @@ struct Revision: Sendable {
         let needsNewSecret: Bool
     }
 
-    func plan(for candidate: KeychainEngine.Candidate, _ itemClass: ItemClass) throws(KeychainError) -> Plan {
+    func plan(for candidate: Candidate, _ itemClass: ItemClass) throws(KeychainError) -> Plan {
         var draft = ItemDraft(
             itemClass: itemClass, uuid: candidate.row.uuid, persistref: candidate.row.persistref,
             attributes: candidate.metadata.attributes, accessControl: candidate.metadata.accessControl,
@@ -185,11 +185,11 @@ struct Revision: Sendable {
 
     /// The row with its secret opened and both seals made anew.
     func replacement(
-        of candidate: KeychainEngine.Candidate, by plan: Plan, under key: MetadataKey, _ reader: StoreReader
+        of candidate: Candidate, by plan: Plan, under key: MetadataKey, _ reader: StoreReader
     ) throws(KeychainError) -> Replacement {
         var draft = plan.draft
         guard let whole = try reader.row(candidate.row.rowid, in: draft.itemClass) else { return .gone }
-        switch try engine.openSecrets([(whole, candidate.metadata)], draft.itemClass, terms.context)[0] {
+        switch try engine.openSecrets([Candidate(whole, candidate.metadata)], draft.itemClass, terms.context)[0] {
         case .payload(let held, let extras): putSecret(held, extras, into: &draft)
         case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
         case .needsAuthentication:
@@ -239,7 +239,7 @@ struct Revision: Sendable {
     }
 
     /// The secret's seal is bound to these; a change of any is a new key and seal.
-    private func needsNewSecret(_ draft: ItemDraft, _ candidate: KeychainEngine.Candidate) -> Bool {
+    private func needsNewSecret(_ draft: ItemDraft, _ candidate: Candidate) -> Bool {
         let hasExtras = changes.attributes.entries.contains {
             Schema.of(draft.itemClass)[$0.code]?.traits.contains(.secret) == true
         }
@@ -253,7 +253,7 @@ struct Revision: Sendable {
     }
 
     /// Whether a person is shown another name, or one that the row key is not bound to.
-    private func needsNewName(_ draft: ItemDraft, _ candidate: KeychainEngine.Candidate) -> Bool {
+    private func needsNewName(_ draft: ItemDraft, _ candidate: Candidate) -> Bool {
         !KeychainEngine.bindsNames(candidate)
             || ShownItem(draft.attributes) != ShownItem(candidate.metadata.attributes)
     }
@@ -282,7 +282,7 @@ struct Revision: Sendable {
             try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
         case .item(let metadata):
             if present.isTombstone { return try transaction.delete(present.rowid, in: draft.itemClass) }
-            if case .damaged(let cause) = try engine.openSecrets([(present, metadata)], draft.itemClass)[0] {
+            if case .damaged(let cause) = try engine.openSecrets([Candidate(present, metadata)], draft.itemClass)[0] {
                 return try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             }
             throw KeychainError(.duplicateItem, reason: .duplicate)
@@ -290,7 +290,7 @@ struct Revision: Sendable {
     }
 
     private func leaveTombstone(
-        of candidate: KeychainEngine.Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction
+        of candidate: Candidate, _ itemClass: ItemClass, _ transaction: StoreTransaction
     ) throws(KeychainError) {
         let draft = Tombstone.draft(of: candidate, itemClass)
         let key = try engine.keys.forWritingNow(try engine.protectionClass(of: draft), transaction.reader)
@@ -302,7 +302,7 @@ struct Revision: Sendable {
 enum Tombstone {
     /// Primary-key attributes, uuid, creation date and class; no data, and a
     /// reference of its own.
-    static func draft(of candidate: KeychainEngine.Candidate, _ itemClass: ItemClass) -> ItemDraft {
+    static func draft(of candidate: Candidate, _ itemClass: ItemClass) -> ItemDraft {
         let schema = Schema.of(itemClass)
         var attributes = AttributeMap()
         for (code, value) in candidate.metadata.attributes.entries

@@ -70,13 +70,14 @@ extension KeychainEngine {
         guard case .item(let metadata) = try opener.open(row, authorized.itemClass, reader),
             authorized.accepts(metadata)
         else { return }
+        let candidate = Candidate(row, metadata)
         do throws(KeychainError) {
-            let plan = try revision.plan(for: (row, metadata), authorized.itemClass)
+            let plan = try revision.plan(for: candidate, authorized.itemClass)
             let key = try keys.forWritingNow(try protectionClass(of: plan.draft), reader)
             guard plan.needsNewSecret || row.metadataGeneration != key.generation else { return }
             let outcome: Result<Replacement, KeychainError>
             do throws(KeychainError) {
-                outcome = .success(try revision.replacement(of: (row, metadata), by: plan, under: key, reader))
+                outcome = .success(try revision.replacement(of: candidate, by: plan, under: key, reader))
             } catch {
                 if error.isOfEnclave { throw error }
                 outcome = .failure(error)

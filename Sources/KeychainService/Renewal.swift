@@ -150,7 +150,7 @@ extension KeychainEngine {
             var items: [Resting] = []
             for row in rows {
                 guard case .item(let metadata) = try opener.open(row, itemClass, reader) else { continue }
-                items.append(((row, metadata), ItemDraft(of: row, itemClass, metadata)))
+                items.append((Candidate(row, metadata), ItemDraft(of: row, itemClass, metadata)))
             }
             return items
         }

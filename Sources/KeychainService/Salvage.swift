@@ -330,7 +330,7 @@ struct Salvage {
     /// Puts rows whose secret opens as well into their tables, in one transaction.
     private mutating func restore(_ finds: [Find]) throws(KeychainError) {
         guard let itemClass = finds.first?.itemClass else { return }
-        let secrets = try engine.openSecrets(finds.map { ($0.row, $0.metadata) }, itemClass)
+        let secrets = try engine.openSecrets(finds.map { Candidate($0.row, $0.metadata) }, itemClass)
         var whole: [(Find, RowToStore)] = []
         for (find, secret) in zip(finds, secrets) {
             switch secret {

@@ -257,7 +257,7 @@ package final class Store: Sendable {
             try db.execute(sql: "PRAGMA trusted_schema = OFF")
             // KiB. There is a reader for each thread that reads at the same time, and
             // the kernel's cache behind all of them.
-            try db.execute(sql: "PRAGMA cache_size = \(readOnly ? -1024 : -8192)")
+            try db.execute(sql: "PRAGMA cache_size = \(readOnly ? -1024 : -2048)")
             if !readOnly {
                 try db.execute(sql: "PRAGMA secure_delete = ON")
                 try db.execute(sql: "PRAGMA synchronous = FULL")

@@ -108,11 +108,16 @@ package struct StoreReader {
     /// For a database of the present format.
     package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
         try translating {
-            try Row.fetchAll(
-                db,
-                sql: "SELECT gen, wrapped, \"check\" FROM \(StoreCopies.bothKeys) WHERE class = ? ORDER BY gen DESC",
-                arguments: [Int(protectionClass.number)]
-            ).map { MetadataKeyRecord($0) }
+            // Each by itself, by its key: a union of both would be sorted first.
+            let copies = try StoreCopies.keyTables.flatMap { table in
+                let statement = try db.cachedStatement(
+                    sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE class = ? ORDER BY gen DESC")
+                return try Row.fetchAll(statement, arguments: [Int(protectionClass.number)])
+                    .map { MetadataKeyRecord($0) }
+            }
+            var records: [MetadataKeyRecord] = []
+            for record in copies where !records.contains(record) { records.append(record) }
+            return records.sorted { $0.generation > $1.generation }
         }
     }
 

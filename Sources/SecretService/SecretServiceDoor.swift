@@ -137,7 +137,7 @@ package final class SecretServiceDoor: BusObjects {
     // MARK: Calls
 
     package func answer(_ call: BusCall) {
-        ProgramCode.noteCall()
+        ProgramMemory.noteCall()
         answer(call) { () throws(BusError) in try dispatch(call) }
     }
 

@@ -144,7 +144,7 @@ struct LatchkeySecretService: ParsableCommand {
         } else {
             try listen(door)
         }
-        ProgramCode.letGo()
+        ProgramMemory.letGoOfCode()
         try withExtendedLifetime(door) { try loop.run(until: bus) }
     }
 

@@ -96,6 +96,7 @@ struct Latchkeyd: ParsableCommand {
         Hardening.ignoreFileSizeSignal()
         try Hardening.apply()
         Hardening.raiseDescriptorLimit()
+        ProgramMemory.shareArenas()
         if let status = try upkeep() { throw ExitCode(status) }
         var configuration = try daemonConfiguration()
         configuration.activation = try activation(handedOver)

@@ -42,15 +42,27 @@ struct DiskFullTests {
     }
 
     @Test(.enabled(if: PrivateMounts.obstacle == nil, "\(PrivateMounts.obstacle ?? "")"))
-    func aFullDiskLosesNothing() throws {
+    func aFullDiskLosesNothing() throws { try Self.loseNothing(on: .small) }
+
+    /// A quota fails a write with EDQUOT, on a file system that has room.
+    @Test(.enabled(if: PrivateMounts.quotaObstacle == nil, "\(PrivateMounts.quotaObstacle ?? "")"))
+    func aQuotaThatIsUsedUpLosesNothing() throws { try Self.loseNothing(on: .quota) }
+
+    private static func loseNothing(on disk: Disk) throws {
         let ledger = Ledger("full")
-        try Self.onSmallDisk(ledger) { home in
+        try Self.onDisk(disk, ledger) { home in
             for isFreshlyStarted in [false, true] {
                 try Self.fill(home)
                 if isFreshlyStarted { try home.endAll() }
                 Self.writeUntilFull(ledger, home)
-                try Auditor(ledger: ledger).audit(through: home.client(), "while full")
-                try FileManager.default.removeItem(atPath: "\(home.data)/filler")
+                if disk == .quota, isFreshlyStarted {
+                    // SQLite has no room for its shared index there.
+                    let failure = home.client().failure(of: ledger.item("item 0").read)
+                    expect(failure, .notAvailable, .diskFull, "a read by a daemon that has no room", ledger)
+                } else {
+                    try Auditor(ledger: ledger).audit(through: home.client(), "while full")
+                }
+                try Self.makeRoom(home)
                 for number in 0..<20 {
                     if let error = ledger.write(.all, "item \(number)", by: home.client()) {
                         ledger.count { $0.wrongAnswers += 1 }
@@ -62,7 +74,7 @@ struct DiskFullTests {
                 ledger.count { $0.bursts += 1 }
             }
         }
-        FaultReport.print("full disk", ledger.counts)
+        FaultReport.print(disk.rawValue, ledger.counts)
         #expect(ledger.counts.isClean)
         #expect(ledger.counts.refused > 8)
     }
@@ -72,7 +84,7 @@ struct DiskFullTests {
     @Test(.enabled(if: PrivateMounts.obstacle == nil, "\(PrivateMounts.obstacle ?? "")"))
     func aFullDiskBesideADamagedLogLosesNothing() throws {
         let ledger = Ledger("full-log")
-        try Self.onSmallDisk(ledger) { home in
+        try Self.onDisk(.small, ledger) { home in
             try home.endAll()
             let log = URL(fileURLWithPath: "\(home.data)/keychain.db-wal")
             var bytes = try Data(contentsOf: log)
@@ -85,7 +97,7 @@ struct DiskFullTests {
                 expect(error, .notAvailable, .diskFull, "a full disk beside a damaged log", ledger)
             }
             #expect(try Data(contentsOf: log) == bytes, "nothing went over it")
-            try FileManager.default.removeItem(atPath: "\(home.data)/filler")
+            try Self.makeRoom(home)
             // Told once that the database is opened anew.
             let told = ledger.write(.all, "new 0", by: home.client())
             #expect(told == nil || told?.reason == .logChanged)
@@ -98,19 +110,34 @@ struct DiskFullTests {
         #expect(ledger.counts.isClean)
     }
 
-    /// With twenty items, on a disk of 12 MiB of its own.
-    private static func onSmallDisk(
-        _ ledger: Ledger, _ body: @escaping @Sendable (FaultHome) throws -> Void
+    private enum Disk: String {
+        case small = "full disk"
+        case quota = "quota used up"
+    }
+
+    /// With twenty items, on a disk of 12 MiB of its own, or in so much of a larger one.
+    private static func onDisk(
+        _ disk: Disk, _ ledger: Ledger, _ body: @escaping @Sendable (FaultHome) throws -> Void
     ) throws {
         let home = try FaultHome("full")
         try FileManager.default.createDirectory(
             atPath: home.data, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        try PrivateMounts.run(tmpfs: "12m", at: home.data) {
+        let filled: @Sendable () throws -> Void = {
             defer { try? home.endAll() }
             let client = home.client()
             for number in 0..<20 { ledger.write(.all, "item \(number)", by: client) }
             try body(home)
         }
+        switch disk {
+        case .small: try PrivateMounts.run(tmpfs: "12m", at: home.data, filled)
+        case .quota: try PrivateMounts.run(quota: "12m", at: home.data, filled)
+        }
+    }
+
+    /// Btrfs counts what was deleted once it has written it.
+    private static func makeRoom(_ home: FaultHome) throws {
+        try FileManager.default.removeItem(atPath: "\(home.data)/filler")
+        _ = try Command("/usr/bin/sync", ["-f", home.data]).run()
     }
 
     private static func fill(_ home: FaultHome) throws {

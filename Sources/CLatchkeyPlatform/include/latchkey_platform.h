@@ -42,10 +42,12 @@ int lk_unread(int32_t fd);
 int lk_is_readable_soon(int32_t fd, int64_t nanoseconds);
 // Which file an open descriptor stands for.
 int lk_file_identity(int32_t fd, uint64_t *device, uint64_t *file);
-// Takes the code of this program, and of the libraries that it has loaded, out of its memory; what
-// is called next comes back from the kernel's cache of files, or from the disk. Writable mappings
-// stay as they are.
+// Takes the code and the constants of this program, and of the libraries that it has loaded, out of
+// its memory; what is used next comes back from the kernel's cache of files, or from the disk. What
+// can be written stays as it is.
 void lk_let_go_of_code(void);
+// As many places to allocate from as processors, two at the least and 64 at the most.
+void lk_share_arenas(void);
 // How many processors this thread may run on.
 int lk_processor_count(void);
 // Sets the room for them and says what it was.

@@ -60,7 +60,7 @@ package struct EnclaveProcess {
             let server = try server(socket, keeper, hands)
             keeper.confined = Confinement.ofEnclave([directory.reach] + socket.reach).enter(features)
             ready?.say(.listening(process: process))
-            ProgramCode.letGo()
+            ProgramMemory.letGoOfCode()
             _ = try server.serve()
             try server.socket.remove()
         } catch {

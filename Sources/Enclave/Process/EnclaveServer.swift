@@ -164,7 +164,7 @@ package final class EnclaveServer {
     package func run() throws(SystemCallError) -> Ending {
         defer { finishConfirming() }
         while true {
-            ProgramCode.noteCall()
+            ProgramMemory.noteCall()
             try resumeListening()
             endSilentConnections()
             goOnAfterDeadlines()

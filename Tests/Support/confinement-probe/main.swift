@@ -41,7 +41,7 @@ if words.count == 3, words[1] == "code" {
     let confinement = words[2] == "daemon" ? Confinement.ofDaemon : .ofEnclave([])
     _ = confinement.enter(.all)
     let before = try maps.residentKibibytes()
-    ProgramCode.letGo()
+    ProgramMemory.letGoOfCode()
     let after = try maps.residentKibibytes()
     ProcessEnvironment.exit(before > 0 && after * 2 < before ? 0 : 1)
 }

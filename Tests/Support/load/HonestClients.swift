@@ -30,16 +30,7 @@ struct HonestClients: Sendable {
     func run(seconds: Int) throws {
         let tally = Tally()
         let end = Deadline(after: .seconds(seconds), on: SystemClock())
-        let group = DispatchGroup()
-        for number in 0..<Self.threads {
-            let thread = Thread { [self] in
-                work("\(name).\(number)", until: end, tally)
-                group.leave()
-            }
-            group.enter()
-            thread.start()
-        }
-        group.wait()
+        onThreads(Self.threads) { work("\(name).\($0)", until: end, tally) }
         let numbers = tally.numbers.withLock { $0 }
         let lines = numbers.ledger.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }.joined()
         try Data(lines.utf8).write(to: URL(fileURLWithPath: ledgerPath))
@@ -87,4 +78,17 @@ struct HonestClients: Sendable {
             return "\(account): \(error)"
         }
     }
+}
+
+/// The work by as many threads at once, whatever the processors are; until all are done.
+func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+    let group = DispatchGroup()
+    for number in 0..<count {
+        group.enter()
+        Thread {
+            work(number)
+            group.leave()
+        }.start()
+    }
+    group.wait()
 }

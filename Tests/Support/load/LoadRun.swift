@@ -5,7 +5,8 @@ internal import KeychainPlatform
 internal import KeychainProtocol
 internal import KeychainTestSupport
 
-/// The whole: honest clients in eight processes, hostile ones in this.
+/// The whole: honest clients in eight processes, large values in one, slow requests in one,
+/// hostile ones in this.
 struct LoadRun {
     private let programs: String
     private let seconds: Int
@@ -25,6 +26,7 @@ struct LoadRun {
         defer { stop() }
         let status = try keychain.status()
         try widen()
+        try SlowRequests(keychain: keychain).fill()
         let hostile = HostileClients(keychain: keychain)
         try hostile.openAndDrop(min(connections, 300))
         let before = try Usage(status)
@@ -47,12 +49,12 @@ struct LoadRun {
     }
 
     private func underFire(_ hostile: HostileClients) throws {
-        let large = try start("--large", "large")
+        let others = try ["large", "slow"].map { try start("--\($0)", $0) }
         let clients = try (0..<8).map { try start("--client", "\($0)") }
         let silent = try hostile.neverRead()
-        for client in clients + [large] { client.waitUntilExit() }
+        for client in clients + others { client.waitUntilExit() }
         withExtendedLifetime(silent) {}
-        guard (clients + [large]).allSatisfy({ $0.terminationStatus == 0 }) else {
+        guard (clients + others).allSatisfy({ $0.terminationStatus == 0 }) else {
             throw LoadFailure("an honest client had a fault")
         }
     }

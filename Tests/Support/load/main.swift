@@ -15,6 +15,9 @@ do {
     } else if arguments.count == 6, arguments[1] == "--large" {
         try LargeValues(keychain: Keychain(programs: arguments[2], folder: arguments[3]))
             .run(seconds: Int(arguments[4]) ?? 1)
+    } else if arguments.count == 6, arguments[1] == "--slow" {
+        try SlowRequests(keychain: Keychain(programs: arguments[2], folder: arguments[3]))
+            .run(seconds: Int(arguments[4]) ?? 1)
     } else if arguments.count == 4, let seconds = Int(arguments[2]), let connections = Int(arguments[3]) {
         try LoadRun(programs: arguments[1], seconds: seconds, connections: connections).run()
     } else {
