@@ -49,9 +49,10 @@ static void gather(sd_bus *const *buses, size_t count, struct pollfd *watched, u
     }
 }
 
-int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint8_t *ready) {
+int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint64_t moment,
+                    uint8_t *ready) {
     struct pollfd *watched = calloc(bus_count + fd_count + 1, sizeof *watched);
-    uint64_t next = UINT64_MAX;
+    uint64_t next = moment;
     if (!watched) return -ENOMEM;
     int result = 0;
     gather(buses, bus_count, watched, &next);
@@ -84,13 +85,6 @@ int lk_session_accept(int fd, sd_bus **bus) {
     else result = serve(*bus);
     if (result < 0) *bus = sd_bus_unref(*bus);
     return result < 0 ? result : 0;
-}
-
-int lk_session_ask(sd_bus *bus, sd_bus_message *call, uint64_t microseconds, sd_bus_message_handler_t answered,
-                   void *context, uint64_t *cookie) {
-    int result = sd_bus_call_async(bus, NULL, call, answered, context, microseconds);
-    // The number that its answer names.
-    return result < 0 ? result : sd_bus_message_get_cookie(call, cookie);
 }
 
 int lk_session_copy(int fd) {

@@ -97,17 +97,34 @@ internal import KeychainPlatform
 
     // MARK: Signals
 
-    /// Has a signal taken from now on, so that ``next(_:of:within:)`` meets it.
+    /// Has a signal taken from now on, and the end of the connection that sends it, so that
+    /// ``next(_:of:within:)`` meets it.
     package func follow(_ member: String, of destination: Destination) throws(BusError) {
         let rule =
             "type='signal',sender='\(destination.service)',path='\(destination.path)',"
             + "interface='\(destination.interface)',member='\(member)'"
-        guard unsafe sd_bus_add_match(bus, nil, rule, { _, _, _ in 0 }, nil) >= 0 else {
-            throw Self.failed("the signal \(member) cannot be followed")
+        let ends =
+            "type='signal',sender='\(Self.itself.service)',interface='\(Self.itself.interface)',"
+            + "member='NameOwnerChanged',arg0='\(destination.service)',arg2=''"
+        for rule in [rule, ends] {
+            guard unsafe sd_bus_add_match(bus, nil, rule, { _, _, _ in 0 }, nil) >= 0 else {
+                throw Self.failed("the signal \(member) cannot be followed")
+            }
         }
     }
 
+    private static func isEnd(_ message: OpaquePointer, of connection: String) throws(BusError) -> Bool {
+        let sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
+        guard sender == itself.service,
+            unsafe sd_bus_message_is_signal(message, itself.interface, "NameOwnerChanged") > 0
+        else { return false }
+        let values = try unsafe MessageReader(message).all()
+        return values.count == 3 && values[0].text == connection && values[2].text == ""
+    }
+
     /// The values of the next such signal; nil where none comes in time.
+    ///
+    /// - Throws: NameHasNoOwner where the connection that would send it has ended.
     package func next(
         _ member: String, of destination: Destination, within patience: Duration
     ) throws(BusError) -> [BusValue]? {
@@ -118,6 +135,10 @@ internal import KeychainPlatform
             guard result >= 0 else { throw Self.failed("the bus ended the connection") }
             if let message = unsafe message {
                 defer { unsafe sd_bus_message_unref(message) }
+                if try unsafe Self.isEnd(message, of: destination.service) {
+                    throw BusError(
+                        name: "org.freedesktop.DBus.Error.NameHasNoOwner", text: "the program that has it has ended")
+                }
                 let path = unsafe sd_bus_message_get_path(message).map { unsafe String(cString: $0) }
                 if unsafe sd_bus_message_is_signal(message, destination.interface, member) > 0,
                     path == destination.path.text
@@ -135,7 +156,7 @@ internal import KeychainPlatform
 }
 
 extension Duration {
-    fileprivate var microseconds: UInt64 {
+    var microseconds: UInt64 {
         let parts = components
         return UInt64(max(1, parts.seconds * 1_000_000 + parts.attoseconds / 1_000_000_000_000))
     }

@@ -56,7 +56,8 @@ package import KeychainPlatform
         var ready = [UInt8](repeating: 0, count: watches.count)
         let buses = unsafe connections.map { unsafe Optional($0.raw) }
         let descriptors = watches.map(\.descriptor.raw)
-        let result = unsafe lk_session_wait(buses, buses.count, descriptors, descriptors.count, &ready)
+        let next = connections.compactMap(\.callers.nextEnd).min()?.microseconds ?? .max
+        let result = unsafe lk_session_wait(buses, buses.count, descriptors, descriptors.count, next, &ready)
         guard result >= 0 else { throw SessionBusFailure("poll", result) }
         // A body may end watches, also its own.
         let due = zip(watches, ready).filter { $0.1 != 0 }.map(\.0)

@@ -8,6 +8,10 @@ internal import KeychainPlatform
     package let interface: String
     package let member: String
     package let arguments: [BusValue]
+    /// About the memory that it keeps, in bytes: its message, and its arguments as values. Of
+    /// the message's header the path alone is counted: a bus lets no field through that it does
+    /// not know, and all others are short.
+    let weight: Int
     /// The name of the caller's connection, as the bus or, where there is none, we gave it.
     package let sender: String
     /// Whom it is for, as the caller wrote it; empty where nothing is said.
@@ -27,7 +31,9 @@ internal import KeychainPlatform
         // Secrets may be in it: sd-bus wipes what it frees of such a message.
         unsafe sd_bus_message_sensitive(message)
         // Before anything is held: where this throws nothing is left to be let go.
-        arguments = try unsafe MessageReader(message).all()
+        var read = MessageReader.Reading()
+        arguments = try unsafe MessageReader(message).all(&read)
+        weight = read.byteCount + 2 * path.text.utf8.count
         self.path = path
         self.member = member
         interface = unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } ?? ""
@@ -84,6 +90,7 @@ package struct BusError: Error, Sendable, Hashable {
         case unknownProperty = "UnknownProperty"
         case propertyReadOnly = "PropertyReadOnly"
         case accessDenied = "AccessDenied"
+        case limitsExceeded = "LimitsExceeded"
     }
 
     package init(_ standard: Standard, _ text: String) {
@@ -107,6 +114,17 @@ package struct BusError: Error, Sendable, Hashable {
     private static let deepest = 8
     /// Elements of all arrays together: what a caller may have us keep.
     private static let mostElements = 100_000
+    /// About what an element is kept in beside its text or bytes.
+    private static let elementWeight = 128
+
+    /// What there was so far.
+    struct Reading {
+        fileprivate var elementCount = 0
+        /// Of texts and bytes.
+        fileprivate var contentCount = 0
+        /// About the memory of the message and of its values together.
+        var byteCount: Int { 2 * contentCount + elementWeight * elementCount }
+    }
 
     init(_ message: OpaquePointer, textIsSecret: Bool = false) {
         unsafe self.message = message
@@ -114,23 +132,27 @@ package struct BusError: Error, Sendable, Hashable {
     }
 
     func all() throws(BusError) -> [BusValue] {
-        var left = Self.mostElements
-        return try values(deep: 0, &left)
+        var reading = Reading()
+        return try all(&reading)
     }
 
+    func all(_ reading: inout Reading) throws(BusError) -> [BusValue] { try values(deep: 0, &reading) }
+
     /// Up to the end of the container or message.
-    private func values(deep: Int, _ left: inout Int) throws(BusError) -> [BusValue] {
+    private func values(deep: Int, _ reading: inout Reading) throws(BusError) -> [BusValue] {
         guard deep <= Self.deepest else { throw BusError(.invalidArguments, "the arguments are nested too deep") }
         var found: [BusValue] = []
         while unsafe sd_bus_message_at_end(message, 0) == 0 {
-            left -= 1
-            guard left >= 0 else { throw BusError(.invalidArguments, "there are too many elements") }
-            found.append(try value(deep: deep, &left))
+            reading.elementCount += 1
+            guard reading.elementCount <= Self.mostElements else {
+                throw BusError(.invalidArguments, "there are too many elements")
+            }
+            found.append(try value(deep: deep, &reading))
         }
         return found
     }
 
-    private func value(deep: Int, _ left: inout Int) throws(BusError) -> BusValue {
+    private func value(deep: Int, _ reading: inout Reading) throws(BusError) -> BusValue {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?
         guard unsafe sd_bus_message_peek_type(message, &type, &contents) > 0 else { throw Self.malformed }
@@ -156,9 +178,11 @@ package struct BusError: Error, Sendable, Hashable {
             var number: UInt64 = 0
             try unsafe readBasic(type, &number)
             return .uint64(number)
-        case "s": return textIsSecret ? .bytes(try readSecretText(type)) : .string(try readText(type))
+        case "s":
+            guard !textIsSecret else { return .bytes(try readSecretText(type, &reading)) }
+            return .string(try readText(type, &reading))
         case "o":
-            guard let path = ObjectPath(try readText(type)) else { throw Self.malformed }
+            guard let path = ObjectPath(try readText(type, &reading)) else { throw Self.malformed }
             return .path(path)
         case "h":
             var raw: Int32 = -1
@@ -169,8 +193,8 @@ package struct BusError: Error, Sendable, Hashable {
             return .descriptor(Descriptor(owning: copy))
         case "a", "r", "e", "v":
             let inner = unsafe contents.map { unsafe String(cString: $0) } ?? ""
-            if letter == "a", inner == "y" { return .bytes(try readBytes()) }
-            return try container(letter, of: try inside(type, inner, deep, &left), inner)
+            if letter == "a", inner == "y" { return .bytes(try readBytes(&reading)) }
+            return try container(letter, of: try inside(type, inner, deep, &reading), inner)
         case let other:
             let other = Character(other)
             guard unsafe sd_bus_message_skip(message, String(other)) >= 0 else { throw Self.malformed }
@@ -191,10 +215,10 @@ package struct BusError: Error, Sendable, Hashable {
     }
 
     private func inside(
-        _ type: CChar, _ contents: String, _ deep: Int, _ left: inout Int
+        _ type: CChar, _ contents: String, _ deep: Int, _ reading: inout Reading
     ) throws(BusError) -> [BusValue] {
         guard unsafe sd_bus_message_enter_container(message, type, contents) > 0 else { throw Self.malformed }
-        let found = try values(deep: deep + 1, &left)
+        let found = try values(deep: deep + 1, &reading)
         guard unsafe sd_bus_message_exit_container(message) >= 0 else { throw Self.malformed }
         return found
     }
@@ -203,26 +227,30 @@ package struct BusError: Error, Sendable, Hashable {
         guard unsafe sd_bus_message_read_basic(message, type, place) > 0 else { throw Self.malformed }
     }
 
-    private func readText(_ type: CChar) throws(BusError) -> String {
+    private func readText(_ type: CChar, _ reading: inout Reading) throws(BusError) -> String {
         var text: UnsafePointer<CChar>?
         try unsafe readBasic(type, &text)
         guard let text = unsafe text else { throw Self.malformed }
+        reading.contentCount += unsafe lk_session_length(text)
         return unsafe String(cString: text)
     }
 
-    private func readSecretText(_ type: CChar) throws(BusError) -> SharedSecret {
+    private func readSecretText(_ type: CChar, _ reading: inout Reading) throws(BusError) -> SharedSecret {
         var text: UnsafePointer<CChar>?
         try unsafe readBasic(type, &text)
         guard let text = unsafe text else { throw Self.malformed }
-        return try unsafe Self.secret(UnsafeRawBufferPointer(start: text, count: lk_session_length(text)))
+        let count = unsafe lk_session_length(text)
+        reading.contentCount += count
+        return try unsafe Self.secret(UnsafeRawBufferPointer(start: text, count: count))
     }
 
-    private func readBytes() throws(BusError) -> SharedSecret {
+    private func readBytes(_ reading: inout Reading) throws(BusError) -> SharedSecret {
         var start: UnsafeRawPointer?
         var count = 0
         guard unsafe sd_bus_message_read_array(message, CChar(UInt8(ascii: "y")), &start, &count) >= 0 else {
             throw Self.malformed
         }
+        reading.contentCount += count
         return try unsafe Self.secret(UnsafeRawBufferPointer(start: start, count: count))
     }
 

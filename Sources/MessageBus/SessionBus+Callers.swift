@@ -14,8 +14,13 @@ struct CallersOnBus {
     /// In the order in which they came.
     fileprivate var waiting: [String: [BusCall]] = [:]
     fileprivate var waitingCount = 0
-    /// By the cookies of what was asked.
-    fileprivate var asked: [UInt64: (name: String, question: Question)] = [:]
+    /// What the calls that wait keep of memory.
+    private var waitingWeight = 0
+    /// By the cookies of what was asked; each until `end` on the monotonic clock.
+    fileprivate var asked: [UInt64: (name: String, question: Question, end: Duration)] = [:]
+
+    /// When the next question has waited long enough; nil: the bus is asked nothing.
+    var nextEnd: Duration? { asked.values.lazy.map(\.end).min() }
 
     /// Connections that are remembered by a number; of who comes after that many the bus is
     /// asked with each call.
@@ -25,7 +30,22 @@ struct CallersOnBus {
     private var heldCount = 0
 
     /// Calls of all connections that wait at once.
-    fileprivate static let mostWaiting = 4096
+    private static let mostWaiting = 4096
+    /// Their memory together, in bytes, but for one of any length where none waits, and short
+    /// ones: nobody is refused what every client begins with because another sends megabytes.
+    private static let mostWaitingWeight = 32 << 20
+    private static let shortWeight = 4096
+
+    /// False where too much waits already.
+    fileprivate mutating func hold(_ call: BusCall) -> Bool {
+        let fits =
+            call.weight <= Self.shortWeight || waitingWeight <= Self.mostWaitingWeight - call.weight
+        guard waitingCount == 0 || waitingCount < Self.mostWaiting && fits else { return false }
+        waitingCount += 1
+        waitingWeight += call.weight
+        waiting[call.sender, default: []].append(call)
+        return true
+    }
 
     fileprivate mutating func remember(_ caller: BusCaller, as name: String) {
         switch caller {
@@ -45,14 +65,14 @@ struct CallersOnBus {
     fileprivate mutating func takeWaiting(of name: String) -> [BusCall] {
         let calls = waiting.removeValue(forKey: name) ?? []
         waitingCount -= calls.count
+        waitingWeight -= calls.reduce(0) { $0 + $1.weight }
         return calls
     }
 }
 
 extension SessionBus {
-    /// What the bus may take to say whose a connection is, in microseconds; others are served
-    /// meanwhile.
-    private static let patience: UInt64 = 25_000_000
+    /// What the bus may take to say whose a connection is; others are served meanwhile.
+    private static let patience: Duration = .seconds(25)
 
     /// Hands a call on once it is known whose it is.
     func deliver(_ call: BusCall) {
@@ -60,25 +80,23 @@ extension SessionBus {
             call.caller = direct.caller
             objects?.answer(call)
         } else if callers.waiting[call.sender] != nil {
-            hold(call)
+            _ = hold(call)
         } else if let caller = callers.known[call.sender] {
             call.caller = caller
             objects?.answer(call)
-        } else {
-            hold(call)
+        } else if hold(call) {
             ask(.credentials, about: call.sender)
         }
     }
 
-    private func hold(_ call: BusCall) {
-        guard callers.waitingCount < CallersOnBus.mostWaiting else {
-            return call.refuse(
-                BusError(
-                    name: "org.freedesktop.DBus.Error.LimitsExceeded",
-                    text: "too many calls wait until the bus says whose they are"))
+    /// False where it is refused.
+    private func hold(_ call: BusCall) -> Bool {
+        guard callers.hold(call) else {
+            call.refuse(
+                BusError(.limitsExceeded, "too much waits until the bus says whose it is; try again in a moment"))
+            return false
         }
-        callers.waitingCount += 1
-        callers.waiting[call.sender, default: []].append(call)
+        return true
     }
 
     private func ask(_ question: CallersOnBus.Question, about name: String) {
@@ -89,27 +107,32 @@ extension SessionBus {
         defer { unsafe sd_bus_message_unref(message) }
         var cookie: UInt64 = 0
         guard unsafe MessageWriter(message).append([.string(name)]),
-            unsafe lk_session_ask(
-                raw, message, Self.patience, Self.answered, Unmanaged.passUnretained(self).toOpaque(), &cookie) >= 0
+            unsafe sd_bus_send(raw, message, &cookie) >= 0
         else { return settle(name, as: .unknown) }
-        callers.asked[cookie] = (name, question)
+        callers.asked[cookie] = (name, question, SystemClock().monotonic + Self.patience)
     }
 
-    private static let answered: sd_bus_message_handler_t = { message, context, _ in
-        guard let message = unsafe message, let context = unsafe context else { return 0 }
-        unsafe Unmanaged<SessionBus>.fromOpaque(context).takeUnretainedValue().takeAnswer(message)
-        return 0
+    /// Of those about whom the bus has said nothing in its time nobody knows who they are.
+    func endQuestions() {
+        guard !callers.asked.isEmpty else { return }
+        let now = SystemClock().monotonic
+        for (cookie, question) in callers.asked where question.end <= now {
+            callers.asked[cookie] = nil
+            settle(question.name, as: .unknown)
+        }
     }
 
-    private func takeAnswer(_ message: OpaquePointer) {
+    /// An answer or an error; most are to calls that sd-bus has made, or to none.
+    ///
+    /// sd-bus would take the first that names its call for the answer, whoever sends it:
+    /// anybody can, where a bus lets answers through that nobody asked for. So what does not
+    /// come from the bus is passed over here, and the bus's own is waited for.
+    func takeAnswer(_ message: OpaquePointer) {
         var cookie: UInt64 = 0
-        guard unsafe sd_bus_message_get_reply_cookie(message, &cookie) >= 0,
-            let (name, question) = callers.asked.removeValue(forKey: cookie)
-        else { return }
-        // Anybody could answer in the place of the bus, where one lets answers through that
-        // nobody asked for.
         let sender = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
-        guard sender == DirectBus.name else { return settle(name, as: .unknown) }
+        guard sender == DirectBus.name, unsafe sd_bus_message_get_reply_cookie(message, &cookie) >= 0,
+            let (name, question, _) = callers.asked.removeValue(forKey: cookie)
+        else { return }
         if unsafe sd_bus_message_is_method_error(message, nil) > 0 {
             let isOld = unsafe sd_bus_message_is_method_error(message, "org.freedesktop.DBus.Error.UnknownMethod") > 0
             guard isOld, question == .credentials else { return settle(name, as: .unknown) }

@@ -95,7 +95,10 @@ package protocol BusObjects: AnyObject {
             return 0
         }
         var type: UInt8 = 0
-        guard unsafe sd_bus_message_get_type(message, &type) >= 0, type == UInt8(SD_BUS_MESSAGE_METHOD_CALL) else {
+        guard unsafe sd_bus_message_get_type(message, &type) >= 0 else { return 0 }
+        guard type == UInt8(SD_BUS_MESSAGE_METHOD_CALL) else {
+            let isAnswer = type == UInt8(SD_BUS_MESSAGE_METHOD_RETURN) || type == UInt8(SD_BUS_MESSAGE_METHOD_ERROR)
+            if direct == nil, isAnswer { unsafe takeAnswer(message) }
             return 0
         }
         let isOfPeer = unsafe sd_bus_message_is_method_call(message, Self.peer, nil) > 0
@@ -183,6 +186,7 @@ package protocol BusObjects: AnyObject {
     /// Takes what has come, up to a number of messages; false where the other side has ended
     /// the connection, or reads none of its answers.
     func takeSome() throws(SessionBusFailure) -> Bool {
+        endQuestions()
         for _ in 0..<Self.mostAtOnce {
             let result = unsafe lk_session_step(bus)
             if result == LK_SESSION_ENDED { return false }

@@ -113,6 +113,68 @@ struct SecretServiceCallersTests {
             """)
     }
 
+    /// Of calls of a MiB each, whose message and values take a little more than two, what goes
+    /// beyond 32 MiB is refused at once, and the rest answered; a first one is taken however long
+    /// it is, and short ones of others are taken beside it.
+    @Test(arguments: [(100, 1, 85), (2, 20, 1)])
+    func whatWaitsForTheBussWordIsBoundedInItsBytes(count: Int, mebibytes: Int, refused: Int) throws {
+        let callers = CallersOnABus(try scene("late"))
+        try callers.python(
+            """
+            from dbus.bus import BusConnection
+            from dbus.lowlevel import MethodCallMessage
+            import os
+            first, answers = BusConnection(os.environ['DBUS_SESSION_BUS_ADDRESS']), []
+            waiting = []
+            for _ in range(\(count)):
+                call = MethodCallMessage(NAME, ROOT, S + 'Service', 'ReadAlias')
+                call.append('x' * (\(mebibytes) << 20), signature='s')
+                waiting.append(first.send_message_with_reply(call, answers.append))
+            first.flush()
+            # The last is refused, which is heard while the others wait.
+            waiting[-1].block()
+            assert service.ReadAlias('default') == LOGIN
+            for call in waiting: call.block()
+            words = [answer.get_error_name() for answer in answers]
+            assert len(words) == \(count) and 'org.freedesktop.DBus.Error.NoReply' not in words, words
+            assert words.count('org.freedesktop.DBus.Error.LimitsExceeded') == \(refused), words
+            """)
+        #expect(try callers.peakMemory() < 160 << 20)
+    }
+
+    /// Whoever says it: where a bus lets such through, a program would be nobody that the policy
+    /// names, or another.
+    @Test func anAnswerOfAnybodyElseThanTheBusSaysNothing() throws {
+        let callers = CallersOnABus(try scene("forged"))
+        try callers.store()
+        try callers.keep(for: "/usr/bin/secret-tool")
+        #expect(try callers.lookup() == "the kept value")
+        #expect(try callers.countByPython() == 0)
+        let lines = try callers.log("--program", "secret-tool")
+        #expect(!lines.isEmpty && lines.allSatisfy { $0["forBy"] as? String == "descriptor" })
+    }
+
+    @Test func whomABusNeverTellsOfIsServedAsNobodyInTheEnd() throws {
+        let callers = CallersOnABus(try scene("silent"))
+        #expect(try callers.scene.programs.latchkey("set", "mail", "alice", input: Data("v".utf8)).status == 0)
+        try callers.keep("org.freedesktop.Secret.Generic", for: CallersOnABus.python)
+        try callers.python(
+            """
+            from dbus.bus import BusConnection
+            from dbus.lowlevel import MethodCallMessage
+            import os
+            first, answers = BusConnection(os.environ['DBUS_SESSION_BUS_ADDRESS']), []
+            call = MethodCallMessage(NAME, ROOT, S + 'Service', 'SearchItems')
+            call.append({'service': 'mail'}, signature='a{ss}')
+            waiting = first.send_message_with_reply(call, answers.append, timeout_s=120)
+            first.flush()
+            assert len(service.SearchItems({'service': 'mail'})[0]) == 1
+            assert not answers
+            waiting.block()
+            assert [len(answer.get_args_list()[0]) for answer in answers] == [0], answers
+            """)
+    }
+
     @Test(arguments: ["descriptor", "number", "file", "other", "missing"])
     func noDescriptorIsLeftOfThoseWhoHaveGone(on mode: String) throws {
         let callers = CallersOnABus(try scene(mode))
@@ -217,6 +279,13 @@ private struct CallersOnABus {
         let process = try #require(Int(last.trimmingCharacters(in: .newlines)))
         let value = words[1].dropLast(last.count + 1)
         return (try #require(Int(words[0])), String(value), process)
+    }
+
+    /// The most that the service has had in memory, in bytes ("VmHWM" of proc_pid_status(5)).
+    func peakMemory() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(scene.service.processIdentifier)/status", encoding: .utf8)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(Int(line.filter { $0.isNumber })) << 10
     }
 
     func descriptorCount() throws -> Int {

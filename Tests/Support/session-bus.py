@@ -8,6 +8,9 @@ Usage: session-bus.py SOCKET MODE
   descriptor  ProcessFD and ProcessID
   number      ProcessID alone
   old         there is no GetConnectionCredentials
+  forged      as descriptor; before each answer about a client come one that the service never
+              asked for, and one to its question, both from another client
+  silent      of the first client that asks the service something nothing is told
   late        as descriptor; of the first client that asks the service something, it is told
               once another has been answered
   file        ProcessFD is no process descriptor
@@ -88,7 +91,7 @@ class Client:
 class Bus:
     def __init__(self, path, mode):
         self.mode, self.clients, self.count, self.serial = mode, {}, 0, 0
-        self.first, self.late = None, None
+        self.first, self.late, self.has_answered = None, None, False
         self.null = os.open("/dev/null", os.O_RDONLY)
         self.itself = os.pidfd_open(os.getpid())
         self.selector = selectors.DefaultSelector()
@@ -166,7 +169,7 @@ class Bus:
         for receiver in receivers:
             receiver.send(data, list(descriptors))
         if self.late and message.header.message_type == MessageType.method_return and SERVICE in client.names:
-            late, self.late = self.late, None
+            late, self.late, self.has_answered = self.late, None, True
             self.credentials(*late)
 
     # The bus itself
@@ -220,10 +223,26 @@ class Bus:
         self.reply(client, message, "u", asked.process)
 
     def call_GetConnectionCredentials(self, client, message, name):
-        if self.mode == "late" and self.first is None:
-            self.first, self.late = name, (client, message, name)
-        else:
-            self.credentials(client, message, name)
+        if self.mode in ("late", "silent") and self.first is None:
+            self.first = name
+        if self.mode == "silent" and name == self.first:
+            return
+        if self.mode == "late" and name == self.first and not self.has_answered:
+            self.late = (client, message, name)
+            return
+        if self.mode == "forged":
+            self.forge(client, message)
+        self.credentials(client, message, name)
+
+    def forge(self, client, message):
+        """What a bus lets through whose policy has no word on answers that nobody asked for."""
+        for reply_to in (message.header.serial + 1000, message.header.serial):
+            self.serial += 1
+            answer = new_method_return(message, "a{sv}", ({"ProcessID": ("u", os.getpid())},))
+            answer.header.fields[HeaderFields.reply_serial] = reply_to
+            answer.header.fields[HeaderFields.sender] = ":1.4095"
+            answer.header.fields[HeaderFields.destination] = client.name
+            client.send(answer.serialise(self.serial))
 
     def credentials(self, client, message, name):
         if (asked := self.owner(name)) is None:

@@ -12,16 +12,13 @@ int lk_session_step(sd_bus *bus);
 // Takes a name: 1, 0 where somebody else has it and keeps it, or -errno.
 int lk_session_request(sd_bus *bus, const char *name, int replacing);
 // Waits until one of the connections has something to do, or one of the descriptors can be
-// read: which of those says ready[i]. 0, or -errno.
-int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint8_t *ready);
+// read (which of those says ready[i]), or until that moment, in microseconds of CLOCK_MONOTONIC
+// (UINT64_MAX: none). 0, or -errno.
+int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size_t fd_count, uint64_t moment,
+                    uint8_t *ready);
 // A connection that was accepted, of which we are the serving side. It owns the
 // descriptor, also where this fails.
 int lk_session_accept(int fd, sd_bus **bus);
-// Calls and does not wait: `answered` is run within a step, once, with the answer or with an error
-// once the time is over. 0 and the number of the call, or -errno; it is not run any more then, nor
-// once the connection is closed.
-int lk_session_ask(sd_bus *bus, sd_bus_message *call, uint64_t microseconds, sd_bus_message_handler_t answered,
-                   void *context, uint64_t *cookie);
 // Another descriptor of the same file, or -errno.
 int lk_session_copy(int fd);
 // Says on a connection without a bus whom a message is for and, where not NULL, who says it.
