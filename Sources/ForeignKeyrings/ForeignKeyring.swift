@@ -10,14 +10,15 @@ package enum ForeignKeyring: String, Sendable, CaseIterable {
 extension ForeignKeyring {
     /// Writes all that there is, line by line (``KeyringLines``).
     ///
-    /// - Parameter mayAsk: whether there is a display on which the other program may ask.
-    package func read(mayAsk: Bool, into lines: inout KeyringLines) throws(ReadingFailure) {
+    /// - Parameter patience: what a person may take to answer the other program; nil: there is
+    ///   no display on which it could ask.
+    package func read(askingFor patience: Duration?, into lines: inout KeyringLines) throws(ReadingFailure) {
         let bus = try SessionClient()
         switch self {
         case .gnomeKeyring, .secretService:
             let provider = try ServiceProvider.find(for: self, bus)
-            try ServiceReader(provider, bus, mayAsk: mayAsk).read(into: &lines)
-        case .kwallet: try WalletReader.open(bus, mayAsk: mayAsk).read(into: &lines)
+            try ServiceReader(provider, bus, askingFor: patience).read(into: &lines)
+        case .kwallet: try WalletReader.open(bus, askingFor: patience).read(into: &lines)
         }
         try lines.end()
     }

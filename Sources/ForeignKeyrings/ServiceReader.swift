@@ -8,7 +8,8 @@ internal import MessageBus
 struct ServiceReader {
     private let provider: ServiceProvider
     private let bus: BusClient
-    private let mayAsk: Bool
+    /// What a person may take to answer; nil: nobody can be asked.
+    private let patience: Duration?
     private let session: ObjectPath
     private let cipher: SessionCipher
 
@@ -24,8 +25,8 @@ struct ServiceReader {
     /// Values that are asked for at once.
     private static let mostTogether = 32
 
-    init(_ provider: ServiceProvider, _ client: SessionClient, mayAsk: Bool) throws(ReadingFailure) {
-        (self.provider, bus, self.mayAsk) = (provider, client.bus, mayAsk)
+    init(_ provider: ServiceProvider, _ client: SessionClient, askingFor patience: Duration?) throws(ReadingFailure) {
+        (self.provider, bus, self.patience) = (provider, client.bus, patience)
         do throws(BusError) {
             let exchange = try Self.exchange()
             let answer = try client.bus.call(
@@ -99,7 +100,11 @@ struct ServiceReader {
         let label = described["Label"]?.text ?? Self.name(of: path)
         lines.collection(Self.name(of: path), label, isDefault: isDefault)
         guard described["Locked"]?.flag == true else { return try read(items, of: path, &lines) }
-        switch try unlock(path) {
+        let lock: Lock
+        do throws(BusError) { lock = try unlock(path) } catch {
+            return lines.flaw(label, "the collection cannot be unlocked (\(error.name): \(error.text))")
+        }
+        switch lock {
         case .open:
             // As it was found, also where the reading ends early.
             defer { relock(path) }
@@ -139,11 +144,11 @@ struct ServiceReader {
             throw Self.strange
         }
         if unlocked.contains(path) { return .open }
-        guard mayAsk, prompt != .none else { return .closed(why: Self.howToUnlock) }
+        guard let patience, prompt != .none else { return .closed(why: Self.howToUnlock) }
         let destination = Self.destination(provider, prompt, Self.prompt)
         try bus.follow("Completed", of: destination)
         _ = try bus.call("Prompt", of: destination, [.string("")], within: SessionClient.patience)
-        guard let completed = try bus.next("Completed", of: destination, within: SessionClient.patienceWithPerson)
+        guard let completed = try bus.next("Completed", of: destination, within: patience)
         else {
             _ = try bus.call("Dismiss", of: destination, within: SessionClient.patience)
             return .closed(why: "nobody unlocked the collection when its program asked for the password")

@@ -7,8 +7,6 @@ struct SessionClient {
 
     /// What a program may take for an answer that no person has to give.
     static let patience = Duration.seconds(30)
-    /// What a person may take.
-    static let patienceWithPerson = Duration.seconds(300)
 
     init() throws(ReadingFailure) {
         do throws(SessionBusFailure) { bus = try BusClient.user() } catch {

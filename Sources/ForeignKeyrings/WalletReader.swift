@@ -7,13 +7,14 @@ struct WalletReader {
     private let bus: BusClient
     private let destination: BusClient.Destination
     private let name: String
-    private let mayAsk: Bool
+    /// What a person may take to answer; nil: nobody can be asked.
+    private let patience: Duration?
 
     /// What KWallet shows a person as the program that asks.
     private static let program = BusValue.string("latchkey")
     private static let interface = "org.kde.KWallet"
 
-    static func open(_ client: SessionClient, mayAsk: Bool) throws(ReadingFailure) -> WalletReader {
+    static func open(_ client: SessionClient, askingFor patience: Duration?) throws(ReadingFailure) -> WalletReader {
         for number in ["6", "5"] {
             let service = "org.kde.kwalletd\(number)"
             guard let path = ObjectPath("/modules/kwalletd\(number)"), let owner = try client.owner(of: service) else {
@@ -21,7 +22,7 @@ struct WalletReader {
             }
             return WalletReader(
                 bus: client.bus, destination: BusClient.Destination(owner, path, interface), name: "kwalletd\(number)",
-                mayAsk: mayAsk)
+                patience: patience)
         }
         throw ReadingFailure(
             "KWallet does not run in this session (neither org.kde.kwalletd6 nor org.kde.kwalletd5)",
@@ -76,9 +77,9 @@ struct WalletReader {
     private func open(_ wallet: String) throws(BusError) -> BusValue? {
         let isOpen = try call("isOpen", [.string(wallet)]).flag ?? false
         // Where it is open KWallet may still ask whether this program is let in.
-        guard isOpen || mayAsk else { return nil }
+        guard isOpen || patience != nil else { return nil }
         let handle = try call(
-            "open", [.string(wallet), .int64(0), Self.program], within: SessionClient.patienceWithPerson)
+            "open", [.string(wallet), .int64(0), Self.program], within: patience ?? SessionClient.patience)
         guard let number = handle.integer else { throw Self.strange }
         return number < 0 ? nil : handle
     }

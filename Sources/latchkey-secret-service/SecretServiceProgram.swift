@@ -47,6 +47,10 @@ struct LatchkeySecretService: ParsableCommand {
     @Option(name: .customLong("read-out"), help: .hidden)
     var source: ForeignKeyring?
 
+    /// Seconds that a person may take to answer the program whose items they are.
+    @Option(name: .customLong("answer-within"), help: .hidden)
+    var patience: UInt16 = 300
+
     func validate() throws {
         guard [socket, parent].allSatisfy({ $0 ?? 3 > 2 }) else { throw ValidationError("descriptors are above 2") }
         guard listen.isEmpty || listen.hasPrefix("/") else { throw ValidationError("--listen is an absolute path") }
@@ -119,7 +123,8 @@ struct LatchkeySecretService: ParsableCommand {
         let displays = ["DISPLAY", "WAYLAND_DISPLAY"].compactMap(ProcessEnvironment.variable)
         var lines = KeyringLines(to: .output)
         do throws(ReadingFailure) {
-            try keyring.read(mayAsk: displays.contains { !$0.isEmpty }, into: &lines)
+            let hasDisplay = displays.contains { !$0.isEmpty }
+            try keyring.read(askingFor: hasDisplay ? .seconds(patience) : nil, into: &lines)
         } catch {
             lines.fail(error)
             throw ExitCode.failure
