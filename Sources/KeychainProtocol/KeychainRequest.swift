@@ -49,6 +49,9 @@ package struct KeychainRequest: Sendable {
 
     /// Searches in one request at the most.
     package static let mostSearches = 128
+    /// Bytes of attributes after which a client begins another request, half of what a header
+    /// holds; one search may have more.
+    package static let mostSearchBytes = WireLimit.header / 2
 
     /// In whose name a call is made.
     package enum Behalf: Sendable, Hashable {

@@ -17,7 +17,7 @@ extension KeychainTransport {
         var found: [[AnswerRow]] = []
         var rest = searches[...]
         while !rest.isEmpty {
-            let together = Array(rest.prefix(KeychainRequest.mostSearches))
+            let together = Self.together(rest, \.byteCount)
             rest = rest.dropFirst(together.count)
             found += try copyTogether(together)
         }
@@ -38,11 +38,22 @@ extension KeychainTransport {
         var found: [[AnswerRow]] = []
         var rest = searches[...]
         while !rest.isEmpty {
-            let together = Array(rest.prefix(KeychainRequest.mostSearches))
+            let together = Self.together(rest, \.attributes.byteCount)
             rest = rest.dropFirst(together.count)
             found += try ask(KeychainRequest(.searchEach(together)), searches: together.count)
         }
         return found
+    }
+
+    /// The first of them that fit into one request; the first at least.
+    private static func together<S>(_ searches: ArraySlice<S>, _ byteCount: (S) -> Int) -> [S] {
+        var left = KeychainRequest.mostSearchBytes
+        let few = searches.prefix(KeychainRequest.mostSearches)
+        let fitting = few.prefix { search in
+            left -= byteCount(search)
+            return left >= 0
+        }
+        return Array(few.prefix(max(1, fitting.count)))
     }
 
     private func copyTogether(_ searches: [QueryDictionary]) throws(KeychainError) -> [[AnswerRow]] {
@@ -99,4 +110,24 @@ extension QueryDictionary {
 
     private static let interaction = "u_AuthUI"
     private static let certainty = "u_LatchkeyCertain"
+}
+
+extension AttributeMap {
+    fileprivate var byteCount: Int { entries.reduce(0) { $0 + $1.value.byteCount } }
+}
+
+extension QueryDictionary {
+    /// Of its texts and data, which are what makes one long.
+    fileprivate var byteCount: Int { entries.reduce(0) { $0 + $1.value.byteCount } }
+}
+
+extension RawValue {
+    fileprivate var byteCount: Int {
+        switch self {
+        case .string(let text), .foreign(let text): text.utf8.count
+        case .data(let bytes), .uuid(let bytes): bytes.count
+        case .array(let values): values.reduce(0) { $0 + $1.byteCount }
+        case .integer, .real, .bool, .date, .null, .dictionary, .accessControl, .secret: 8
+        }
+    }
 }

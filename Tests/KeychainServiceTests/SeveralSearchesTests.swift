@@ -89,6 +89,26 @@ import Testing
         #expect(many.count == KeychainRequest.mostSearches + 1 && many.allSatisfy { $0.count == 2 })
     }
 
+    /// What one item may be found by, in so many collections: a request's header holds 4 MiB.
+    @Test func longOnesAreSeveralRequests() throws {
+        let daemon = PlayedDaemon(keychain, speaking: ProtocolVersion.highest)
+        let long = String(repeating: "x", count: 300 << 10)
+        let found = try daemon.copyEach((0..<20).map { search($0 == 19 ? "one" : long) })
+        #expect(accounts(found) == Array(repeating: [], count: 19) + [["one"]])
+        #expect(daemon.calls == 4)
+        var wanted = AttributeMap()
+        wanted.append(.service, .string(long))
+        let group = AccessGroup("group.a")
+        let each = try #require(ItemSearch(.genericPassword, having: wanted, in: group, telling: .presence))
+        #expect(try daemon.searchEach(Array(repeating: each, count: 20)).map(\.count) == Array(repeating: 0, count: 20))
+        #expect(daemon.calls == 8)
+        // One alone is asked for, whatever its length.
+        wanted.append(.account, .string(String(repeating: "y", count: KeychainRequest.mostSearchBytes)))
+        let longest = try #require(ItemSearch(.genericPassword, having: wanted, in: group, telling: .presence))
+        #expect(try daemon.searchEach([longest, each, longest]).count == 3)
+        #expect(daemon.calls == 11)
+    }
+
     @Test func manyAreSeveralRequests() throws {
         let daemon = PlayedDaemon(keychain, speaking: ProtocolVersion.highest)
         let count = KeychainRequest.mostSearches + 1
