@@ -26,7 +26,7 @@ extension SecretServiceDoor {
         switch path {
         case SecretServiceNames.collections: return try collections().map(\.name)
         case SecretServiceNames.aliases: return ["default", "login", "session"]
-        case SecretServiceNames.sessions: return sessions.keys.compactMap { $0.elements(below: path)?.first }
+        case SecretServiceNames.sessions: return sessions.paths.compactMap { $0.elements(below: path)?.first }
         default:
             // Each once, in the order of the objects.
             return [SecretServiceNames.root, SecretServiceNames.portalRoot].compactMap { $0.elements(below: path)?.first }

@@ -33,8 +33,14 @@ extension SecretServiceDoor {
         try translating { () throws(KeychainError) in try book.all() }.filter { reach.has(collection: $0.name) }
     }
 
+    /// Bytes of the attributes of a call, names and values; no item can have so many.
+    private static let mostAttributeBytes = 1 << 20
+
     func lookup(_ value: BusValue) throws(BusError) -> LookupAttributes {
         guard let pairs = value.textPairs else { throw BusError(.invalidArguments, "attributes are a{ss}") }
+        guard pairs.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count }) <= Self.mostAttributeBytes else {
+            throw BusError(.invalidArguments, "the attributes are longer than a MiB together")
+        }
         guard let attributes = LookupAttributes(pairs.map { .init(name: $0.name, value: $0.value) }) else {
             throw BusError(.invalidArguments, "a name is there twice, or there are more than \(LookupAttributes.most)")
         }

@@ -26,7 +26,7 @@ package final class SecretServiceDoor: BusObjects {
     private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in self?.tellOver($0) }
     private let starter: PromptStarter
     private let lockAndItems: any KeychainTransport
-    var sessions: [ObjectPath: TransferSession] = [:]
+    private(set) var sessions = TransferSessions()
     /// Whether clients were last told that the keychain is open; nil: nothing yet.
     var toldOpen: Bool?
     private let loop: BusLoop
@@ -36,8 +36,6 @@ package final class SecretServiceDoor: BusObjects {
     private var directConnections = 0
     /// What nobody is accepted from until somebody has gone.
     private var pausedListener: StreamListener?
-    /// Goes up with each session, and each use of one.
-    private var sessionNumber: UInt64 = 0
     var told = ToldItems()
     private(set) lazy var longLists = LongLists(in: loop, clock) { [weak self] in self?.tellLongLists() }
     var followed = FollowedCollections()
@@ -181,7 +179,7 @@ package final class SecretServiceDoor: BusObjects {
     }
 
     package func connectionEnded(_ name: String) {
-        for session in sessions.values where session.owner == name { sessions[session.path] = nil }
+        sessions.endAll(of: name)
         prompts.drop(of: name)
         lookers.remove(name)
         readerEnded(name)
@@ -220,7 +218,7 @@ package final class SecretServiceDoor: BusObjects {
             guard call.member == "Close" else { break }
             // Nobody ends another's; to others it is not there.
             guard session.owner == call.sender else { throw .noObject(call.path) }
-            sessions[session.path] = nil
+            sessions.end(session.path)
             return []
         case .prompt(let path) where named(call, SecretServiceNames.prompt): return try answer(call, ofPrompt: path)
         case .portalRequest(let path) where named(call, SecretServiceNames.portalRequest):
@@ -402,48 +400,23 @@ package final class SecretServiceDoor: BusObjects {
         switch algorithm {
         case "plain":
             guard case .string = input else { throw .arguments(of: "OpenSession", "an empty string for plain") }
-            return [.variant(.string("")), .path(session(.plain, of: call.sender))]
+            return [.variant(.string("")), .path(sessions.add(.plain, of: call.sender))]
         case "dh-ietf1024-sha256-aes128-cbc-pkcs7":
             guard let theirs = input.secret else { throw .arguments(of: "OpenSession", "ay for \(algorithm)") }
             do throws(CryptoError) {
                 let exchange = try OakleyExchange()
                 let cipher = SessionCipher(key: try exchange.key(with: theirs.bytes))
                 let output = BusValue.bytes(SharedSecret(SecretBytes(copying: exchange.publicValue)))
-                return [.variant(output), .path(session(.encrypted(cipher), of: call.sender))]
+                return [.variant(output), .path(sessions.add(.encrypted(cipher), of: call.sender))]
             } catch { throw BusError(.invalidArguments, "the public value is none of the group's") }
         // libsecret then tries plain.
         default: throw BusError(.notSupported, "sessions are plain or dh-ietf1024-sha256-aes128-cbc-pkcs7")
         }
     }
 
-    /// As many as one connection may have; the one that was longest not used makes room.
-    /// Python's secretstorage opens one for each item that it finds, keeps it, and closes none.
-    static let mostSessions = 4096
-    /// Of all connections together.
-    private static let mostOfAll = 32_768
-
-    private func session(_ kind: TransferSession.Kind, of owner: String) -> ObjectPath {
-        sessionNumber += 1
-        let path = SecretServiceNames.sessions.appending("s\(sessionNumber)")
-        makeRoom(for: owner)
-        sessions[path] = TransferSession(path: path, owner: owner, kind: kind, lastUse: sessionNumber)
-        return path
-    }
-
-    private func makeRoom(for owner: String) {
-        guard sessions.count >= Self.mostSessions else { return }
-        let theirs = sessions.values.filter { $0.owner == owner }
-        guard theirs.count >= Self.mostSessions || sessions.count >= Self.mostOfAll else { return }
-        let candidates = theirs.isEmpty ? Array(sessions.values) : theirs
-        if let unused = candidates.min(by: { $0.lastUse < $1.lastUse }) { sessions[unused.path] = nil }
-    }
-
     /// Only the connection that opened it may use it.
     func session(at path: ObjectPath, for call: BusCall) throws(BusError) -> TransferSession {
-        guard var session = sessions[path], session.owner == call.sender else { throw .noSession }
-        sessionNumber += 1
-        session.lastUse = sessionNumber
-        sessions[path] = session
+        guard let session = sessions.use(path, by: call.sender) else { throw .noSession }
         return session
     }
 }
