@@ -22,6 +22,9 @@ package struct FileStatus: Hashable, Sendable {
     package let byteCount: Int64
     /// Of a device: which (major and minor number as makedev(3) packs them); else 0.
     package let deviceNumber: UInt64
+    /// When the content was changed last (of a link: when it was made), in nanoseconds since
+    /// 1970-01-01T00:00:00Z.
+    package let modifiedNanoseconds: Int64
 
     package var isCharacterDevice: Bool { mode & S_IFMT == S_IFCHR }
     package var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
@@ -39,6 +42,10 @@ package struct FileStatus: Hashable, Sendable {
         linkCount = UInt64(status.st_nlink)
         byteCount = Int64(status.st_size)
         deviceNumber = UInt64(status.st_rdev)
+        // What a broken file system says of other centuries is no time of ours.
+        modifiedNanoseconds =
+            Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue
+            &+ Int64(status.st_mtim.tv_nsec)
     }
 
     /// Of an open file.

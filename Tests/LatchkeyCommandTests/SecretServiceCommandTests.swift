@@ -148,6 +148,20 @@ import Testing
         #expect(home.notes.contains("gnome-keyring, which runs, listens for logins again from the next session on."))
     }
 
+    /// In the place of ours, which looks the same.
+    @Test func aMaskThatAPersonMadeAfterTakingOursAwayStays() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        #expect(home.run("secret-service", "enable") == .done)
+        try FileManager.default.removeItem(atPath: home.unit(Self.masked[0]))
+        try FileManager.default.createSymbolicLink(
+            atPath: home.unit(Self.masked[0]), withDestinationPath: "/dev/null")
+        #expect(home.run("secret-service", "enable") == .done)
+        #expect(home.notes.contains("(masked: \(Self.masked[1]))"))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(FolderContent.names(at: home.folder.path("config/systemd/user")) == [Self.masked[0]])
+        #expect(link(home, Self.masked[0]) == "/dev/null")
+    }
+
     /// As somebody unmasked it by systemctl, or had it masked before.
     @Test func whatAPersonMadeOfGnomeKeyringsUnitsStays() throws {
         let home = try UnitHome(systemctl: UnitHome.manager)

@@ -16,21 +16,27 @@ struct SecretServiceTurnTests {
 
     private func has(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    private func start(_ verb: String) throws -> TestProcess {
-        let process = programs.start(BuiltPrograms.latchkey, ["secret-service", verb])
+    private func start(_ verb: String) throws -> TestProcess { try start([verb]) }
+
+    private func start(_ arguments: [String]) throws -> TestProcess {
+        let process = programs.start(BuiltPrograms.latchkey, ["secret-service"] + arguments)
         process.standardError = FileHandle.nullDevice
         try process.run()
         return process
     }
 
     /// Whether somebody waits for the lock on that file (proc_locks(5): "->").
-    private func isWaitedFor() throws -> Bool {
+    private func isWaitedFor() throws -> Bool { try isWaitedFor(lock) }
+
+    private func isWaitedFor(_ lock: String) throws -> Bool {
         let inode = try FileStatus(at: FilePath(lock), followingLink: false).identity.inode
         let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
         return locks.contains { $0.contains("->") && $0.contains(":\(inode) ") }
     }
 
-    private func held() throws -> NamedLock {
+    private func held() throws -> NamedLock { try held(lock) }
+
+    private func held(_ lock: String) throws -> NamedLock {
         try #require(
             try NamedLock.take(FilePath(lock), until: Deadline(after: .seconds(10), on: SystemClock())))
     }
@@ -56,6 +62,25 @@ struct SecretServiceTurnTests {
         turn = nil
         disable.waitUntilExit()
         #expect(disable.terminationStatus == 0 && !has(file) && !has(lock))
+    }
+
+    /// Of two data folders with one folder of units, which have a file of ours by then.
+    @Test(arguments: [["enable", "--replace"], ["disable"]])
+    func whoeverChangesTheSameUnitsWaits(_ arguments: [String]) throws {
+        let config = programs.home + "/config"
+        let lock = "\(config)/\(SecretServiceEnabling.unitLockName)"
+        let unit = "\(config)/systemd/user/\(SecretServiceUnits.service)"
+        try FileManager.default.createDirectory(atPath: "\(config)/systemd/user", withIntermediateDirectories: true)
+        try Data("\(SecretServiceUnits.mark)\n".utf8).write(to: URL(filePath: unit))
+        var turn: NamedLock? = try held(lock)
+        let change = try start(arguments)
+        #expect(try BuiltPrograms.eventually { try isWaitedFor(lock) })
+        let waiting = try String(contentsOfFile: unit, encoding: .utf8)
+        #expect(change.isRunning && waiting == "\(SecretServiceUnits.mark)\n")
+        withExtendedLifetime(turn) {}
+        turn = nil
+        change.waitUntilExit()
+        #expect(change.terminationStatus == 0 && has(unit) == (arguments[0] == "enable") && !has(lock))
     }
 
     @Test func allThatAreStartedAtOnceSucceed() throws {

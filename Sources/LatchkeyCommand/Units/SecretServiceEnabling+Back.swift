@@ -21,6 +21,9 @@ extension SecretServiceEnabling {
         let isThere = HostFiles(root: "").has(units.dataHome)
         let turn = isThere ? try turn() : nil
         defer { withExtendedLifetime(turn) {} }
+        let folder = units.unitFolder.flatMap { HostFiles(root: "").has(Self.home(of: $0)) ? $0 : nil }
+        let unitTurn = try folder.map(turn(ofUnitsIn:))
+        defer { withExtendedLifetime(unitTurn) {} }
         return try disableInTurn()
     }
 

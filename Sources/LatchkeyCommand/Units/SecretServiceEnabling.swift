@@ -75,6 +75,8 @@ struct SecretServiceEnabling {
     private func enableInTurn(withControl: Bool, others: Others) throws(CommandFailure) -> Enabled {
         let program = try SecretServiceUnits.program(configuration)
         let starter = try starter()
+        let unitTurn = try starter.folder.map(makeTurn)
+        defer { withExtendedLifetime(unitTurn) {} }
         let isManaged = starter.folder != nil
         let activation = units.activation(of: program, by: isManaged ? .systemd : .bus(withControl: withControl))
         let files = try files(of: program, by: starter, withControl: withControl)
@@ -107,6 +109,13 @@ struct SecretServiceEnabling {
         state.written = steps.written.map(\.path)
         SecretServiceName.reload()
         return state
+    }
+
+    private func makeTurn(ofUnitsIn folder: String) throws(CommandFailure) -> NamedLock {
+        do throws(DirectoryRefusal) { try PrivateDirectory.make(Self.home(of: folder)) } catch {
+            throw CommandFailure(.unavailable, "\(error)", "Check the folder and try again.")
+        }
+        return try turn(ofUnitsIn: folder)
     }
 
     private func starter() throws(CommandFailure) -> Starter {

@@ -2,7 +2,8 @@ internal import KeychainPlatform
 
 /// Keeps systemd from starting another provider's unit: a link of the unit's name to
 /// /dev/null (systemd.unit(5), "masked"), and beside it a file that says whose it is, since
-/// a person's own link looks the same.
+/// a person's own link looks the same; and when ours was made, since a person may have taken
+/// it away and made one in its place.
 struct UnitMask: Sendable, Hashable {
     /// In Debian's package, and gnome-keyring's own: started at a login, with the control
     /// socket, the service takes org.freedesktop.secrets before anybody asks for it, and
@@ -15,11 +16,38 @@ struct UnitMask: Sendable, Hashable {
     var path: String { "\(folder)/\(name)" }
 
     /// systemd takes no file with such an end for a unit.
-    private var record: OwnFile {
+    private var recordPath: String { "\(path).masked-by-latchkey" }
+
+    /// - Parameter made: when the link was made, in nanoseconds since 1970; nil: it is about to be.
+    private func record(ofLink made: Int64?) -> OwnFile {
         OwnFile(
-            "\(path).masked-by-latchkey",
+            recordPath,
             "\(SecretServiceUnits.mark), as is the link to /dev/null beside it; `latchkey secret-service disable` "
-                + "removes both.\n", marked: SecretServiceUnits.mark)
+                + "removes both.\n" + (made.map { "\(Self.madeAt)\($0)\n" } ?? ""), marked: SecretServiceUnits.mark)
+    }
+
+    private static let madeAt = "# The link was made at (nanoseconds since 1970): "
+
+    /// Whether the link to /dev/null that is there is the one that was recorded. Of a record
+    /// without a time it is: one of an earlier version, or `enable` was just about to write it.
+    private func isRecorded() throws(CommandFailure) -> Bool {
+        guard let text = try OwnFile.content(recordPath) ?? nil, text.hasPrefix(SecretServiceUnits.mark) else {
+            return false
+        }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(Self.madeAt) }
+        guard let line, let made = Int64(line.dropFirst(Self.madeAt.count)) else { return true }
+        return try linkTime() == made
+    }
+
+    private func linkTime() throws(CommandFailure) -> Int64? {
+        do throws(SystemCallError) {
+            return try FileStatus(at: FilePath(path), followingLink: false).modifiedNanoseconds
+        } catch {
+            if error.isNoSuchFile { return nil }
+            throw CommandFailure(
+                .unavailable, "\(PrintableText.escaped(path)) cannot be read (\(error))",
+                "Check its mode and its folders.")
+        }
     }
 
     enum State: Sendable, Hashable {
@@ -40,7 +68,7 @@ struct UnitMask: Sendable, Hashable {
         switch finding {
         case .nothing: return .absent
         case .link(let target) where target == FilePath("/dev/null"):
-            return .masked(byUs: try OwnFile.isOurs(record.path, marked: SecretServiceUnits.mark) == true)
+            return .masked(byUs: try isRecorded())
         case .link, .somethingElse: return .taken
         }
     }
@@ -49,25 +77,24 @@ struct UnitMask: Sendable, Hashable {
     ///
     /// - Returns: whether it was done now; another `enable` may have been quicker.
     func set() throws(CommandFailure) -> Bool {
-        try record.write()
-        do throws(SystemCallError) {
-            try FileLink.make(path, to: "/dev/null")
-            return true
-        } catch {
+        try record(ofLink: nil).write()
+        do throws(SystemCallError) { try FileLink.make(path, to: "/dev/null") } catch {
             if error.isAlreadyThere, try state() == .masked(byUs: true) { return false }
             throw CommandFailure(
                 .unavailable, "\(PrintableText.escaped(path)) cannot be made (\(error))",
                 "Check the folder and try again.")
         }
+        try record(ofLink: try linkTime()).write()
+        return true
     }
 
     /// - Returns: whether there was a link of ours.
     func remove() throws(CommandFailure) -> Bool {
         let isOurs = try state() == .masked(byUs: true)
-        let hasRecord = try OwnFile.isOurs(record.path, marked: SecretServiceUnits.mark) == true
+        let hasRecord = try OwnFile.isOurs(recordPath, marked: SecretServiceUnits.mark) == true
         do throws(SystemCallError) {
             if isOurs { _ = try FileRemoval.remove(FilePath(path)) }
-            if hasRecord { _ = try FileRemoval.remove(FilePath(record.path)) }
+            if hasRecord { _ = try FileRemoval.remove(FilePath(recordPath)) }
         } catch {
             throw CommandFailure(
                 .unavailable, "\(PrintableText.escaped(path)) cannot be removed (\(error))",
