@@ -86,6 +86,8 @@ package final class PrivateDirectory: Sendable {
 
     /// Replaces a file so that after a crash either the old or the new one is
     /// there, whole: temporary file, fsync, rename, fsync of the folder.
+    ///
+    /// - Throws: EISDIR where a folder has the name, also where Landlock, which is asked first, says EACCES.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemCallError) {
         let temporary = ".\(name).new"
         _ = unsafe unlinkat(descriptor.raw, temporary, 0)
@@ -96,9 +98,16 @@ package final class PrivateDirectory: Sendable {
         try writeAll(file, bytes)
         guard fsync(file.raw) == 0 else { throw SystemCallError("fsync \(name)", errno: errno) }
         guard unsafe renameat(descriptor.raw, temporary, descriptor.raw, name) == 0 else {
-            throw SystemCallError("rename \(name)", errno: errno)
+            let code = errno
+            throw SystemCallError("rename \(name)", errno: holdsFolder(name) ? EISDIR : code)
         }
         try synchronize()
+    }
+
+    private func holdsFolder(_ name: String) -> Bool {
+        do throws(SystemCallError) {
+            return try FileStatus(at: FilePath(name), in: descriptor, followingLink: false).isDirectory
+        } catch { return false }
     }
 
     /// Makes what was created, renamed or removed here durable.

@@ -22,7 +22,7 @@ struct OpenedStore {
     let setAside: StoreSetAside?
     /// The files that it takes the place of, newest first: more than one where a
     /// database was malformed that had not served yet.
-    private(set) var predecessors: [String]
+    let predecessors: [String]
     /// The name under which a log lies now that was not the database's.
     let strayLog: String?
     /// What of the database's own log was put right.
@@ -33,13 +33,18 @@ struct OpenedStore {
     private init(
         _ directory: PrivateDirectory, settingAside marker: StoreSetAside?, at moment: Double
     ) throws(KeychainError) {
-        var headerBytes = marker == nil ? try StoreSetAside.mendHeader(in: directory) : 0
+        var headerBytes = 0
+        if marker == nil {
+            // What is to be set aside may be anything.
+            try Store.refuseStrangers(in: directory)
+            headerBytes = try StoreSetAside.mendHeader(in: directory)
+        }
         // First: where the name of the log was changed it is nobody's; and a database that reads as
         // malformed without what its log holds is none.
         mendedLog = try StoreSetAside.mendLog(in: directory, at: moment)
         // Where the marker's is away already, what lies here is the next one.
         let hasMoved = try marker?.hasMoved(in: directory) ?? true
-        let isWhole = mendedLog != nil && !hasMoved
+        let isWhole = mendedLog != nil && !hasMoved && marker?.before.isEmpty == true
         if isWhole, let marker { try marker.finish(in: directory) }
         let moved = isWhole ? nil : marker
         try moved?.move(in: directory)
@@ -50,7 +55,7 @@ struct OpenedStore {
         let named = try store.read { reader throws(KeychainError) in try reader.storeIDs() }
         storeIDs = named.isEmpty ? marker?.storeID.map { [$0] } ?? [] : named
         setAside = moved
-        predecessors = moved.map { [$0.name] } ?? []
+        predecessors = moved.map { [$0.name] + $0.before } ?? []
     }
 
     /// Opens the database. One that SQLite calls malformed, or that is gone from
@@ -87,12 +92,9 @@ struct OpenedStore {
                 throw error
             }
         }
-        // The new database of an earlier setting aside, which was told: that one is over.
-        try pending?.finish(in: directory)
+        // The new database of an earlier setting aside, which was told.
         let marker = try StoreSetAside.mark(in: directory, storeID: nil, at: moment)
-        var opened = try OpenedStore(directory, settingAside: marker, at: moment)
-        if let pending, pending.name != marker.name { opened.predecessors.append(pending.name) }
-        return opened
+        return try OpenedStore(directory, settingAside: marker, at: moment)
     }
 
     private static func holdsKeys(

@@ -135,9 +135,13 @@ package final class KeychainEngine: Sendable {
             // Noted before the marker goes: a crash from here on is carried on by the
             // next opening.
             let names = StoreRecord.bytes(of: opened.predecessors)
-            try store.write { transaction throws(KeychainError) in
-                try transaction.put(names, as: .predecessor)
-                try transaction.put(names, as: .salvaging)
+            do throws(KeychainError) {
+                try store.write { transaction throws(KeychainError) in
+                    try transaction.put(names, as: .predecessor)
+                    try transaction.put(names, as: .salvaging)
+                }
+            } catch {
+                throw Self.marking(error, in: directory, of: keybag.0, at: clock.wallClock)
             }
             try aside.finish(in: directory)
         }
@@ -157,14 +161,16 @@ package final class KeychainEngine: Sendable {
 
     /// A database that turns out malformed while it is opened is set aside by the next opening.
     private static func marking(
-        _ error: KeychainError, in directory: PrivateDirectory, of storeID: [UInt8], at moment: Double
+        _ found: KeychainError, in directory: PrivateDirectory, of storeID: [UInt8], at moment: Double
     ) -> KeychainError {
-        guard error.reason == .storeMalformed else { return error }
-        // Where the marker cannot be written the next opening finds out by itself.
+        guard found.reason == .storeMalformed else { return found }
         do throws(KeychainError) {
             _ = try StoreSetAside.mark(in: directory, storeID: storeID, at: moment)
-        } catch { return error }
-        return error
+        } catch {
+            // Where the marker cannot be written the next opening finds out by itself.
+            return error.reason == .inputOutput ? error : found
+        }
+        return found
     }
 
     /// Database and keybag carry one store id; a database that lost its first

@@ -82,6 +82,14 @@ package final class Store: Sendable {
         return (writer, found.isNothing, found.isHeaderWrong, isOld)
     }
 
+    /// Before anything is read.
+    ///
+    /// - Throws: `folderUnusable` where a link, a folder or the like lies in the place of the
+    ///   database, its log or its index.
+    package static func refuseStrangers(in directory: PrivateDirectory) throws(KeychainError) {
+        try StoreFileKind.refuseStrangers(in: directory)
+    }
+
     /// What keeps SQLite from its files, of which it says no more than that it cannot open
     /// them; nil: nothing that shows.
     private static func obstacle(to path: String, in directory: PrivateDirectory) -> Reason? {

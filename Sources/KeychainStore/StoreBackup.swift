@@ -36,6 +36,7 @@ package enum StoreBackup {
         _ directory: PrivateDirectory, to path: String, at moment: Double,
         files: () throws(KeychainError) -> [(name: String, content: [UInt8])]
     ) throws(KeychainError) -> (leftBehind: Int, lacksItems: Bool) {
+        try StoreFileKind.refuseStrangers(in: directory)
         try StoreHeader.refuseNewer(in: directory)
         // SQLite deletes the log of a database without a byte, also where it only reads.
         guard try !StoreHeader.isEmpty(in: directory) else {
@@ -128,8 +129,9 @@ package enum StoreBackup {
             return try queue.unsafeRead { db in
                 let application = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
                 guard application == applicationID else { return (application, 0, 0, false) }
+                let header = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
                 return (
-                    application, try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
+                    application, StoreHeader.format(of: header, try StoreCopies.toldFormats(db)),
                     try Int.fetchOne(db, sql: "SELECT value FROM backup WHERE name = 'version'") ?? 0,
                     try String.fetchAll(db, sql: "PRAGMA integrity_check(1)") == ["ok"]
                 )

@@ -22,13 +22,15 @@ package struct StoreHeader {
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 
-    private var isNewer: Bool { application == StoreSchema.applicationID && format > StoreSchema.format }
-
+    /// Asks the header and both records, whatever the header says: it is one witness of three, and
+    /// may have been damaged down to a format of ours. Before anything is written.
+    ///
     /// - Throws: `errSecNotAvailable`, reason `storeNewer`; the files are as they were.
     static func refuseNewer(in directory: PrivateDirectory) throws(KeychainError) {
         guard let header = try read(in: directory) else { return }
-        if header.isNewer, format(of: header.format, StoreLog.toldFormats(in: directory)) > StoreSchema.format {
-            throw KeychainError(.notAvailable, reason: .storeNewer(version: header.format))
+        if header.application == StoreSchema.applicationID {
+            let format = format(of: header.format, StoreLog.toldFormats(in: directory))
+            if format > StoreSchema.format { throw KeychainError(.notAvailable, reason: .storeNewer(version: format)) }
         }
         try refuseNewerLog(in: directory)
     }

@@ -31,7 +31,8 @@ enum StoreHeaderMending {
     ///
     /// - Returns: how many bytes were put right.
     /// - Throws: `storeMalformed` where the list of free pages that the header names is none of
-    ///   the file's: SQLite would write new rows over old ones.
+    ///   the file's: SQLite would write new rows over old ones; `storeNewer` where the records say
+    ///   that the file is a newer program's: every byte is as it was then.
     static func run(in directory: PrivateDirectory) throws(KeychainError) -> Int {
         let found: [UInt8]?
         do throws(SystemCallError) {
@@ -44,7 +45,15 @@ enum StoreHeaderMending {
         guard count(header, mended) <= mostWrong else { return 0 }
         let whole = try withSize(mended, in: directory)
         guard whole != header else { return 0 }
-        return write(whole, over: header, in: directory)
+        // Its records may say that it is a newer one, which is not touched.
+        try StoreHeader.refuseNewer(in: directory)
+        let count = write(whole, over: header, in: directory)
+        do throws(KeychainError) { try StoreHeader.refuseNewer(in: directory) } catch {
+            // SQLite finds them now.
+            _ = write(header, over: whole, in: directory)
+            throw error
+        }
+        return count
     }
 
     private static func write(_ mended: [UInt8], over header: [UInt8], in directory: PrivateDirectory) -> Int {

@@ -35,17 +35,18 @@ package enum StoreLog {
         guard let testimony, let found, found.byteCount > 0 else { return false }
         let path = directory.path + "/" + Store.fileName
         let witnessed = testimony.position
-        if !kept.isEmpty, case .at(let alone) = Standing(of: path, withLog: false),
+        if !kept.isEmpty, case .at(let alone) = Standing(of: path, withLog: false, of: witnessed),
             alone.history != witnessed.history,
             kept.contains(where: { $0.position.history == alone.history && $0.log != found.name })
         {
             // Not its own, which may have been put back with it.
             return true
         }
-        guard case .at(let together) = Standing(of: path, withLog: true),
+        guard case .at(let together) = Standing(of: path, withLog: true, of: witnessed),
             together.history != witnessed.history || together.number <= witnessed.number,
             found.name != testimony.log,
-            case .at(let alone) = Standing(of: path, withLog: false), alone.history == witnessed.history
+            case .at(let alone) = Standing(of: path, withLog: false, of: witnessed),
+            alone.history == witnessed.history
         else { return false }
         if together.history != witnessed.history { return true }
         // An older one, which takes the database back; else an older pair, which is served. No
@@ -105,7 +106,11 @@ package enum StoreLog {
             else { return nil }
             defer { alone.release() }
             isKept = !frames.isCertain
-            if isKept { try directory.link(Self.name, as: name) }
+            if isKept {
+                try directory.link(Self.name, as: name)
+                // A crash leaves both names for one file, which the next opening sees, but not neither.
+                try directory.synchronize()
+            }
             do throws(SystemCallError) { try directory.moveReplacing(trial + "-wal", to: Self.name) } catch {
                 if isKept { StoreSetAside.drop(name, in: directory) }
                 throw error
@@ -117,9 +122,12 @@ package enum StoreLog {
 
     /// Whether a database with another log has come as far, and is whole.
     private static func isBetter(_ tried: String, than path: String, _ testimony: StoreTestimony?) -> Bool {
-        guard case .at(let reached) = Standing(of: tried, withLog: true), isIntact(tried) else { return false }
-        if let testimony, testimony.position.history != reached.history { return false }
-        guard case .at(let before) = Standing(of: path, withLog: true) else { return true }
+        let witnessed = testimony?.position
+        guard case .at(let reached) = Standing(of: tried, withLog: true, of: witnessed), isIntact(tried) else {
+            return false
+        }
+        if let witnessed, witnessed.history != reached.history { return false }
+        guard case .at(let before) = Standing(of: path, withLog: true, of: witnessed) else { return true }
         return before.history == reached.history && before.number <= reached.number
     }
 
@@ -166,18 +174,35 @@ package enum StoreLog {
         /// It does not say: no database of ours, a malformed one, no room for the log's index.
         case unknown
 
-        init(of path: String, withLog: Bool) {
-            let sql =
-                "SELECT (SELECT value FROM store WHERE name = '\(StoreRecord.history.rawValue)'), "
-                + "(SELECT max(number) FROM changes)"
-            let position = unsafe StoreLog.firstRow(of: sql, in: path, withLog: withLog) { row -> ChangePosition? in
-                guard unsafe sqlite3_column_bytes(row, 0) == Int32(ChangePosition.historySize),
-                    let bytes = unsafe sqlite3_column_blob(row, 0)
-                else { return nil }
-                let history = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: ChangePosition.historySize))
-                return ChangePosition(history: history, number: unsafe sqlite3_column_int64(row, 1))
+        /// - Parameter witnessed: which of two histories is right, where the two copies of the
+        ///   record (``StoreCopies``) name two.
+        init(of path: String, withLog: Bool, of witnessed: ChangePosition?) {
+            let records = StoreCopies.recordTables.map {
+                "SELECT value FROM \($0) WHERE name = '\(StoreRecord.history.rawValue)'"
             }
-            self = position.map { .at($0) } ?? .unknown
+            let last = "SELECT max(number) FROM changes"
+            let rows = unsafe StoreLog.firstRows(of: records + [last], in: path, withLog: withLog) { row -> Cell in
+                guard unsafe sqlite3_column_type(row, 0) == SQLITE_BLOB else {
+                    return .number(unsafe sqlite3_column_int64(row, 0))
+                }
+                return .bytes(unsafe StoreLog.bytes(of: row))
+            }
+            let histories = rows.compactMap { cell -> [UInt8]? in
+                guard case .bytes(let bytes)? = cell, StoreRecord.history.canBe(bytes) else { return nil }
+                return bytes
+            }
+            guard case .number(let number)?? = rows.last,
+                let history = histories.first(where: { $0 == witnessed?.history }) ?? histories.first
+            else {
+                self = .unknown
+                return
+            }
+            self = .at(ChangePosition(history: history, number: number))
+        }
+
+        private enum Cell {
+            case bytes([UInt8])
+            case number(Int64)
         }
     }
 
@@ -192,32 +217,46 @@ package enum StoreLog {
     static func toldFormats(in directory: PrivateDirectory) -> [Int] {
         let path = directory.path + "/" + Store.fileName
         let hasLog = (byteCount(in: directory) ?? 0) > 0
-        return StoreCopies.recordTables.compactMap { table in
-            let sql = "SELECT value FROM \(table) WHERE name = '\(StoreRecord.format.rawValue)'"
-            return unsafe firstRow(of: sql, in: path, withLog: hasLog) { row -> Int? in
-                guard unsafe sqlite3_column_bytes(row, 0) == 8, let bytes = unsafe sqlite3_column_blob(row, 0) else {
-                    return nil
-                }
-                return StoreCopies.format(in: unsafe Array(UnsafeRawBufferPointer(start: bytes, count: 8)))
-            }
+        let records = StoreCopies.recordTables.map {
+            "SELECT value FROM \($0) WHERE name = '\(StoreRecord.format.rawValue)'"
         }
+        let rows = unsafe firstRows(of: records, in: path, withLog: hasLog) { unsafe bytes(of: $0) }
+        return rows.compactMap { $0.flatMap { StoreCopies.format(in: $0) } }
     }
 
-    /// Nothing is written into the database. nil where there is no such row, or no database.
+    /// The first column of a row.
+    private static func bytes(of row: OpaquePointer?) -> [UInt8] {
+        guard let bytes = unsafe sqlite3_column_blob(row, 0) else { return [] }
+        return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(row, 0))))
+    }
+
     private static func firstRow<Found>(
         of sql: String, in path: String, withLog: Bool, _ read: (OpaquePointer?) -> Found?
     ) -> Found? {
-        guard let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else { return nil }
+        unsafe firstRows(of: [sql], in: path, withLog: withLog, read).first.flatMap { $0 }.flatMap { $0 }
+    }
+
+    /// The first row of each query. Nothing is written into the database. nil where there is no such
+    /// row, no such table, or no database.
+    private static func firstRows<Found>(
+        of queries: [String], in path: String, withLog: Bool, _ read: (OpaquePointer?) -> Found
+    ) -> [Found?] {
+        let nothing = [Found?](repeating: nil, count: queries.count)
+        guard let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else { return nothing }
         // "immutable" leaves the log out (sqlite.org/uri.html, section 3.1).
         let address = "file:" + encoded + (withLog ? "" : "?immutable=1")
-        var (handle, statement): (OpaquePointer?, OpaquePointer?) = (nil, nil)
-        defer {
-            unsafe sqlite3_finalize(statement)
-            unsafe sqlite3_close_v2(handle)
+        var handle: OpaquePointer?
+        defer { unsafe sqlite3_close_v2(handle) }
+        guard unsafe sqlite3_open_v2(address, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil) == SQLITE_OK else {
+            return nothing
         }
-        var code = unsafe sqlite3_open_v2(address, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nil)
-        if code == SQLITE_OK { code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) }
-        if code == SQLITE_OK { code = unsafe sqlite3_step(statement) }
-        return code == SQLITE_ROW ? unsafe read(statement) : nil
+        return queries.map { sql in
+            var statement: OpaquePointer?
+            defer { unsafe sqlite3_finalize(statement) }
+            guard unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
+                unsafe sqlite3_step(statement) == SQLITE_ROW
+            else { return nil }
+            return unsafe read(statement)
+        }
     }
 }

@@ -18,10 +18,17 @@ package struct StoreSetAside: Sendable, Hashable {
     package let name: String
     /// The store's id, where it was known when the damage was found.
     package let storeID: [UInt8]?
+    /// What was set aside before for a database that was malformed itself before it served, newest
+    /// first.
+    package let before: [String]
 
-    init(name: String, storeID: [UInt8]?) {
+    /// So many new databases in a row are made; behind them it is not the databases.
+    private static let mostBefore = 4
+
+    init(name: String, storeID: [UInt8]?, before: [String] = []) {
         self.name = name
         self.storeID = storeID
+        self.before = before
     }
 
     // MARK: The marker
@@ -58,15 +65,26 @@ package struct StoreSetAside: Sendable, Hashable {
         }
     }
 
-    /// Writes down, durably, that the database is to be set aside.
+    /// Writes down, durably, that the database is to be set aside. Where the one that a marker
+    /// names is away already, the one at hand is the next, which never served: the new marker names
+    /// both.
     ///
-    /// - Throws: `readOnly`, `diskFull`; nothing was changed then.
+    /// - Throws: `readOnly`, `diskFull`; `inputOutput` where that was so several times in a row.
+    ///   Nothing was changed then.
     package static func mark(
         in directory: PrivateDirectory, storeID: [UInt8]?, at moment: Double
     ) throws(KeychainError) -> StoreSetAside {
-        if let present = try pending(in: directory, at: moment) { return present }
+        let present = try pending(in: directory, at: moment)
+        if let present, try !present.hasMoved(in: directory) { return present }
+        let before = present.map { [$0.name] + $0.before } ?? []
+        guard before.count <= mostBefore else {
+            throw KeychainError(
+                .io, reason: .inputOutput,
+                underlying: "\(before.count) new databases in a row were malformed before they served: what is written "
+                    + "comes back changed; where the disk and the memory are sound again, move keychain.db away")
+        }
         let name = try freeName(in: directory, at: moment)
-        let marker = StoreSetAside(name: name, storeID: storeID)
+        let marker = StoreSetAside(name: name, storeID: storeID ?? present?.storeID, before: before)
         try translatingFiles { () throws(SystemCallError) in try directory.replace(markerName, with: marker.encoded) }
         return marker
     }
@@ -88,21 +106,26 @@ package struct StoreSetAside: Sendable, Hashable {
     var encoded: [UInt8] {
         let id =
             storeID.map { $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() } ?? "unknown"
-        return Array("latchkey set aside 1\nname \(name)\nstore \(id)\n".utf8)
+        let others = before.map { "before \($0)\n" }.joined()
+        return Array("latchkey set aside 1\nname \(name)\nstore \(id)\n\(others)".utf8)
     }
 
     init?(encoded bytes: [UInt8]) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count == 4, lines[0] == "latchkey set aside 1", lines[3].isEmpty,
+        guard lines.count >= 4, lines[0] == "latchkey set aside 1", lines[lines.count - 1].isEmpty,
             lines[1].hasPrefix("name \(Self.prefix)"), !lines[1].contains("/"), lines[2].hasPrefix("store ")
         else { return nil }
+        let others = lines[3..<lines.count - 1]
+        guard others.allSatisfy({ $0.hasPrefix("before \(Self.prefix)") && !$0.contains("/") }) else { return nil }
         let digits = Array(lines[2].dropFirst(6).utf8)
         let id = stride(from: 0, to: digits.count - digits.count % 2, by: 2).compactMap {
             UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
         }
         guard lines[2] == "store unknown" || id.count == 16 && digits.count == 32 else { return nil }
-        self.init(name: String(lines[1].dropFirst(5)), storeID: id.count == 16 ? id : nil)
+        self.init(
+            name: String(lines[1].dropFirst(5)), storeID: id.count == 16 ? id : nil,
+            before: others.map { String($0.dropFirst(7)) })
     }
 
     // MARK: Moving
@@ -193,10 +216,32 @@ package struct StoreSetAside: Sendable, Hashable {
         let holdsLog = try looking(at: StoreLog.name, in: directory) { () throws(SystemCallError) in
             try directory.holds(StoreLog.name)
         }
+        guard holdsLog else { return nil }
+        try dropSecondNames(in: directory)
         // SQLite deletes the log of a database without a byte, also where it only reads.
-        guard holdsLog, try !StoreHeader.isEmpty(in: directory) else { return nil }
+        guard try !StoreHeader.isEmpty(in: directory) else { return nil }
         try StoreHeader.refuseNewer(in: directory)
         return try StoreLog.mend(in: directory, keptAs: try freeName(in: directory, at: moment) + companions[0])
+    }
+
+    /// Takes away the names of logs that were set aside without a database and are the live log: a
+    /// crash came before the one that was put right had its place (``StoreLog/mend(in:keptAs:)``),
+    /// or its rename did not reach the disk. Nothing names such a file as a predecessor yet, and
+    /// what is written to the live log would change what is kept.
+    private static func dropSecondNames(in directory: PrivateDirectory) throws(KeychainError) {
+        let names = Set(try directory.names().filter { $0.hasPrefix(prefix) })
+        let logs = names.filter { $0.hasSuffix(companions[0]) && !names.contains(database(of: $0)) }
+        if logs.isEmpty { return }
+        try looking(at: StoreLog.name, in: directory) { () throws(SystemCallError) in
+            let live = try identity(of: StoreLog.name, in: directory)
+            for log in logs where try identity(of: log, in: directory) == live { drop(log, in: directory) }
+        }
+    }
+
+    private static func identity(
+        of name: String, in directory: PrivateDirectory
+    ) throws(SystemCallError) -> FileIdentity {
+        try FileStatus(at: FilePath(name), in: directory.descriptor, followingLink: false).identity
     }
 
     /// What was acknowledged of databases that were gone when their logs were set aside, by the

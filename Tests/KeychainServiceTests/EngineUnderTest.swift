@@ -6,6 +6,7 @@ import KeychainProtocol
 import KeychainService
 import KeychainStore
 import KeychainTestSupport
+import Synchronization
 import Testing
 
 /// The real engine on a real store in a folder of its own.
@@ -35,6 +36,20 @@ final class EngineUnderTest {
 
     func open() throws { opened = try Self.open(folder.path, clock) }
 
+    /// The same, with a passcode's cost.
+    ///
+    /// - Returns: the enclave, for whoever sets a passcode, locks or unlocks.
+    func open(passcodeCost cost: PasscodeCost) throws -> InProcessEnclave {
+        let made = Mutex<InProcessEnclave?>(nil)
+        let path = folder.path
+        opened = try KeychainEngine.open(dataDirectory: path, clock: clock) { expected throws(KeychainError) in
+            let enclave = try InProcessEnclave(dataDirectory: path, expecting: expected, passcodeCost: cost)
+            made.withLock { $0 = enclave }
+            return enclave
+        }
+        return try #require(made.withLock { $0 })
+    }
+
     func close() throws {
         try engine.close()
         opened = nil
@@ -46,9 +61,9 @@ final class EngineUnderTest {
         }
     }
 
-    /// Closes the store, lets `change` at its files, and opens it again.
+    /// Closes the store, where it is open, lets `change` at its files, and opens it again.
     func reopen(after change: () throws -> Void = {}) throws {
-        try close()
+        if opened != nil { try close() }
         try change()
         opened = try Self.open(folder.path, clock)
     }
@@ -107,6 +122,25 @@ final class EngineUnderTest {
             guard error.status == .itemNotFound else { throw error }
             return nil
         }
+    }
+
+    /// The value of every item, by its account.
+    func values() throws -> [String: String] {
+        let all: [(String, RawValue)] = [
+            ("class", .string("genp")), ("svce", .string("service")), ("m_Limit", .string("m_LimitAll")),
+            ("r_Data", .bool(true)), ("r_Attributes", .bool(true)),
+        ]
+        let pairs = try call(.copy, all).rows.map { row in
+            let value = row.value.map { String(decoding: $0.bytes.insecureArray(), as: UTF8.self) }
+            return (row.attributes[.account]?.string ?? "", value ?? "")
+        }
+        return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A store with the files of another one, in memory, not opened yet.
+    convenience init(_ files: StoreSnapshot, _ clock: ManualClock = ManualClock()) throws {
+        try self.init(at: TemporaryDirectory.inMemory(), clock)
+        try files.put(into: folder)
     }
 
     var databasePath: String { folder.path + "/" + Store.fileName }

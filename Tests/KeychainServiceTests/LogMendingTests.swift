@@ -21,25 +21,53 @@ import Testing
         /// Of before the last commit.
         let earlierWitness: Data
 
-        /// - Parameter hasBegunAnew: the log, which all went into the database before.
-        init(hasBegunAnew: Bool = false) throws {
-            keychain = try EngineUnderTest()
-            for account in ["old", "gone"] { try keychain.add(account, "1") }
-            try keychain.reopen()
-            if hasBegunAnew {
-                try keychain.add("before", "1")
-                try keychain.sql("PRAGMA wal_checkpoint(RESTART)")
+        /// Made once; each test has a copy.
+        private static let prepared = Result { try Prepared(hasBegunAnew: false, damage: nil) }
+
+        init() throws { try self.init(Self.prepared.get()) }
+
+        /// - Parameters:
+        ///   - hasBegunAnew: the log, which all went into the database before.
+        ///   - damage: what became of the database before that.
+        init(hasBegunAnew: Bool, damage: String? = nil) throws {
+            try self.init(Prepared(hasBegunAnew: hasBegunAnew, damage: damage))
+        }
+
+        private init(_ made: Prepared) throws {
+            keychain = try EngineUnderTest(made.files)
+            // Behind all that was written.
+            keychain.clock.advance(by: .seconds(10))
+            files = made.files.files.filter { LogMendingTests.names.contains($0.key) }
+            earlierWitness = made.earlierWitness
+        }
+
+        private struct Prepared: Sendable {
+            let files: StoreSnapshot
+            let earlierWitness: Data
+
+            init(hasBegunAnew: Bool, damage: String?) throws {
+                let keychain = try EngineUnderTest(at: TemporaryDirectory.inMemory(), ManualClock())
+                try keychain.open()
+                for account in ["old", "gone"] { try keychain.add(account, "1") }
+                try keychain.reopen()
+                if let damage {
+                    try keychain.sql(damage)
+                    try keychain.sql("PRAGMA wal_checkpoint(RESTART)")
+                }
+                if hasBegunAnew {
+                    try keychain.add("before", "1")
+                    try keychain.sql("PRAGMA wal_checkpoint(RESTART)")
+                }
+                keychain.clock.advance(by: .seconds(5))
+                try Killed.update("old", "2", keychain)
+                _ = try keychain.call(.delete, [("class", .string("genp")), ("acct", .string("gone"))])
+                for number in 0..<19 { try keychain.add("\(number)", "v\(number)") }
+                earlierWitness = try Data(
+                    contentsOf: URL(fileURLWithPath: keychain.folder.path("keychain.db.witness")))
+                try keychain.add("19", "v19")
+                files = try StoreSnapshot(of: keychain.folder)
+                try keychain.close()
             }
-            keychain.clock.advance(by: .seconds(5))
-            try Self.update("old", "2", keychain)
-            _ = try keychain.call(.delete, [("class", .string("genp")), ("acct", .string("gone"))])
-            for number in 0..<19 { try keychain.add("\(number)", "v\(number)") }
-            earlierWitness = try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/keychain.db.witness"))
-            try keychain.add("19", "v19")
-            files = Dictionary(
-                uniqueKeysWithValues: try LogMendingTests.names.map { [keychain] name in
-                    (name, try Data(contentsOf: URL(fileURLWithPath: keychain.folder.path + "/" + name)))
-                })
         }
 
         static func update(_ account: String, _ value: String, _ keychain: EngineUnderTest) throws {
@@ -79,6 +107,17 @@ import Testing
 
         var accounts: [(name: String, value: String)] { [("old", "2")] + (0..<20).map { ("\($0)", "v\($0)") } }
 
+        /// What there is of them.
+        func expectAll(_ note: Comment? = nil) throws {
+            let values = try keychain.values()
+            for (name, value) in accounts { #expect(values[name] == value, note) }
+        }
+
+        func missing() throws -> [String] {
+            let values = try keychain.values()
+            return accounts.filter { values[$0.name] != $0.value }.map { $0.name }
+        }
+
         var keptLogs: [String] {
             get throws {
                 try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
@@ -94,9 +133,7 @@ import Testing
             var log = killed.log
             log[bit / 8] ^= 1 << (bit % 8)
             try killed.reopen(log)
-            for (name, value) in killed.accounts {
-                #expect(try killed.keychain.value(name) == value, "bit \(bit): \(name)")
-            }
+            try killed.expectAll("bit \(bit)")
             #expect(killed.keychain.failure("gone")?.reason == .nothingMatches, "bit \(bit)")
         }
     }
@@ -115,7 +152,7 @@ import Testing
             var log = killed.log
             log[byte] ^= 1 << (bit % 8)
             try killed.reopen(log)
-            let missing = try killed.accounts.filter { try killed.keychain.value($0.name) != $0.value }
+            let missing = try killed.missing()
             #expect(missing.count <= 1, "byte \(byte): \(missing)")
             if killed.keychain.failure("none")?.reason == .nothingMatches {
                 #expect(missing.isEmpty, "byte \(byte): \(missing)")
@@ -139,7 +176,7 @@ import Testing
             // A change of it by 90 or by 38, whatever it was.
             log[byte] = log[byte] < 166 ? log[byte] + 90 : log[byte] - 38
             try killed.reopen(log)
-            for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value) }
+            try killed.expectAll()
             #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
             #expect(killed.keychain.engine.openingEvent?.contains("1 of its parts") == true)
             let isOneBit = (log[byte] ^ killed.log[byte]).nonzeroBitCount == 1
@@ -157,9 +194,7 @@ import Testing
                 let start = Self.headerSize + frame * Self.frameSize + offset
                 for byte in start..<start + count { log[byte] = ~log[byte] }
                 try killed.reopen(log)
-                for (name, value) in killed.accounts {
-                    #expect(try killed.keychain.value(name) == value, "\(offset) of frame \(frame)")
-                }
+                try killed.expectAll("\(offset) of frame \(frame)")
                 #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
             }
         }
@@ -174,7 +209,7 @@ import Testing
             var log = killed.log
             log[start + 16 + bit / 8] ^= 1 << (bit % 8)
             try killed.reopen(log)
-            for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value, "bit \(bit)") }
+            try killed.expectAll("bit \(bit)")
             #expect(killed.keychain.failure("none")?.reason == .mayBeSetAside)
             #expect(try killed.keptLogs.count == 1)
         }
@@ -218,7 +253,7 @@ import Testing
         var log = killed.log
         spoiling.apply(to: &log, Self.headerSize + (killed.frameCount / 2) * Self.frameSize + 24)
         try killed.reopen(log)
-        let missing = try killed.accounts.filter { try killed.keychain.value($0.name) != $0.value }
+        let missing = try killed.missing()
         #expect(missing.count <= 8, "\(missing)")
         #expect(killed.keychain.failure("none")?.reason == .mayBeSetAside)
         #expect(try killed.keptLogs.count == 1)
@@ -280,8 +315,61 @@ import Testing
         var log = killed.log
         log[killed.startOfLastCommit + 2000] ^= 1
         try killed.reopen(log, killed.earlierWitness)
-        for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value, "\(name)") }
+        try killed.expectAll()
         #expect(killed.keychain.engine.openingEvent?.contains("1 of its parts") == true)
+    }
+
+    /// Which history a database is of stands in it twice.
+    @Test(arguments: [
+        "UPDATE store SET value = x'00' WHERE name = 'history'", "DELETE FROM store WHERE name = 'history'",
+        "UPDATE store SET value = zeroblob(16) WHERE name = 'history'",
+        "UPDATE store_copy SET value = x'00' WHERE name = 'history'", "DELETE FROM store_copy",
+    ])
+    func aDamagedCopyOfTheHistoryKeepsNoLogFromBeingPutRight(_ damage: String) throws {
+        let killed = try Killed(hasBegunAnew: false, damage: damage)
+        var log = killed.log
+        log[Self.headerSize + (killed.frameCount / 2) * Self.frameSize + 2000] ^= 1
+        try killed.reopen(log)
+        #expect(killed.keychain.engine.openingEvent?.contains("1 of its parts") == true)
+        try killed.expectAll()
+        #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
+        #expect(try killed.keptLogs.isEmpty)
+    }
+
+    /// A crash before the log that was put right had its place, or whose rename did not reach the
+    /// disk: the live log has the name of one that is kept.
+    @Test(arguments: [false, true]) func aSecondNameOfTheLiveLogKeepsNothing(_ isChanged: Bool) throws {
+        let killed = try Killed()
+        var log = killed.log
+        if isChanged {
+            // Of one byte, but of several bits: it is kept.
+            let byte = Self.headerSize + 7 * Self.frameSize + 24 + 4 * 259
+            log[byte] = log[byte] < 166 ? log[byte] + 90 : log[byte] - 38
+        }
+        let other = "keychain.db.damaged-20260101T000000Z-wal"
+        try killed.reopen(log) { folder in
+            try FileManager.default.linkItem(atPath: folder + "/keychain.db-wal", toPath: folder + "/" + other)
+        }
+        for number in 0..<8 { try killed.keychain.add("later \(number)", "w") }
+        try killed.expectAll()
+        let kept = try killed.keptLogs
+        #expect(kept.count == (isChanged ? 1 : 0))
+        for name in kept {
+            #expect(FileManager.default.contents(atPath: killed.keychain.folder.path + "/" + name) == log)
+        }
+    }
+
+    /// A log that is kept and is another file stays, and one beside its database.
+    @Test func whatIsKeptOfAnotherLogStays() throws {
+        let killed = try Killed()
+        let names = ["a-wal", "b", "b-wal"].map { "keychain.db.damaged-20260101T000000Z" + $0 }
+        try killed.reopen(killed.log) { folder in
+            try Data("kept".utf8).write(to: URL(fileURLWithPath: folder + "/" + names[0]))
+            for (name, other) in zip(["keychain.db", "keychain.db-wal"], names.dropFirst()) {
+                try FileManager.default.linkItem(atPath: folder + "/" + name, toPath: folder + "/" + other)
+            }
+        }
+        #expect(try killed.keptLogs.sorted() == names)
     }
 
     /// A database that was called malformed for want of what its log holds is none.
@@ -292,7 +380,7 @@ import Testing
         try killed.reopen(log) { folder in
             _ = try StoreSetAside.mark(in: try PrivateDirectory(folder, creating: false), storeID: nil, at: 0)
         }
-        for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value, "\(name)") }
+        try killed.expectAll()
         #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
         #expect(try killed.keptLogs.isEmpty)
     }
@@ -306,7 +394,7 @@ import Testing
         try killed.reopen(log) { folder in
             _ = try StoreSetAside.mark(in: try PrivateDirectory(folder, creating: false), storeID: nil, at: 0)
         }
-        let missing = try killed.accounts.filter { try killed.keychain.value($0.name) != $0.value }
+        let missing = try killed.missing()
         #expect(missing.count <= 1, "\(missing)")
         #expect(killed.keychain.failure("none")?.reason == .mayBeSetAside)
     }
@@ -323,7 +411,7 @@ import Testing
         for number in 0..<8 { try killed.keychain.add("later \(number)", "w") }
         try killed.keychain.reopen { other.close() }
         for number in 0..<8 { #expect(try killed.keychain.value("later \(number)") == "w") }
-        for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value, "\(name)") }
+        try killed.expectAll()
     }
 
     /// A process that reads a database once, and keeps it open.
@@ -358,7 +446,7 @@ import Testing
         let killed = try Killed(hasBegunAnew: hasBegunAnew)
         #expect((killed.log[15] != 0) == hasBegunAnew, "the count of rounds")
         try killed.reopen(Data(repeating: 0, count: Self.headerSize) + killed.log.dropFirst(Self.headerSize))
-        for (name, value) in killed.accounts { #expect(try killed.keychain.value(name) == value) }
+        try killed.expectAll()
         #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
     }
 
@@ -372,9 +460,7 @@ import Testing
             let start = Self.headerSize + frame * Self.frameSize
             log.replaceSubrange(start..<start + 2 * Self.frameSize, with: Data(repeating: 0, count: 2 * Self.frameSize))
             try killed.reopen(log)
-            for (name, value) in killed.accounts {
-                #expect(try killed.keychain.value(name) == value, "frame \(frame): \(name)")
-            }
+            try killed.expectAll("frame \(frame)")
             #expect(killed.keychain.failure("none")?.reason == .mayBeSetAside)
             #expect(try killed.keptLogs.count == 1, "as it lay there")
             try killed.keychain.reopen()

@@ -68,6 +68,61 @@ import Testing
         #expect(refusal(keychain) == nil)
     }
 
+    /// What lies in a file's place and is none.
+    enum Stranger: CaseIterable {
+        case link, dangling, itself, folder, pipe, socket
+
+        func put(at path: String) throws {
+            let files = FileManager.default
+            switch self {
+            case .link: try files.createSymbolicLink(atPath: path, withDestinationPath: path + ".other")
+            case .dangling: try files.createSymbolicLink(atPath: path, withDestinationPath: path + ".nothing")
+            case .itself: try files.createSymbolicLink(atPath: path, withDestinationPath: path)
+            case .folder: try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case .pipe: try #require(unsafe mkfifo(path, 0o600) == 0)
+            case .socket: try #require(unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0)
+            }
+        }
+    }
+
+    /// SQLite would follow a link, make a file where it leads, and wait for a pipe.
+    @Test(arguments: Stranger.allCases, [true, false])
+    func whatIsNoLogTakesNothingAlong(_ stranger: Stranger, whileItRuns: Bool) throws {
+        let keychain = try filled()
+        let path = url(keychain, Self.log).path
+        let other = Data("somebody's".utf8)
+        try other.write(to: URL(fileURLWithPath: path + ".other"))
+        if whileItRuns {
+            try FileManager.default.removeItem(atPath: path)
+            try stranger.put(at: path)
+            #expect(refusal(keychain) == .logChanged)
+            #expect(keychain.engine.isSpent)
+            try keychain.close()
+        } else {
+            // As after a kill; the log is elsewhere.
+            let killed = files(keychain)
+            try keychain.close()
+            for (name, bytes) in killed where name != Self.log { try bytes.write(to: url(keychain, name)) }
+            try killed[Self.log]?.write(to: URL(fileURLWithPath: path + ".moved"))
+            try stranger.put(at: path)
+        }
+        for _ in 0..<2 {
+            let error = #expect(throws: KeychainError.self) { try keychain.open() }
+            guard case .folderUnusable(let why)? = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(why.contains(path) && why.contains("no file"))
+        }
+        #expect(bytes(keychain, Self.log + ".other") == other && bytes(keychain, Self.log + ".nothing") == nil)
+        try FileManager.default.removeItem(atPath: path)
+        if !whileItRuns { try FileManager.default.moveItem(atPath: path + ".moved", toPath: path) }
+        try keychain.open()
+        for account in ["a", "b"] { #expect(try keychain.value(account) == "1") }
+        #expect(keychain.failure("new")?.reason == .nothingMatches)
+        #expect(refusal(keychain) == nil)
+    }
+
     /// Nobody writes after that: the end finds it.
     @Test func whatWasAcknowledgedOutlivesALogThatIsRemovedBeforeTheEnd() throws {
         let keychain = try filled()

@@ -379,6 +379,60 @@ import Testing
         for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
     }
 
+    /// A database in the place of one that was set aside, whose page of `changes` is spoilt before the
+    /// marker goes: SQLite opens it, and finds that out behind the opening's first look.
+    private func spoiltBeforeItServed(settingAside count: Int) throws -> EngineUnderTest {
+        let keychain = try EngineUnderTest()
+        for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
+        let id = keychain.engine.storeID
+        let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'changes'")
+        try keychain.close()
+        let folder = try PrivateDirectory(keychain.folder.path, creating: false)
+        let made = try EngineUnderTest(at: TemporaryDirectory(), keychain.clock)
+        try made.open()
+        try made.close()
+        try EngineUnderTest.execute("DELETE FROM store; DELETE FROM store_copy", in: made.databasePath)
+        var spoilt = try Data(contentsOf: URL(fileURLWithPath: made.databasePath))
+        spoilt.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(count: 4096))
+        for _ in 0..<count {
+            let marker = try StoreSetAside.mark(in: folder, storeID: id, at: 0)
+            try marker.move(in: folder)
+            try spoilt.write(to: URL(fileURLWithPath: keychain.databasePath))
+        }
+        return keychain
+    }
+
+    @Test func aDatabaseThatIsMalformedBeforeItsMarkerGoesIsSetAsideOnce() throws {
+        let keychain = try spoiltBeforeItServed(settingAside: 1)
+        let error = #expect(throws: KeychainError.self) { try keychain.open() }
+        #expect(error?.reason == .storeMalformed)
+        try keychain.open()
+        #expect(try setAside(keychain).count == 2)
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+        #expect(keychain.failure("5")?.reason == .nothingMatches)
+        try keychain.reopen()
+        #expect(keychain.engine.openingEvent == nil && !keychain.engine.isSpent)
+        #expect(try setAside(keychain).count == 2)
+    }
+
+    /// A disk, or memory, that spoils each: it is said, nothing more is set aside, and the way
+    /// back is a sound one.
+    @Test func whereEachNewDatabaseIsMalformedNoMoreAreMade() throws {
+        let keychain = try spoiltBeforeItServed(settingAside: 5)
+        let before = try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path).sorted()
+        for _ in 0..<3 {
+            let error = #expect(throws: KeychainError.self) { try keychain.open() }
+            #expect(error?.reason == .inputOutput)
+            #expect(error?.underlying?.contains("5 new databases in a row were malformed before they served") == true)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path).sorted() == before)
+        try FileManager.default.moveItem(atPath: keychain.databasePath, toPath: keychain.folder.path + "/spoilt")
+        try keychain.open()
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+        try keychain.reopen()
+        #expect(keychain.engine.openingEvent == nil)
+    }
+
     /// Every row is whole, SQLite makes nothing of the file, and its header does not even say that
     /// it is ours (else it is put right where it lies: StoreHeaderTests).
     @Test(arguments: [0, 5, 15, 16, 19, 21, 22, 100])

@@ -1,3 +1,4 @@
+import Enclave
 import Foundation
 import KeychainModel
 import KeychainPlatform
@@ -12,12 +13,18 @@ import Testing
     private static let tables = ["store", "store_copy", "metadata_keys", "metadata_keys_copy"]
     private static let accounts = ["ak", "ck", "dk", "aku", "cku", "dku"]
 
-    private func filled() throws -> EngineUnderTest {
-        let keychain = try EngineUnderTest()
-        for tag in Self.accounts { try keychain.add(tag, "value of \(tag)", [("pdmn", .string(tag))]) }
+    private static let values = Dictionary(uniqueKeysWithValues: accounts.map { ($0, "value of \($0)") })
+
+    /// Made once and copied.
+    private static let prepared = Result {
+        let keychain = try EngineUnderTest(at: TemporaryDirectory.inMemory(), ManualClock())
+        try keychain.open()
+        for tag in accounts { try keychain.add(tag, "value of \(tag)", [("pdmn", .string(tag))]) }
         try keychain.close()
-        return keychain
+        return try StoreSnapshot(of: keychain.folder)
     }
+
+    private func filled() throws -> EngineUnderTest { try EngineUnderTest(Self.prepared.get()) }
 
     /// The place of a table's page in the file.
     private func offset(_ table: String, _ path: String) throws -> Int {
@@ -47,15 +54,17 @@ import Testing
 
     private func expectAll(of keychain: EngineUnderTest, _ note: Comment? = nil) throws {
         for tag in Self.accounts { #expect(try keychain.value(tag) == "value of \(tag)", note) }
-        let report = try keychain.engine.doctor(.verify)
+        try expectSound(keychain, try keychain.engine.doctor(.verify), note)
+    }
+
+    private func expectSound(_ keychain: EngineUnderTest, _ report: DoctorReport, _ note: Comment?) throws {
         #expect(report.isIntact == true && report.inspection?.sound == Self.accounts.count, note)
         #expect(report.damaged == 0 && !report.hasNewDamage, note)
-        for (table, copy) in [("store", "store_copy"), ("metadata_keys", "metadata_keys_copy")] {
-            for (one, other) in [(table, copy), (copy, table)] {
-                let left = "SELECT count(*) FROM (SELECT * FROM \(one) EXCEPT SELECT * FROM \(other))"
-                #expect(try keychain.number(left) == 0, note)
-            }
+        let pairs = [("store", "store_copy"), ("metadata_keys", "metadata_keys_copy")]
+        let counts = pairs.flatMap { [$0, ($0.1, $0.0)] }.map { one, other in
+            "(SELECT count(*) FROM (SELECT * FROM \(one) EXCEPT SELECT * FROM \(other)))"
         }
+        #expect(try keychain.number("SELECT \(counts.joined(separator: " + "))") == 0, note)
     }
 
     @Test(arguments: tables) func aPageThatIsZeroedTakesNothingAlong(_ table: String) throws {
@@ -114,35 +123,25 @@ import Testing
         // Every byte of the header, and a third of the others.
         for index in used where index < 24 || index % 3 == 0 {
             let note: Comment = "byte \(index) of the page of \(table)"
-            let folder = try copy(of: keychain)
+            let copy = try EngineUnderTest(Self.prepared.get())
             var file = whole
             file[place + index] ^= 1 << UInt8(index % 8)
-            try file.write(to: URL(fileURLWithPath: folder.path + "/keychain.db"))
-            try expectAll(in: folder, keychain.clock, note)
+            try file.write(to: URL(fileURLWithPath: copy.databasePath))
+            try expectAllAfterOpenings(copy, note)
         }
-    }
-
-    private func copy(of keychain: EngineUnderTest) throws -> TemporaryDirectory {
-        let folder = try TemporaryDirectory()
-        for name in ["keychain.db", "keychain.db.witness", "enclave"] {
-            try FileManager.default.copyItem(
-                atPath: keychain.folder.path + "/" + name, toPath: folder.path + "/" + name)
-        }
-        return folder
     }
 
     /// Every item opens with the first, second or third opening, whatever is told meanwhile.
-    private func expectAll(in folder: TemporaryDirectory, _ clock: ManualClock, _ note: Comment) throws {
-        let keychain = try EngineUnderTest(at: folder, clock)
+    private func expectAllAfterOpenings(_ keychain: EngineUnderTest, _ note: Comment) throws {
         defer { try? keychain.close() }
         try open(keychain)
-        for tag in Self.accounts { #expect(try keychain.value(tag) == "value of \(tag)", note) }
-        if try keychain.engine.doctor(.verify).isIntact == false {
-            // What is read is right, and what nobody reads is found by whoever looks.
-            let told = #expect(throws: KeychainError.self, note) { try keychain.engine.doctor(.salvage) }
-            #expect(told?.reason == .storeMalformed, note)
-            try keychain.reopen()
-        }
+        #expect(try keychain.values() == Self.values, note)
+        let report = try keychain.engine.doctor(.verify)
+        guard report.isIntact == false else { return try expectSound(keychain, report, note) }
+        // What is read is right, and what nobody reads is found by whoever looks.
+        let told = #expect(throws: KeychainError.self, note) { try keychain.engine.doctor(.salvage) }
+        #expect(told?.reason == .storeMalformed, note)
+        try keychain.reopen()
         try expectAll(of: keychain, note)
     }
 
@@ -202,6 +201,53 @@ import Testing
         #expect(try keychain.engine.mendCopies()?.contains("put right from their other copy") == true)
         #expect(try keychain.engine.mendCopies() == nil)
         try keychain.engine.doctor(.verify).inspection.map { #expect($0.unopened == 0) }
+    }
+
+    /// Its class is closed, so that nobody can tell what is the matter with it; that of another
+    /// class is damaged meanwhile, and put right.
+    @Test(arguments: [
+        "DELETE FROM metadata_keys WHERE class = 6", "DELETE FROM metadata_keys_copy WHERE class = 6",
+        "UPDATE metadata_keys SET wrapped = zeroblob(60) WHERE class = 6",
+        "UPDATE metadata_keys_copy SET \"check\" = zeroblob(16) WHERE class = 6",
+        "UPDATE metadata_keys SET wrapped = x'00' WHERE class = 6",
+    ])
+    func aMetadataKeyWhoseClassIsLockedStays(_ damage: String) throws {
+        let keychain = try EngineUnderTest(at: TemporaryDirectory(), ManualClock())
+        let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
+        let passcode = SharedSecret(SecretBytes(copying: Array("1234".utf8)))
+        var enclave = try keychain.open(passcodeCost: cost)
+        try enclave.setPasscode(passcode)
+        let tags = ["ak", "ck", "dk"]
+        for tag in tags { try keychain.add(tag, "value of \(tag)", [("pdmn", .string(tag))]) }
+        try keychain.close()
+        let path = keychain.databasePath
+        for edit in [damage, "UPDATE metadata_keys SET wrapped = zeroblob(60) WHERE class = 8"] {
+            try EngineUnderTest.execute(edit, in: path)
+        }
+        func records(_ condition: String) throws -> [String] {
+            try ["metadata_keys", "metadata_keys_copy"].map {
+                try EngineUnderTest.text(
+                    "SELECT group_concat(class || gen || hex(wrapped) || hex(\"check\")) FROM \($0) WHERE \(condition)",
+                    in: path)
+            }
+        }
+        let before = try records("class = 6")
+        enclave = try keychain.open(passcodeCost: cost)
+        #expect(keychain.engine.openingEvent?.contains("twice 1 were put right") == true)
+        #expect(try records("class = 6") == before)
+        let open = try records("class = 8")
+        #expect(open[0] == open[1])
+        #expect(keychain.failure("ak")?.status == .interactionNotAllowed)
+        #expect(try keychain.value("dk") == "value of dk")
+        #expect(try keychain.number("SELECT count(*) FROM damaged") == 0)
+        try enclave.unlock(with: .passcode(passcode))
+        #expect(try keychain.engine.mendCopies()?.contains("twice 1 were put right") == true)
+        let after = try records("class = 6")
+        #expect(after[0] == after[1] && !after[0].isEmpty && before.contains(after[0]))
+        for tag in tags { #expect(try keychain.value(tag) == "value of \(tag)") }
+        let report = try keychain.engine.doctor(.verify)
+        #expect(report.isIntact == true && report.damaged == 0 && !report.hasNewDamage)
+        try keychain.close()
     }
 
     /// Nobody has the bytes of the store's id but the keybag, which is another one's then.

@@ -119,6 +119,10 @@ import Testing
         if name == "keybag.0" {
             let refused = try programs.latchkey("passcode", "set", input: Data("some words".utf8))
             #expect(refused.status == 69, "\(refused.errors)")
+            #expect(
+                refused.errors.contains("a folder lies in the place of a file of the keys; move it away")
+                    && refused.errors.contains(name) && !refused.errors.contains("Permission denied"),
+                "\(refused.errors)")
         }
         #expect(try programs.latchkey("get", "a").text == "1")
         try FileManager.default.removeItem(atPath: path)
@@ -131,7 +135,9 @@ import Testing
     }
 
     /// What lies in a file's place says nothing of what the file holds.
-    @Test(arguments: ["keychain.db", "keychain.db-shm"], ["link", "folder", "pipe"])
+    @Test(
+        arguments: ["keychain.db", "keychain.db-wal", "keychain.db-shm"],
+        ["link", "dangling", "itself", "folder", "pipe", "socket"])
     func whatIsNoFileIsSaidToBeNone(_ name: String, _ kind: String) throws {
         #expect(try programs.latchkey("lock", "--stop").status == 0)
         let path = "\(data)/\(name)"
@@ -143,15 +149,20 @@ import Testing
         }
         switch kind {
         case "link": try files.createSymbolicLink(atPath: path, withDestinationPath: data + "/kept")
+        case "dangling": try files.createSymbolicLink(atPath: path, withDestinationPath: data + "/nothing")
+        case "itself": try files.createSymbolicLink(atPath: path, withDestinationPath: path)
         case "folder": try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        case "socket": try #require(unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0)
         default: try #require(unsafe mkfifo(path, 0o600) == 0)
         }
+        let kept = files.contents(atPath: data + "/kept")
         for _ in 0..<2 {
             let refused = try programs.latchkey("get", "a")
             #expect(refused.status == 69 && refused.errors.contains(path), "\(refused.errors)")
             #expect(
                 refused.errors.contains("no file") && refused.errors.contains("Nothing is damaged"), "\(refused.errors)")
         }
+        #expect(files.contents(atPath: data + "/kept") == kept && !files.fileExists(atPath: data + "/nothing"))
         try files.removeItem(atPath: path)
         if name == "keychain.db" { try move("kept", to: name) }
         #expect(try programs.latchkey("get", "a").text == "1")

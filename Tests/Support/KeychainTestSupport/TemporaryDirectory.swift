@@ -6,9 +6,21 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
 
     /// - Parameter purpose: part of the folder's name, for whoever looks into /tmp.
-    package init(_ purpose: String = "test") throws {
+    package convenience init(_ purpose: String = "test") throws {
+        try self.init(purpose, in: FileManager.default.temporaryDirectory)
+    }
+
+    /// One whose files are in memory, where the system has a place for that: for tests that open
+    /// a store hundreds of times, and say nothing of what a disk keeps.
+    package static func inMemory() throws -> TemporaryDirectory {
+        let shared = "/dev/shm"
+        guard FileManager.default.isWritableFile(atPath: shared) else { return try TemporaryDirectory() }
+        return try TemporaryDirectory("test", in: URL(fileURLWithPath: shared))
+    }
+
+    private init(_ purpose: String, in place: URL) throws {
         let name = Random.bytes(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(purpose)-\(name)")
+        let folder = place.appendingPathComponent("latchkey-\(purpose)-\(name)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         path = folder.path
