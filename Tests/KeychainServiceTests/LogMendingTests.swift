@@ -14,7 +14,7 @@ import Testing
     private static let (headerSize, frameSize) = (32, 24 + 4096)
 
     /// "old" and "gone" are in the database; the log holds a later value of "old", the end of "gone",
-    /// and 20 items.
+    /// and 12 items.
     private struct Killed {
         let keychain: EngineUnderTest
         let files: [String: Data]
@@ -61,10 +61,10 @@ import Testing
                 keychain.clock.advance(by: .seconds(5))
                 try Killed.update("old", "2", keychain)
                 _ = try keychain.call(.delete, [("class", .string("genp")), ("acct", .string("gone"))])
-                for number in 0..<19 { try keychain.add("\(number)", "v\(number)") }
+                for number in 0..<11 { try keychain.add("\(number)", "v\(number)") }
                 earlierWitness = try Data(
                     contentsOf: URL(fileURLWithPath: keychain.folder.path("keychain.db.witness")))
-                try keychain.add("19", "v19")
+                try keychain.add("11", "v11")
                 files = try StoreSnapshot(of: keychain.folder)
                 try keychain.close()
             }
@@ -105,7 +105,7 @@ import Testing
             }
         }
 
-        var accounts: [(name: String, value: String)] { [("old", "2")] + (0..<20).map { ("\($0)", "v\($0)") } }
+        var accounts: [(name: String, value: String)] { [("old", "2")] + (0..<12).map { ("\($0)", "v\($0)") } }
 
         /// What there is of them.
         func expectAll(_ note: Comment? = nil) throws {
@@ -292,7 +292,7 @@ import Testing
         }
         let left = try FileManager.default.contentsOfDirectory(atPath: killed.keychain.folder.path)
         #expect(left.filter { $0.contains("trial") }.isEmpty)
-        #expect(try killed.keychain.value("19") == "v19")
+        #expect(try killed.keychain.value("11") == "v11")
     }
 
     /// A commit that was torn behind what was acknowledged, in a log that is put right.
@@ -302,8 +302,8 @@ import Testing
         log[Self.headerSize + 2 * Self.frameSize + 1000] ^= 1
         for byte in [100, 2000] { log[killed.startOfLastCommit + byte] ^= 255 }
         try killed.reopen(log, killed.earlierWitness)
-        #expect(killed.keychain.failure("19")?.reason == .nothingMatches)
-        #expect(try killed.keychain.value("18") == "v18")
+        #expect(killed.keychain.failure("11")?.reason == .nothingMatches)
+        #expect(try killed.keychain.value("10") == "v10")
         #expect(try killed.keychain.value("old") == "2")
         #expect(killed.keychain.failure("gone")?.reason == .nothingMatches)
         #expect(try killed.keptLogs.count == 1, "after a loss of power it may have been acknowledged")
@@ -480,8 +480,8 @@ import Testing
         var log = killed.log
         for byte in [100, 2000] { log[killed.startOfLastCommit + byte] ^= 255 }
         try killed.reopen(log, killed.earlierWitness)
-        #expect(killed.keychain.failure("19")?.reason == .nothingMatches)
-        #expect(try killed.keychain.value("18") == "v18")
+        #expect(killed.keychain.failure("11")?.reason == .nothingMatches)
+        #expect(try killed.keychain.value("10") == "v10")
         #expect(killed.keychain.engine.openingEvent == nil)
     }
 }

@@ -86,7 +86,20 @@ import Testing
         }
     }
 
-    /// What of them is put right where it lies: nothing is told malformed.
+    /// Nothing is told malformed, and every byte is as it was: what serves from then on is the
+    /// database that serves in every other test.
+    private func expectMended(_ keychain: EngineUnderTest, _ whole: Data, _ note: Comment) throws {
+        try keychain.open()
+        #expect(try keychain.values() == Dictionary(uniqueKeysWithValues: Self.kept.map { ($0, "v" + $0) }), note)
+        #expect(keychain.engine.openingEvent?.contains("header had changed") == true, note)
+        try keychain.close()
+        var file = try Data(contentsOf: URL(fileURLWithPath: keychain.databasePath))
+        // A format that is put right is a commit, which is counted.
+        for counter in [24..<28, 92..<96] { file.replaceSubrange(counter, with: whole[counter]) }
+        #expect(file == whole, note)
+    }
+
+    /// What of them is put right where it lies.
     private static let mended = Set([0..<24, 44..<72, 72..<92].joined())
 
     @Test(arguments: 0..<10, [false, true]) func noByteOfTheHeaderIsADeadEnd(_ ten: Int, _ withFreePages: Bool) throws {
@@ -98,8 +111,11 @@ import Testing
                 var file = whole
                 file[offset] ^= change
                 let damaged = try copy(of: keychain, file)
-                let count = try tellings(damaged, note)
-                #expect(count <= (Self.mended.contains(offset) ? 0 : 1), note)
+                if Self.mended.contains(offset) {
+                    try expectMended(damaged, whole, note)
+                } else {
+                    #expect(try tellings(damaged, note) <= 1, note)
+                }
             }
         }
     }

@@ -28,10 +28,21 @@ struct LogChecksum: Equatable {
 
     /// - Parameter bytes: a multiple of eight of them.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
-        for offset in stride(from: bytes.startIndex, to: bytes.endIndex - 7, by: 8) {
-            first = first &+ word(bytes, offset) &+ second
-            second = second &+ word(bytes, offset + 4) &+ first
+        var (one, two) = (first, second)
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return }
+            var place = unsafe start
+            let end = unsafe start + (buffer.count - buffer.count % 8)
+            while unsafe place < end {
+                // A log may be hundreds of megabytes: no array is asked for its bounds.
+                let high = unsafe UInt32(place[0]) << 24 | UInt32(place[1]) << 16 | UInt32(place[2]) << 8 | UInt32(place[3])
+                let low = unsafe UInt32(place[4]) << 24 | UInt32(place[5]) << 16 | UInt32(place[6]) << 8 | UInt32(place[7])
+                one = one &+ (isBigEndian ? high : high.byteSwapped) &+ two
+                two = two &+ (isBigEndian ? low : low.byteSwapped) &+ one
+                unsafe place += 8
+            }
         }
+        (first, second) = (one, two)
     }
 
     /// What goes on from here over `bytes`.
