@@ -300,7 +300,14 @@ import Testing
         default: break
         }
         try bytes.write(to: url)
-        if fault == "newer" { try EngineUnderTest.execute("PRAGMA user_version = 99", in: backup) }
+        if fault == "newer" {
+            // In all three places: one alone is a damaged one.
+            try EngineUnderTest.execute("PRAGMA user_version = 99", in: backup)
+            for table in ["store", "store_copy"] {
+                try EngineUnderTest.execute(
+                    "UPDATE \(table) SET value = x'4058c00000000000' WHERE name = 'format'", in: backup)
+            }
+        }
         if fault == "keybag" {
             try EngineUnderTest.execute("DELETE FROM backup_files WHERE name LIKE 'keybag%'", in: backup)
         }
