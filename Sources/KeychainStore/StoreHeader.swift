@@ -14,10 +14,16 @@ package struct StoreHeader {
     private static let byteCount = 100
     private static let magic = Array("SQLite format 3\0".utf8)
 
+    /// Of the first bytes that are wrong, of which SQLite makes nothing, in a file that says all the
+    /// same whose it is.
+    private static let mostWrong = 4
+
     init?(_ bytes: [UInt8]) {
-        guard bytes.count >= Self.byteCount, Array(bytes[..<Self.magic.count]) == Self.magic else { return nil }
+        guard bytes.count >= Self.byteCount else { return nil }
         format = Int(Self.number(bytes[60..<64]))
         application = Int32(bitPattern: Self.number(bytes[68..<72]))
+        let wrong = zip(bytes, Self.magic).count { $0 != $1 }
+        guard wrong == 0 || wrong <= Self.mostWrong && application == StoreSchema.applicationID else { return nil }
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }

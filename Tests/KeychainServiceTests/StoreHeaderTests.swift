@@ -196,13 +196,14 @@ import Testing
 
     /// What became of a newer database, in places of which none alone is believed.
     enum Newer: CaseIterable {
-        case downToOurs, downToAnOldOne, downAndALaterByteWrong, downAndTheFirstBytesWrong, firstRecordGone,
-            secondRecordWrong
+        case downToOurs, downToAnOldOne, downAndALaterByteWrong, downAndTheFirstBytesWrong, theFirstBytesWrong,
+            firstRecordGone, secondRecordWrong
 
         var sql: String {
             switch self {
             case .downToOurs, .downAndALaterByteWrong, .downAndTheFirstBytesWrong: "PRAGMA user_version = 7"
             case .downToAnOldOne: "PRAGMA user_version = 2"
+            case .theFirstBytesWrong: "PRAGMA user_version = 8"
             case .firstRecordGone: "DELETE FROM store WHERE name = 'format'"
             case .secondRecordWrong: "UPDATE store_copy SET value = x'401c000000000000' WHERE name = 'format'"
             }
@@ -214,6 +215,7 @@ import Testing
             switch self {
             case .downAndALaterByteWrong: [72]
             case .downAndTheFirstBytesWrong: [0, 21]
+            case .theFirstBytesWrong: [3]
             case .downToOurs, .downToAnOldOne, .firstRecordGone, .secondRecordWrong: []
             }
         }
