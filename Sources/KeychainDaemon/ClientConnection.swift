@@ -23,6 +23,8 @@ final class ClientConnection: @unchecked Sendable {
     /// What a person agreed to on this connection, which stands for an LAContext.
     let context = CallContext()
 
+    var isGreeting: Bool { if case .greeting = stage { true } else { false } }
+
     enum Stage {
         case greeting(HelloExchange)
         case serving(Authorization)

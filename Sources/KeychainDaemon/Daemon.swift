@@ -21,7 +21,8 @@ package final class Daemon: Sendable {
     private let greeter: Greeter
     private let server: RequestServer
     private let table: ConnectionTable
-    private let shares: WorkShares
+    private let requests: WorkShares
+    private let hellos: WorkShares
     private let reports: ProgressReports
     private let observers: Observers
     private let deviceObservers: DeviceObservers
@@ -58,7 +59,8 @@ package final class Daemon: Sendable {
         audit = try AuditBook(
             engine, isKept: !configuration.insecureWithoutRecord, clock: configuration.clock, logger)
         server = RequestServer(engine, configuration, reports, audit)
-        shares = WorkShares(configuration.limits.requestsOfOneProcess, of: configuration.limits.workers)
+        requests = WorkShares(configuration.limits.requestsOfOneProcess, of: configuration.limits.workers)
+        hellos = WorkShares(configuration.limits.requestsOfOneProcess, of: configuration.limits.workers)
         table = ConnectionTable(configuration.limits)
         let board = DeviceBoard(clock: configuration.clock)
         deviceObservers = DeviceObservers(board, server)
@@ -235,19 +237,21 @@ package final class Daemon: Sendable {
     }
 
     /// Serves what is there on one connection, then gives it back to the epoll;
-    /// one whose process has its share of workers already waits first.
+    /// one whose process has its share of workers already waits first. Hellos have a share
+    /// of their own: they are short, and who waits behind slow requests hears no word until then.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
         ProgramMemory.noteCall()
         busyWorkers.add(1, ordering: .relaxed)
         defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID
+        let shares = connection.isGreeting ? hellos : requests
         guard shares.begin(process, number, idle: idleWorkers) else { return }
-        // Others may have left since it waited: whoever begins brings the next along.
-        lookAtNext(of: process)
+        // Others may have left since they waited: whoever begins brings the next along.
+        lookAtNext(idle: idleWorkers - 1)
         defer {
             shares.end(process)
-            lookAtNext(of: process)
+            lookAtNext(idle: idleWorkers)
         }
         do throws(Ending) {
             var next = try serveOne(connection)
@@ -268,7 +272,7 @@ package final class Daemon: Sendable {
     /// Whether the next request is there at once, as where a program makes one after the
     /// other; only one worker looks for that, and only while nobody needs it.
     private func comesSoon(on connection: ClientConnection) -> Bool {
-        configuration.clock.moved == nil && busyWorkers.load(ordering: .relaxed) == 1
+        configuration.clock.moved == nil && busyWorkers.load(ordering: .relaxed) == 1 && !somebodyWaits
             && !isStopping.load(ordering: .acquiring) && connection.lingering.isReadable(connection.channel.socket)
     }
 
@@ -327,11 +331,17 @@ package final class Daemon: Sendable {
         if table[observer.connection.number] == nil { deviceObservers.forget(observer.connection) }
     }
 
-    private func lookAtNext(of process: Int32) {
-        guard let number = shares.next(of: process, idle: idleWorkers, isOpen: { table[$0] != nil }),
-            let next = table[number]
-        else { return }
-        do throws(SystemCallError) { try epoll.rearm(next.descriptor, as: number) } catch { end(next, .closed) }
+    /// Whether a connection waits for its process's share.
+    private var somebodyWaits: Bool { requests.hasWaiting || hellos.hasWaiting }
+
+    /// - Parameter idle: workers that have nothing to do once one has taken who is named.
+    private func lookAtNext(idle: Int) {
+        for shares in [hellos, requests] where shares.hasWaiting {
+            for number in shares.next(idle: max(0, idle), isOpen: { table[$0] != nil }) {
+                guard let next = table[number] else { continue }
+                do throws(SystemCallError) { try epoll.rearm(next.descriptor, as: number) } catch { end(next, .closed) }
+            }
+        }
     }
 
     private func serveOne(_ connection: ClientConnection) throws(Ending) -> RequestServer.Next {
@@ -405,7 +415,7 @@ package final class Daemon: Sendable {
         // Before it is gone: who sees nobody connected sees when that began as well.
         lastDeparture.withLock { $0 = configuration.clock.monotonic }
         table.remove(connection.number)
-        lookAtNext(of: connection.peer.processID)
+        lookAtNext(idle: idleWorkers - 1)
         switch ending {
         case .closed: break
         case .malformed, .notThePeer, .programChanged, .unreachable:
@@ -501,7 +511,8 @@ package final class Daemon: Sendable {
     /// Whether so many workers are taken that a request may wait for one.
     private var mayKeepWaiting: Bool {
         let limits = configuration.limits
-        return busyWorkers.load(ordering: .relaxed) >= min(limits.requestsOfOneProcess, limits.workers)
+        return somebodyWaits
+            || busyWorkers.load(ordering: .relaxed) >= min(limits.requestsOfOneProcess, limits.workers)
     }
 
     private func isIdleTooLong(at now: Duration) -> Bool {

@@ -13,31 +13,42 @@ package final class WorkShares: Sendable {
         var atWork = 0
         /// Connections, by number, that have something to say and wait.
         var waiting: [UInt64] = []
+        /// Those that were named, and have neither begun nor come back.
+        var called: Set<UInt64> = []
+
+        var isNone: Bool { atWork == 0 && waiting.isEmpty }
     }
 
     private let most: Int
     private let workers: Int
     private let shares = Mutex<[Int32: Share]>([:])
+    /// Connections that wait, of all processes.
+    private let waiting = Atomic(0)
 
     /// - Parameters:
     ///   - most: requests of one process at work.
     ///   - workers: of the daemon.
     package init(_ most: Int, of workers: Int) { (self.most, self.workers) = (most, workers) }
 
+    package var hasWaiting: Bool { waiting.load(ordering: .acquiring) > 0 }
+
     private func hasPlace(_ share: Share, _ idle: Int) -> Bool {
         share.atWork < most && (share.atWork <= idle || most >= workers)
     }
 
-    /// Takes a place; false where the connection has to wait until ``next(of:idle:isOpen:)``
-    /// names it, which is asked when another request of the process begins or ends.
+    /// Takes a place; false where the connection has to wait until ``next(idle:isOpen:)``
+    /// names it, which is asked when any request begins or ends. One that was named and finds the
+    /// place taken is the first to be named again.
     ///
     /// - Parameter idle: workers that have nothing to do, beside the one that asks.
     package func begin(_ process: Int32, _ connection: UInt64, idle: Int) -> Bool {
         shares.withLock { shares in
             var share = shares[process] ?? Share()
             defer { shares[process] = share }
+            let wasCalled = share.called.remove(connection) != nil
             guard hasPlace(share, idle) else {
-                share.waiting.append(connection)
+                share.waiting.insert(connection, at: wasCalled ? 0 : share.waiting.count)
+                waiting.add(1, ordering: .releasing)
                 return false
             }
             share.atWork += 1
@@ -50,19 +61,30 @@ package final class WorkShares: Sendable {
         shares.withLock { shares in
             guard var share = shares[process] else { return }
             share.atWork -= 1
-            shares[process] = share.atWork > 0 || !share.waiting.isEmpty ? share : nil
+            shares[process] = share.isNone ? nil : share
         }
     }
 
-    /// The connection whose turn it is, where there is a place for one. To be
-    /// asked whenever a place or a connection of the process has gone, and when one has begun.
-    package func next(of process: Int32, idle: Int, isOpen: (UInt64) -> Bool) -> UInt64? {
-        shares.withLock { shares in
-            guard var share = shares[process], !share.waiting.isEmpty, hasPlace(share, idle) else { return nil }
-            let first = share.waiting.firstIndex(where: isOpen)
-            let found = first.map { share.waiting[$0] }
-            share.waiting.removeFirst(first.map { $0 + 1 } ?? share.waiting.count)
-            shares[process] = share.atWork > 0 || !share.waiting.isEmpty ? share : nil
+    /// The connections whose turn it is, one of each process that has a place. To be asked
+    /// whenever a place or a connection has gone, and when a request has begun.
+    ///
+    /// - Parameter idle: workers that have nothing to do once one has taken who is named.
+    package func next(idle: Int, isOpen: (UInt64) -> Bool) -> [UInt64] {
+        guard hasWaiting else { return [] }
+        return shares.withLock { shares in
+            var found: [UInt64] = []
+            for (process, present) in shares where !present.waiting.isEmpty && hasPlace(present, idle) {
+                var share = present
+                let first = share.waiting.firstIndex(where: isOpen)
+                let gone = first.map { $0 + 1 } ?? share.waiting.count
+                if let first {
+                    found.append(share.waiting[first])
+                    share.called.insert(share.waiting[first])
+                }
+                share.waiting.removeFirst(gone)
+                waiting.subtract(gone, ordering: .releasing)
+                shares[process] = share.isNone ? nil : share
+            }
             return found
         }
     }

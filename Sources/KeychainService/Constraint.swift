@@ -117,7 +117,7 @@ extension KeychainEngine {
             guard let whole = try reader.row(row.rowid, in: itemClass), whole.wrappedKey != nil else { return nil }
             row = whole
         }
-        return (Self.binding((row, candidate.metadata)), Self.wrapped(row))
+        return (Self.binding(Candidate(row, candidate.metadata)), Self.wrapped(row))
     }
 
     static let wrongApplicationPassword = KeychainError(

@@ -107,7 +107,7 @@ extension KeychainEngine {
             case .item(let metadata):
                 if present.isTombstone { return try replaceTombstone(present, with: draft, under: key, terms, transaction) }
                 // What is there is read before it is called a duplicate (spec section 7).
-                try requireDecryption(of: (present, metadata), draft.itemClass, terms, transaction.reader)
+                try requireDecryption(of: Candidate(present, metadata), draft.itemClass, terms, transaction.reader)
                 guard try secretIsDamaged(present, metadata, draft.itemClass) else {
                     throw KeychainError(.duplicateItem, reason: .duplicate)
                 }

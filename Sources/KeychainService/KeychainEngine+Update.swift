@@ -189,11 +189,12 @@ struct Revision: Sendable {
     ) throws(KeychainError) -> Replacement {
         var draft = plan.draft
         guard let whole = try reader.row(candidate.row.rowid, in: draft.itemClass) else { return .gone }
-        switch try engine.openSecrets([Candidate(whole, candidate.metadata)], draft.itemClass, terms.context)[0] {
+        let present = Candidate(whole, candidate.metadata)
+        switch try engine.openSecrets([present], draft.itemClass, terms.context)[0] {
         case .payload(let held, let extras): putSecret(held, extras, into: &draft)
         case .locked(let protectionClass): throw MetadataKeys.lockedError(protectionClass)
         case .needsAuthentication:
-            let row = (binding: KeychainEngine.binding((whole, candidate.metadata)), wrapped: KeychainEngine.wrapped(whole))
+            let row = (binding: KeychainEngine.binding(present), wrapped: KeychainEngine.wrapped(whole))
             try terms.need(KeychainEngine.agreement(to: "od", on: [candidate], [row]))
         case .wrongApplicationPassword: try terms.needApplicationPassword()
         case .effaced: return .gone

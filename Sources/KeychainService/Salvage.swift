@@ -370,7 +370,7 @@ struct Salvage {
             return nil
         }
         let draft = ItemDraft(of: find.row, find.itemClass, find.metadata)
-        switch try engine.renewed([((find.row, find.metadata), draft)], under: key).first {
+        switch try engine.renewed([(Candidate(find.row, find.metadata), draft)], under: key).first {
         case .row(let stored): return stored
         case .locked, .gone, nil: return nil
         }

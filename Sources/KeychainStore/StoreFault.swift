@@ -20,8 +20,11 @@ extension KeychainError {
             switch error.resultCode {
             case .SQLITE_CONSTRAINT: (.duplicateItem, .duplicate)
             case .SQLITE_READONLY: (.readOnly, .readOnly)
-            // The shared index of the log is a file that only room is wanted for.
-            case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: (.notAvailable, .diskFull)
+            // The shared index of the log is a file that only room is wanted for, also for its first
+            // three bytes (os_unix.c, ftruncate).
+            case .SQLITE_IOERR
+            where [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN].contains(error.extendedResultCode):
+                (.notAvailable, .diskFull)
             case .SQLITE_IOERR: (.io, .inputOutput)
             case .SQLITE_NOMEM: (.allocate, .internalFault(what: "out of memory"))
             case .SQLITE_FULL: (.notAvailable, .diskFull)

@@ -106,12 +106,14 @@ package enum StoreLog {
             else { return nil }
             defer { alone.release() }
             isKept = !frames.isCertain
-            if isKept {
-                try directory.link(Self.name, as: name)
-                // A crash leaves both names for one file, which the next opening sees, but not neither.
-                try directory.synchronize()
-            }
-            do throws(SystemCallError) { try directory.moveReplacing(trial + "-wal", to: Self.name) } catch {
+            do throws(SystemCallError) {
+                if isKept {
+                    try directory.link(Self.name, as: name)
+                    // A crash leaves both names for one file, which the next opening sees, but not neither.
+                    try directory.synchronize()
+                }
+                try directory.moveReplacing(trial + "-wal", to: Self.name)
+            } catch {
                 if isKept { StoreSetAside.drop(name, in: directory) }
                 throw error
             }

@@ -109,16 +109,23 @@ package struct StoreReader {
     package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
         try translating {
             // Each by itself, by its key: a union of both would be sorted first.
-            let copies = try StoreCopies.keyTables.flatMap { table in
-                let statement = try db.cachedStatement(
-                    sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE class = ? ORDER BY gen DESC")
-                return try Row.fetchAll(statement, arguments: [Int(protectionClass.number)])
-                    .map { MetadataKeyRecord($0) }
+            var copies = try StoreCopies.keyTables.map { try keys(of: protectionClass, "class = ?", in: $0) }
+            // A damaged number puts a page out of order, so that a search passes others over.
+            if copies[0].isEmpty || copies[0] != copies[1] {
+                copies = try StoreCopies.keyTables.map { try keys(of: protectionClass, "+class = ?", in: $0) }
             }
             var records: [MetadataKeyRecord] = []
-            for record in copies where !records.contains(record) { records.append(record) }
+            for record in copies.joined() where !records.contains(record) { records.append(record) }
             return records.sorted { $0.generation > $1.generation }
         }
+    }
+
+    private func keys(
+        of protectionClass: ProtectionClass, _ condition: String, in table: String
+    ) throws -> [MetadataKeyRecord] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE \(condition) ORDER BY gen DESC")
+        return try Row.fetchAll(statement, arguments: [Int(protectionClass.number)]).map { MetadataKeyRecord($0) }
     }
 
     /// One record, or what its two copies say where these differ; none: the class has no key of

@@ -116,14 +116,21 @@ package struct BusError: Error, Sendable, Hashable {
     private static let mostElements = 100_000
     /// About what an element is kept in beside its text or bytes.
     private static let elementWeight = 128
+    /// A page, for each behind the few that every call may have.
+    private static let secretWeight = 4_096
+    private static let fewSecrets = 4
 
     /// What there was so far.
     struct Reading {
         fileprivate var elementCount = 0
         /// Of texts and bytes.
         fileprivate var contentCount = 0
+        /// Values in memory that is wiped, each of which may take a page of its own.
+        fileprivate var secretCount = 0
         /// About the memory of the message and of its values together.
-        var byteCount: Int { 2 * contentCount + elementWeight * elementCount }
+        var byteCount: Int {
+            2 * contentCount + elementWeight * elementCount + secretWeight * max(0, secretCount - fewSecrets)
+        }
     }
 
     init(_ message: OpaquePointer, textIsSecret: Bool = false) {
@@ -241,6 +248,7 @@ package struct BusError: Error, Sendable, Hashable {
         guard let text = unsafe text else { throw Self.malformed }
         let count = unsafe lk_session_length(text)
         reading.contentCount += count
+        reading.secretCount += 1
         return try unsafe Self.secret(UnsafeRawBufferPointer(start: text, count: count))
     }
 
@@ -251,6 +259,7 @@ package struct BusError: Error, Sendable, Hashable {
             throw Self.malformed
         }
         reading.contentCount += count
+        reading.secretCount += 1
         return try unsafe Self.secret(UnsafeRawBufferPointer(start: start, count: count))
     }
 

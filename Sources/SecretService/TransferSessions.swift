@@ -44,12 +44,13 @@ struct TransferSessions {
         guard let session = open.removeValue(forKey: path) else { return }
         let left = (counts[session.owner] ?? 0) - 1
         counts[session.owner] = left > 0 ? left : nil
+        if left <= 0 { oldest[session.owner] = nil }
     }
 
     mutating func endAll(of owner: String) {
+        oldest[owner] = nil
         guard counts.removeValue(forKey: owner) != nil else { return }
         open = open.filter { $0.value.owner != owner }
-        oldest[owner] = nil
     }
 
     private mutating func makeRoom(for owner: String) {

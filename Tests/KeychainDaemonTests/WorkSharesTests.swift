@@ -15,13 +15,14 @@ import Testing
             return false
         }
 
-        func end(_ process: Int32) -> UInt64? {
+        /// Whoever ends leaves its worker to who is named.
+        func end(_ process: Int32) -> [UInt64] {
             shares.end(process)
-            defer { busy -= 1 }
-            return next(of: process)
+            busy -= 1
+            return next()
         }
 
-        func next(of process: Int32) -> UInt64? { shares.next(of: process, idle: 8 - busy) { _ in true } }
+        func next() -> [UInt64] { shares.next(idle: max(0, 8 - busy - 1)) { _ in true } }
     }
 
     @Test func aProcessAloneHasHalf() {
@@ -44,25 +45,48 @@ import Testing
         for number in 1...4 { #expect(counter.begins(1, UInt64(number))) }
         for number in 11...12 { #expect(counter.begins(2, UInt64(number))) }
         for number in 13...15 { #expect(!counter.begins(2, UInt64(number))) }
-        for _ in 1...4 { #expect(counter.end(1) == nil) }
-        // One ends and brings one along, which brings the next when it begins, and so on.
-        #expect(counter.end(2) == 13)
+        #expect(counter.shares.hasWaiting)
+        // An end of another process brings one along; six were busy, five are.
+        #expect(counter.end(1) == [13])
         #expect(counter.begins(2, 13))
-        #expect(counter.next(of: 2) == 14)
+        #expect(counter.next() == [])
+        #expect(counter.end(1) == [])
+        #expect(counter.end(1) == [14])
         #expect(counter.begins(2, 14))
-        #expect(counter.next(of: 2) == 15)
+        #expect(counter.next() == [] && counter.shares.hasWaiting, "it has four")
+        #expect(counter.end(2) == [15])
+        #expect(!counter.shares.hasWaiting)
         #expect(counter.begins(2, 15))
-        #expect(counter.next(of: 2) == nil)
-        #expect(counter.busy == 4)
     }
 
-    /// Nobody else ends for it.
+    /// Whatever others are at: nobody else need end for it.
     @Test func theLastThatEndsBringsOneAlongHoweverBusyOthersAre() {
         let counter = Counter()
         #expect(counter.begins(2, 11))
         for process in 3...9 { #expect(counter.begins(Int32(process), UInt64(process) * 10)) }
         #expect(!counter.begins(2, 12))
-        #expect(counter.end(2) == 12)
+        #expect(counter.end(2) == [12])
+    }
+
+    @Test func whoFindsItsPlaceTakenIsTheNextAgain() {
+        let counter = Counter()
+        for number in 1...4 { #expect(counter.begins(1, UInt64(number))) }
+        for number in 5...6 { #expect(!counter.begins(1, UInt64(number))) }
+        #expect(counter.end(1) == [5])
+        #expect(counter.begins(1, 7), "it was quicker")
+        #expect(!counter.begins(1, 5))
+        #expect(counter.end(1) == [5])
+        #expect(counter.begins(1, 5))
+        #expect(counter.end(1) == [6])
+    }
+
+    @Test func aConnectionThatHasGoneIsPassedOver() {
+        let counter = Counter()
+        for number in 1...4 { #expect(counter.begins(1, UInt64(number))) }
+        for number in 5...7 { #expect(!counter.begins(1, UInt64(number))) }
+        counter.shares.end(1)
+        #expect(counter.shares.next(idle: 5) { $0 == 7 } == [7])
+        #expect(!counter.shares.hasWaiting)
     }
 
     @Test func aShareOfAllWorkersIsNone() {

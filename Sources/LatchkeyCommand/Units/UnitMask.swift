@@ -36,7 +36,10 @@ struct UnitMask: Sendable, Hashable {
         }
         let line = text.split(separator: "\n").first { $0.hasPrefix(Self.madeAt) }
         guard let line, let made = Int64(line.dropFirst(Self.madeAt.count)) else { return true }
-        return try linkTime() == made
+        guard let present = try linkTime() else { return false }
+        // What copied the folder may have kept whole seconds alone.
+        let second: Int64 = 1_000_000_000
+        return present == made || present % second == 0 && present / second == made / second
     }
 
     private func linkTime() throws(CommandFailure) -> Int64? {
@@ -84,7 +87,11 @@ struct UnitMask: Sendable, Hashable {
                 .unavailable, "\(PrintableText.escaped(path)) cannot be made (\(error))",
                 "Check the folder and try again.")
         }
-        try record(ofLink: try linkTime()).write()
+        do throws(CommandFailure) { try record(ofLink: try linkTime()).write() } catch {
+            // Whoever takes back what was done does not know of this one yet.
+            _ = try remove()
+            throw error
+        }
         return true
     }
 

@@ -26,7 +26,6 @@ struct LoadRun {
         defer { stop() }
         let status = try keychain.status()
         try widen()
-        try SlowRequests(keychain: keychain).fill()
         let hostile = HostileClients(keychain: keychain)
         try hostile.openAndDrop(min(connections, 300))
         let before = try Usage(status)
@@ -34,6 +33,7 @@ struct LoadRun {
         let after = try Usage(status)
         print("\(connections) connections opened and dropped: \(before) before, \(after) after")
         try after.expectNoGrowth(since: before)
+        try SlowRequests(keychain: keychain).fill()
         try underFire(hostile)
         let end = try settled(status, atMost: before)
         print("at the end: \(end)")
@@ -114,8 +114,8 @@ struct Usage: CustomStringConvertible {
     init(_ status: KeychainStatus) throws {
         daemonSockets = try Self.descriptors(status.daemonProcess, of: "socket:")
         enclaveDescriptors = try Self.descriptors(status.enclaveProcess, of: "")
-        daemonKiB = try Self.residentKiB(status.daemonProcess)
-        enclaveKiB = try Self.residentKiB(status.enclaveProcess)
+        daemonKiB = try Self.writtenKiB(status.daemonProcess)
+        enclaveKiB = try Self.writtenKiB(status.enclaveProcess)
     }
 
     private static func descriptors(_ process: Int32, of kind: String) throws -> Int {
@@ -126,9 +126,10 @@ struct Usage: CustomStringConvertible {
         }
     }
 
-    private static func residentKiB(_ process: Int32) throws -> Int {
+    /// Without their code, of which they let go now and then.
+    private static func writtenKiB(_ process: Int32) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
