@@ -199,6 +199,32 @@ import Testing
         #expect(try EngineUnderTest.text(kept, in: path) == box)
     }
 
+    /// The number is what a page is in order by: a search for the others would pass them over.
+    @Test func aNumberThatIsDamagedInBothCopiesHidesNoOthers() throws {
+        let keychain = try filled()
+        let path = keychain.databasePath
+        let first = "SELECT hex(wrapped) FROM metadata_keys ORDER BY class LIMIT 1"
+        let box = try EngineUnderTest.text(first, in: path)
+        let wrapped = Data(
+            stride(from: 0, to: box.count, by: 2).map { index in
+                UInt8(box.dropFirst(index).prefix(2), radix: 16) ?? 0
+            })
+        var bytes = try bytes(path)
+        var places: [Int] = []
+        var rest = bytes.startIndex..<bytes.endIndex
+        while let found = bytes.range(of: wrapped, in: rest) {
+            places.append(found.lowerBound)
+            rest = found.upperBound..<bytes.endIndex
+        }
+        #expect(places.count == 2)
+        // Of the first generation nothing stands between the two (a record of SQLite's).
+        for place in places { bytes[place - 1] = 100 }
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try keychain.open()
+        let readable = Self.accounts.filter { (try? keychain.value($0)) == "value of \($0)" }
+        #expect(readable.count == Self.accounts.count - 1)
+    }
+
     /// Before the next opening the other copy is read.
     @Test func aKeyThatIsDamagedWhileItRunsIsReadFromItsOtherCopy() throws {
         let keychain = try filled()
