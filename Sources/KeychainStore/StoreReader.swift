@@ -108,24 +108,19 @@ package struct StoreReader {
     /// For a database of the present format.
     package func metadataKeys(of protectionClass: ProtectionClass) throws(KeychainError) -> [MetadataKeyRecord] {
         try translating {
-            // Each by itself, by its key: a union of both would be sorted first.
-            var copies = try StoreCopies.keyTables.map { try keys(of: protectionClass, "class = ?", in: $0) }
-            // A damaged number puts a page out of order, so that a search passes others over.
-            if copies[0].isEmpty || copies[0] != copies[1] {
-                copies = try StoreCopies.keyTables.map { try keys(of: protectionClass, "+class = ?", in: $0) }
-            }
+            // Each by itself: a union of both would be sorted first. All of the few rows are looked at,
+            // since a damaged number puts a page out of order, and a search passes others over.
             var records: [MetadataKeyRecord] = []
-            for record in copies.joined() where !records.contains(record) { records.append(record) }
+            for table in StoreCopies.keyTables {
+                let statement = try db.cachedStatement(
+                    sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE +class = ?")
+                for row in try Row.fetchAll(statement, arguments: [Int(protectionClass.number)]) {
+                    let record = MetadataKeyRecord(row)
+                    if !records.contains(record) { records.append(record) }
+                }
+            }
             return records.sorted { $0.generation > $1.generation }
         }
-    }
-
-    private func keys(
-        of protectionClass: ProtectionClass, _ condition: String, in table: String
-    ) throws -> [MetadataKeyRecord] {
-        let statement = try db.cachedStatement(
-            sql: "SELECT gen, wrapped, \"check\" FROM \(table) WHERE \(condition) ORDER BY gen DESC")
-        return try Row.fetchAll(statement, arguments: [Int(protectionClass.number)]).map { MetadataKeyRecord($0) }
     }
 
     /// One record, or what its two copies say where these differ; none: the class has no key of

@@ -33,7 +33,8 @@ extension SecretServiceDoor {
         try translating { () throws(KeychainError) in try book.all() }.filter { reach.has(collection: $0.name) }
     }
 
-    /// Bytes of the attributes of a call, names and values; no item can have so many.
+    /// Bytes of the attributes of a call, names and values; more than an item that is stored
+    /// can have.
     private static let mostAttributeBytes = 1 << 20
 
     func lookup(_ value: BusValue) throws(BusError) -> LookupAttributes {

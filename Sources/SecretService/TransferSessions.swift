@@ -12,11 +12,15 @@ struct TransferSessions {
     private var counts: [String: Int] = [:]
     /// Goes up with each session, and each use of one.
     private var number: UInt64 = 0
-    /// Sessions of a connection that has as many as it may, each with its use when the list was
-    /// made, the longest unused last. What was opened or used since is younger than all of them.
-    private var oldest: [String: [(path: ObjectPath, use: UInt64)]] = [:]
-    /// The list of all connections, which none is called.
-    private static let everybody = ""
+    /// Sessions of a connection that has as many as it may, or of all where all have, each with its
+    /// use when the list was made, the longest unused last. What was opened or used since is
+    /// younger than all of them.
+    private var oldest: [Whose: [(path: ObjectPath, use: UInt64)]] = [:]
+
+    private enum Whose: Hashable {
+        case connection(String)
+        case everybodys
+    }
 
     var paths: some Sequence<ObjectPath> { open.keys }
 
@@ -44,11 +48,11 @@ struct TransferSessions {
         guard let session = open.removeValue(forKey: path) else { return }
         let left = (counts[session.owner] ?? 0) - 1
         counts[session.owner] = left > 0 ? left : nil
-        if left <= 0 { oldest[session.owner] = nil }
+        if left <= 0 { oldest[.connection(session.owner)] = nil }
     }
 
     mutating func endAll(of owner: String) {
-        oldest[owner] = nil
+        oldest[.connection(owner)] = nil
         guard counts.removeValue(forKey: owner) != nil else { return }
         open = open.filter { $0.value.owner != owner }
     }
@@ -57,17 +61,17 @@ struct TransferSessions {
         let theirs = counts[owner] ?? 0
         guard theirs >= Self.most || open.count >= Self.mostOfAll else { return }
         // Who has none has another's go.
-        endOldest(of: theirs > 0 ? owner : Self.everybody)
+        endOldest(theirs > 0 ? .connection(owner) : .everybodys)
     }
 
-    private mutating func endOldest(of owner: String) {
+    private mutating func endOldest(_ whose: Whose) {
         repeat {
-            while let next = oldest[owner]?.popLast() {
+            while let next = oldest[whose]?.popLast() {
                 if open[next.path]?.lastUse == next.use { return end(next.path) }
             }
-            let theirs = open.values.filter { owner == Self.everybody || $0.owner == owner }
-            oldest[owner] = theirs.map { ($0.path, $0.lastUse) }.sorted { $0.1 > $1.1 }
-        } while !(oldest[owner]?.isEmpty ?? true)
-        oldest[owner] = nil
+            let theirs = open.values.filter { whose == .everybodys || whose == .connection($0.owner) }
+            oldest[whose] = theirs.map { ($0.path, $0.lastUse) }.sorted { $0.1 > $1.1 }
+        } while !(oldest[whose]?.isEmpty ?? true)
+        oldest[whose] = nil
     }
 }

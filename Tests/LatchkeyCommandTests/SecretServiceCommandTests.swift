@@ -162,6 +162,24 @@ import Testing
         #expect(link(home, Self.masked[0]) == "/dev/null")
     }
 
+    /// tar keeps whole seconds of a link's time, unless it is told otherwise.
+    @Test func aMaskOfOursThatWasCopiedWithWholeSecondsGoes() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        #expect(home.run("secret-service", "enable") == .done)
+        try keepWholeSeconds(of: home.unit(Self.masked[0]))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(!FolderContent.names(at: home.folder.path("config/systemd/user")).contains(Self.masked[0]))
+    }
+
+    private func keepWholeSeconds(of link: String) throws {
+        let process = TestProcess()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "touch -h -d \"@$(stat -c %Y \"$0\")\" \"$0\"", link]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
     /// As somebody unmasked it by systemctl, or had it masked before.
     @Test func whatAPersonMadeOfGnomeKeyringsUnitsStays() throws {
         let home = try UnitHome(systemctl: UnitHome.manager)
@@ -342,7 +360,7 @@ import Testing
     }
 
     /// What scripts/uninstall prints, once there is no `latchkey` any more that would do it.
-    @Test func whatUninstallPrintsIsTheWayBack() throws {
+    @Test(arguments: [false, true]) func whatUninstallPrintsIsTheWayBack(isCopied: Bool) throws {
         let home = try UnitHome(systemctl: "[ $3 != is-active ] || [ $5 = dbus.socket ]")
         // The folders as the script finds them, with what a shell would take for its own.
         let odd = home.folder.path("it's a $HOME")
@@ -362,6 +380,9 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: "\(odd)/config/systemd/user/\(Self.alias)",
             withDestinationPath: "\(odd)/config/systemd/user/\(Self.service)")
+        if isCopied {
+            for mask in Self.masked { try keepWholeSeconds(of: "\(odd)/config/systemd/user/\(mask)") }
+        }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "scripts/uninstall").path
         let process = TestProcess()
