@@ -819,6 +819,8 @@ void lk_let_go_of_code(void) {
     dl_iterate_phdr(let_go_of_code_of, &page_size);
 }
 
+void lk_let_go_of_free_pages(void) { malloc_trim(0); }
+
 // Two on one processor, for whoever holds one while it is not running.
 void lk_share_arenas(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);

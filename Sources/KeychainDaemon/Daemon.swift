@@ -241,7 +241,7 @@ package final class Daemon: Sendable {
     /// of their own: they are short, and who waits behind slow requests hears no word until then.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
-        ProgramMemory.noteCall()
+        if configuration.rest.noteCall() { attention.signal() }
         busyWorkers.add(1, ordering: .relaxed)
         defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID
@@ -437,6 +437,7 @@ package final class Daemon: Sendable {
             let now = configuration.clock.monotonic
             closeOverdue(at: now)
             if isIdleTooLong(at: now) { return }
+            let rest = configuration.rest.rest(at: now)
             let report = reports.send(at: now, among: mayKeepWaiting ? table.greeted : nil)
             listenAgain()
             var door = doorway.withLock { $0 }
@@ -468,7 +469,7 @@ package final class Daemon: Sendable {
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, watch.descriptor]
                 + [attention.descriptor] + [configuration.parent, configuration.spawner?.end].compactMap { $0 }
             do throws(SystemCallError) {
-                switch try waitForAny(of: events, until: nextDeadline(now, report, hasLock: unlockedSince == nil)) {
+                switch try waitForAny(of: events, until: nextDeadline(now, rest, report, hasLock: unlockedSince == nil)) {
                 case 0, 1: return
                 case 2: door.watch.drain()
                 case 3: watch.drain()
@@ -485,15 +486,16 @@ package final class Daemon: Sendable {
     }
 
     /// - Parameters:
+    ///   - rest: when there may have been no call for long enough to rest.
     ///   - report: when the next word about a request at work is due.
     ///   - hasLock: whether others find the store's lock.
-    private func nextDeadline(_ now: Duration, _ report: Deadline?, hasLock: Bool) -> Deadline {
+    private func nextDeadline(_ now: Duration, _ rest: Duration?, _ report: Deadline?, hasLock: Bool) -> Deadline {
         let idleSince = table.count == 0 ? lastDeparture.withLock { $0 } : now
         let next = isDeaf.load(ordering: .acquiring) ? now : idleSince + configuration.limits.idleLife
         // One that has gone by now was watched too late.
         let isTold = hasLock && watch.isTelling && doorway.withLock { $0.watch.isTelling && !$0.isGone }
         let look = isTold ? max(next, now + .seconds(1)) : now + .seconds(1)
-        let ordinary = Deadline(at: look, on: configuration.clock)
+        let ordinary = Deadline(at: rest.map { min($0, look) } ?? look, on: configuration.clock)
         return [table.overdue(at: now).next, report].compactMap { $0 }
             .reduce(ordinary) { $1.moment < $0.moment ? $1 : $0 }
     }

@@ -26,6 +26,8 @@ package struct DaemonConfiguration: Sendable {
     package var asker: any PersonAsker = NobodyToAsk()
     /// Starts programs for a daemon that may not do so itself; nil: it may.
     package var spawner: ProgramSpawner?
+    /// When it lets go of what it can do without.
+    package var rest = ServerRest()
     /// What the daemon gave up; nil within a program that is not ours alone.
     package var confined: Confined?
     /// Where latchkey-enclave is looked for.

@@ -1,16 +1,8 @@
 @_implementationOnly import CLatchkeyPlatform
-internal import Synchronization
 
 /// What a server keeps in memory that it can do without: its own code and constants, those of the
 /// libraries that it has loaded, and what its allocator holds for each thread.
 package enum ProgramMemory {
-    private static let calls = Atomic(0)
-    /// By then the Swift runtime has looked up the types that calls go through, for which it goes
-    /// through all of a program's.
-    private static let settledAfter = 64
-    /// Between two times from then on: what comes back costs less than a thousandth of so many calls.
-    private static let period = 4_096
-
     /// Lets go of all code, for a server that has started: most of what a start goes through is
     /// never called again, and counts as the process's memory for as long as it lives.
     ///
@@ -19,10 +11,8 @@ package enum ProgramMemory {
     /// MADV_DONTNEED, of segments that cannot be written).
     package static func letGoOfCode() { lk_let_go_of_code() }
 
-    /// A server has begun one more call: once more after the first of them, and now and then.
-    package static func noteCall() {
-        if calls.add(1, ordering: .relaxed).newValue % period == settledAfter { letGoOfCode() }
-    }
+    /// Lets go of whole pages that the allocator has free between what is in use (malloc_trim(3)).
+    package static func letGoOfFreePages() { lk_let_go_of_free_pages() }
 
     /// As many places to allocate from as there are processors, in place of one for nearly each
     /// thread, each of which keeps what its busiest moment took (mallopt(3), M_ARENA_MAX). Before

@@ -25,6 +25,7 @@ package final class SecretServiceDoor: BusObjects {
     let items: SecretItems
     private(set) lazy var prompts = UnlockPrompts(in: loop, starter) { [weak self] in self?.tellOver($0) }
     private let starter: PromptStarter
+    private lazy var rest = LoopRest(in: loop, clock)
     private let lockAndItems: any KeychainTransport
     private(set) var sessions = TransferSessions()
     /// Whether clients were last told that the keychain is open; nil: nothing yet.
@@ -135,7 +136,7 @@ package final class SecretServiceDoor: BusObjects {
     // MARK: Calls
 
     package func answer(_ call: BusCall) {
-        ProgramMemory.noteCall()
+        rest.noteCall()
         answer(call) { () throws(BusError) in try dispatch(call) }
     }
 

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import KeychainCrypto
 import KeychainPlatform
 
 /// The floor of opening one row: AES-256-GCM by swift-crypto itself, over as many
@@ -38,6 +39,23 @@ final class CryptoFloor {
 
     /// Metadata, row key, secret.
     func openThree() throws { for box in [metadata, rowKey, secret] { try open(box) } }
+
+    // MARK: Storing
+
+    private let blinding = BlindingKey(SecretBytes(copying: [UInt8](repeating: 9, count: BlindingKey.byteCount)))
+    private let message = [UInt8](repeating: 7, count: 64)
+
+    /// What a new row takes: metadata, its key under another one, and its value under that new
+    /// key, with so many blind values.
+    func sealThree(_ blindCount: Int) throws {
+        let fresh = SymmetricKey(size: .bits256)
+        let sealed = try [(metadata, key), (rowKey, key), (secret, fresh)].map { box, key in
+            let plain = box.dropFirst(Self.overhead)
+            return try AES.GCM.seal(plain, using: key, authenticating: bound).combined?.count == box.count
+        }
+        guard sealed.allSatisfy({ $0 }) else { throw BenchFailure("sealing") }
+        for _ in 0..<blindCount where blinding.digest(message).isEmpty { throw BenchFailure("blinding") }
+    }
 
     // MARK: Decoding
 

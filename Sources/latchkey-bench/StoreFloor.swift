@@ -9,6 +9,7 @@ import KeychainPlatform
     private let selection: SQLStatement
     private let listing: SQLStatement
     private let insertion: SQLStatement
+    private let line: SQLStatement
     private let template: StoreFloorRow
     private let keys: [[UInt8]]
     private let lastRow: Int64
@@ -31,13 +32,15 @@ import KeychainPlatform
         listing = try unsafe SQLStatement(opened, "SELECT \(columns) FROM genp WHERE b_svce = ?")
         template = try unsafe StoreFloorRow(opened)
         insertion = try unsafe SQLStatement(opened, template.insertion)
+        line = try unsafe SQLStatement(
+            opened, "INSERT INTO changes (class, agrp, kind, items) VALUES ('genp', zeroblob(16), 1, 1)")
         sizes = template.sizes
         lastRow = try unsafe SQLStatement(opened, "SELECT max(rowid) FROM genp").integer()
         keys = try unsafe Self.keys(opened, lastRow, sample)
     }
 
     deinit {
-        for statement in [selection, listing, insertion] { statement.end() }
+        for statement in [selection, listing, insertion, line] { statement.end() }
         unsafe sqlite3_close_v2(db)
     }
 
@@ -76,6 +79,18 @@ import KeychainPlatform
         template.bindFresh(to: insertion)
         _ = try insertion.step()
         insertion.reset()
+    }
+
+    /// How many blind values a row has.
+    var blindCount: Int { template.blindCount }
+
+    /// One row and its line in the log of changes, in a commit of their own.
+    func insertWithLine() throws {
+        try execute("BEGIN IMMEDIATE")
+        try insert()
+        _ = try line.step()
+        line.reset()
+        try execute("COMMIT")
     }
 
     /// Many rows, some in each commit.

@@ -17,6 +17,8 @@ struct StoreFloorRow {
     /// The blind value of the first row's service.
     let service: [UInt8]
     let sizes: (metadata: Int, rowKey: Int, secret: Int)
+    /// How many blind values a row has.
+    let blindCount: Int
 
     /// Learns from the first two rows what differs from row to row.
     init(_ db: OpaquePointer?) throws {
@@ -35,6 +37,10 @@ struct StoreFloorRow {
         }
         let byName = Dictionary(uniqueKeysWithValues: zip(names, first))
         service = byName["b_svce"] ?? []
+        blindCount = zip(names, cells).count { name, cell in
+            if case .null = cell { return false }
+            return name == "pkey" || name.hasPrefix("b_")
+        }
         sizes = (
             byName["metadata"]?.count ?? 0, byName["wrapped_key"]?.count ?? 0, byName["secret"]?.count ?? 0
         )

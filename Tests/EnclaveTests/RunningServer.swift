@@ -38,7 +38,8 @@ final class RunningServer: Sendable {
         userID: UInt32 = ProcessEnvironment.effectiveUserID, connections: Int = 64, personsOfOneProcess: Int? = nil,
         hardware: any HardwareDoor = NoHardware(), bus: (any SystemBusDoor)? = nil, spawnerEnd: Descriptor? = nil,
         writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() },
-        startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) }
+        startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) },
+        rest: ServerRest = ServerRest { _ in }
     ) throws {
         let cost = try #require(PasscodeCost.fixed(passes: 1, kibibytes: 8))
         let home = try home ?? EnclaveHome()
@@ -61,7 +62,7 @@ final class RunningServer: Sendable {
                         directory, clock: clock, cost: cost, hardware: hardware,
                         reader: ReaderView(isThere: bus != nil)),
                     bus: bus ?? NoSystemBus(), spawnerEnd: spawnerEnd, userID: userID, clock: clock, limits: limits,
-                    writeHead: writeHead, startThread: startThread, stop: stop)
+                    writeHead: writeHead, startThread: startThread, rest: rest, stop: stop)
                 let reason = try server.run()
                 directory.release()
                 ending.set(reason)

@@ -37,6 +37,8 @@ final class DaemonUnderTest: Sendable {
             locations: locations, features: try features ?? KernelFeatures.probed(), clock: clock,
             programDirectories: [])
         configuration.rights = rights
+        // The tests beside it need what this process has in memory.
+        configuration.rest = ServerRest { _ in }
         change(&configuration)
         let data = locations.dataDirectory
         var opened: InProcessEnclave?

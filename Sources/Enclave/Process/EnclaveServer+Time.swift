@@ -18,6 +18,7 @@ extension EnclaveServer {
         if let timeToFreeReader { moments.append(clock.monotonic + timeToFreeReader) }
         if let timeToForgetKept { moments.append(clock.monotonic + timeToForgetKept) }
         if let timeToIdleLock { moments.append(clock.monotonic + timeToIdleLock) }
+        if let restDue { moments.append(restDue) }
         if connections.isEmpty {
             let nextLook = clock.monotonic + limits.socketCheck
             // Where it stays, that moment is past for good: waiting for it would never wait.

@@ -68,6 +68,9 @@ package final class EnclaveServer {
     var admission: Admission
     var connections: [UInt64: EnclaveServerConnection] = [:]
     var persons: [UInt64: PersonConnection] = [:]
+    private let rest: ServerRest
+    /// When there may have been no call for long enough to rest.
+    private(set) var restDue: Duration?
     let desk: PersonDesk
     let bus: BusDesk
     var look: ReaderLook?
@@ -128,15 +131,17 @@ package final class EnclaveServer {
     ///   - writeHead: performs a confirmation; tests have another disk.
     ///   - startThread: for what is slow about a person's request.
     ///   - spawnerEnd: readable once nothing starts its programs any more.
+    ///   - rest: when it lets go of what it can do without.
     ///   - stop: ends the loop when signalled.
     init(
         _ socket: EnclaveSocket, _ keeper: EnclaveKeeper, bus: any SystemBusDoor = NoSystemBus(),
         spawnerEnd: Descriptor? = nil, userID: UInt32, clock: any KeychainClock, limits: Limits,
         writeHead: @escaping @Sendable (AuditConfirmation) -> Void = { $0.perform() },
         startThread: @escaping PersonDesk.Start = { body throws(SystemCallError) in try BackgroundThread.start(body) },
-        stop: EventSignal
+        rest: ServerRest = ServerRest(), stop: EventSignal
     ) throws(SystemCallError) {
         self.writeHead = writeHead
+        self.rest = rest
         self.spawnerEnd = spawnerEnd
         began = clock.monotonic
         self.socket = socket
@@ -164,7 +169,6 @@ package final class EnclaveServer {
     package func run() throws(SystemCallError) -> Ending {
         defer { finishConfirming() }
         while true {
-            ProgramMemory.noteCall()
             try resumeListening()
             endSilentConnections()
             goOnAfterDeadlines()
@@ -176,6 +180,7 @@ package final class EnclaveServer {
             followLoginsWhereWanted()
             letSleepOnceLocked()
             if let ending = endingWithoutConnections ?? endingWithoutSpawner { return ending }
+            restDue = rest.rest(at: clock.monotonic)
             guard let number = try epoll.wait(atMost: timeToNextDeadline) else { continue }
             // It may have slept in between: what comes now is too late to be a use.
             lockWhereUnused()
@@ -190,7 +195,9 @@ package final class EnclaveServer {
             case Watched.bus: hearBus()
             case Watched.disk: finishConfirming()
             case Watched.spawner: loseSpawner()
-            default: persons[number] == nil ? serve(number) : servePerson(number)
+            default:
+                _ = rest.noteCall()
+                persons[number] == nil ? serve(number) : servePerson(number)
             }
             if wasToldToLeave { return .toldToLeave }
         }
