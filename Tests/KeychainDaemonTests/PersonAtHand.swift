@@ -42,11 +42,12 @@ final class PersonAtHand: PersonAsker {
         return daemon
     }
 
-    /// Unlocks, and waits until the daemon has heard: this enclave, in the daemon's
-    /// process, tells whoever unlocked first.
+    /// Unlocks what is locked, and waits until the daemon has heard, of the lock before and of
+    /// this: this enclave, in the daemon's process, tells whoever locked or unlocked first.
     func unlock(_ daemon: DaemonUnderTest) throws {
-        try daemon.enclave.unlock(with: .passcode(Self.passcode))
         let (states, never) = (daemon.client().deviceStates(), try EventSignal())
+        while try states.next(orUntil: never)?.lock == .unlocked {}
+        try daemon.enclave.unlock(with: .passcode(Self.passcode))
         while try states.next(orUntil: never)?.lock != .unlocked {}
     }
 
