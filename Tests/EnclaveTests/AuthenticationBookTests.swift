@@ -142,7 +142,7 @@ extension Held<AttemptCounter> {
 @Suite struct AttemptCounterTests {
     /// Whether a failure with a secret counts.
     private func fails(_ counter: Held<AttemptCounter>, _ number: Int) -> Bool {
-        counter.value.fail(with: SecretBytes(copying: Array("secret \(number)".utf8)), at: .zero)
+        counter.value.fail(with: SecretBytes(copying: Array("secret \(number)".utf8)), isLogin: false, at: .zero)
     }
 
     @Test func delaysGrowAndASuccessForgets() {

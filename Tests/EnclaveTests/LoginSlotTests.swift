@@ -136,10 +136,36 @@ struct LoginSlotTests {
         for call in late { expectRefusal(.attemptsDelayed(seconds: 60)) { try call() } }
         clock.advance(by: .seconds(60))
         // It opens, and who has it alone has no more tries at the passcode than before.
-        try enclave.unlock(byLogin: Self.login)
-        #expect(enclave.state().failedAttempts == 5)
+        for _ in 0..<2 {
+            try enclave.unlock(byLogin: Self.login)
+            #expect(enclave.state().failedAttempts == 2)
+        }
         try enclave.unlock(with: .passcode(Self.passcode))
         #expect(enclave.state().failedAttempts == 0)
+    }
+
+    /// Typos that lie weeks apart shut nobody out, also those of a change.
+    @Test func theRightOneTakesBackWhatWasMistyped() throws {
+        let clock = ManualClock()
+        let home = try EnclaveHome()
+        let enclave = try home.cheap(clock: clock)
+        try enclave.setPasscode(Self.passcode)
+        try enclave.addLoginSlot(Self.login, passcode: Self.passcode)
+        for number in 1...20 {
+            expectRefusal(.authenticationFailed) { try enclave.unlock(byLogin: .text("typo \(number)")) }
+            #expect(enclave.state().failedAttempts == 1)
+            try enclave.unlock(byLogin: Self.login)
+            #expect(enclave.state().failedAttempts == 0)
+            try enclave.lock()
+        }
+        expectRefusal(.authenticationFailed) { try enclave.changeLogin(from: .text("typo"), to: .text("5678")) }
+        try enclave.changeLogin(from: Self.login, to: .text("5678"))
+        #expect(enclave.state().failedAttempts == 0)
+        // The file says so as well; of what a process before counted nobody knows what it was.
+        expectRefusal(.authenticationFailed) { try enclave.unlock(byLogin: .text("typo")) }
+        #expect(try home.cheap(clock: clock).state().failedAttempts == 1)
+        try enclave.unlock(byLogin: .text("5678"))
+        #expect(try home.cheap(clock: clock).state().failedAttempts == 0)
     }
 
     /// A new bag key, a new person key and a new root key are wrapped for it without its

@@ -154,12 +154,12 @@ extension EnclaveCore {
         }
         guard keybag.accepts(credential.slotSecret) else {
             audit.witness.note(.attemptFailed, at: moment)
-            if attempts.fail(with: credential.secret.bytes, at: moment) { rememberAttempts() }
+            let isLogin = credential.kind == .login
+            if attempts.fail(with: credential.secret.bytes, isLogin: isLogin, at: moment) { rememberAttempts() }
             throw Self.wrong
         }
         lastUse = moment
-        // Whoever has the login password alone does not try passcodes for ever.
-        let isForgotten = credential.kind != .login && attempts.succeed()
+        let isForgotten = credential.kind == .login ? attempts.succeedWithLogin() : attempts.succeed()
         if credential.kind != .login { trust.give(at: moment) }
         // What was counted before it was tried counts no more: nothing from before says less.
         let isCounted = counter.map { $0.writtenFailed != attempts.failed } ?? false

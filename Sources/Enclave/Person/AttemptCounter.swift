@@ -9,10 +9,17 @@ internal import KeychainPlatform
 struct AttemptCounter: Sendable {
     private(set) var failed: Int
     private var notBefore: Duration
-    private var recent: [[UInt8]] = []
+    private var recent: [Failure] = []
+    /// How many of them were by the login password, since this process began.
+    private var failedLogins = 0
     private let digesting = SharedSecret(.random(count: 32))
 
     private static let remembered = 16
+
+    private struct Failure {
+        let digest: [UInt8]
+        let isLogin: Bool
+    }
 
     /// - Parameter failed: how many there were before this process.
     init(failed: Int, at now: Duration) {
@@ -38,26 +45,45 @@ struct AttemptCounter: Sendable {
     }
 
     /// Whether it failed before, so that it need not be tried.
-    func knows(_ secret: borrowing SecretBytes) -> Bool { recent.contains(digest(of: secret)) }
+    func knows(_ secret: borrowing SecretBytes) -> Bool { knows(digest(of: secret)) }
+
+    private func knows(_ digest: [UInt8]) -> Bool { recent.contains { $0.digest == digest } }
 
     /// What tells in this process alone whether an attempt is with the same secret.
     func mark(of secret: borrowing SecretBytes) -> [UInt8] { digest(of: secret) }
 
     /// Counts a failure; false where the same secret failed before: it does not
     /// count again.
-    mutating func fail(with secret: borrowing SecretBytes, at now: Duration) -> Bool {
+    ///
+    /// - Parameter isLogin: with the login password, not with the passcode.
+    mutating func fail(with secret: borrowing SecretBytes, isLogin: Bool, at now: Duration) -> Bool {
         let digest = digest(of: secret)
-        guard !recent.contains(digest) else { return false }
-        recent = (recent + [digest]).suffix(Self.remembered)
+        guard !knows(digest) else { return false }
+        recent = (recent + [Failure(digest: digest, isLogin: isLogin)]).suffix(Self.remembered)
         failed += 1
+        if isLogin { failedLogins += 1 }
         notBefore = now + Self.delay(after: failed)
         return true
     }
 
-    /// True where there was anything to forget.
+    /// The right login password: what was mistyped in its place is forgotten, and nothing else,
+    /// so that who has it alone has no more tries at the passcode than before.
+    ///
+    /// - Returns: whether there was anything to forget.
+    mutating func succeedWithLogin() -> Bool {
+        defer { failedLogins = 0 }
+        failed -= failedLogins
+        recent.removeAll(where: \.isLogin)
+        return failedLogins > 0
+    }
+
+    /// The passcode, or the recovery code.
+    ///
+    /// - Returns: whether there was anything to forget.
     mutating func succeed() -> Bool {
         defer {
             failed = 0
+            failedLogins = 0
             notBefore = .zero
             recent = []
         }

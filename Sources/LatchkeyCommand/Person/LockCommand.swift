@@ -192,7 +192,8 @@ struct UnlockCommand: Verb {
             With --login it takes the login password (`latchkey slot add login`), as pam_latchkey does at a login: \
             it opens everything. Where no login password opens the keychain nothing is started, and the status is 1; \
             where everything is open already, or where three attempts in a row failed, the password is not looked at: \
-            then the passcode opens it, and begins the count anew.
+            then the passcode opens it, and begins the count anew. The right password forgets what was mistyped in \
+            its place before.
 
             With --finger it waits for a finger on the reader, for a minute, where a finger may open the keychain \
             after a lock (`latchkey slot add fingerprint`); it needs no terminal. A finger opens everything that the \
