@@ -10,12 +10,15 @@ package struct HelperProgram {
     let clock: any KeychainClock
     private let transport: () -> any KeychainTransport
     private let close: () -> Void
+    private let missing: () -> Bool
 
+    /// - Parameter missing: whether no keychain was made yet.
     package init(
         name: String, console: any HelperConsole, clock: any KeychainClock, closing close: @escaping () -> Void,
-        keychain: @escaping () -> any KeychainTransport
+        missing: @escaping () -> Bool, keychain: @escaping () -> any KeychainTransport
     ) {
-        (self.name, self.console, self.clock, self.close, transport) = (name, console, clock, close, keychain)
+        (self.name, self.console, self.clock, self.close) = (name, console, clock, close)
+        (self.missing, transport) = (missing, keychain)
     }
 
     /// As whoever started this process gave it.
@@ -23,10 +26,12 @@ package struct HelperProgram {
         StandardStream.fillMissing()
         Hardening.forbidCoreDumps()
         Hardening.ignoreBrokenPipes()
+        let configuration = ClientConfiguration.user(lookingBesideThisProgram: true)
         return HelperProgram(
-            name: name, console: HelperStreams(), clock: SystemClock(), closing: { Hardening.becomeNotDumpable() }
+            name: name, console: HelperStreams(), clock: SystemClock(), closing: { Hardening.becomeNotDumpable() },
+            missing: { configuration.missingKeychain != nil }
         ) {
-            ExplainedKeychain.around(DaemonConnectionPool(.user(lookingBesideThisProgram: true)))
+            ExplainedKeychain.around(DaemonConnectionPool(configuration))
         }
     }
 
@@ -38,6 +43,9 @@ package struct HelperProgram {
         }
         ProcessEnvironment.exit(run(arguments))
     }
+
+    /// Whether there is nothing to be looked for yet: who only looks makes no keychain.
+    var hasNoKeychain: Bool { missing() }
 
     func keychain() throws(HelperFailure) -> HelperKeychain {
         try asking { () throws(KeychainError) in try HelperKeychain(transport(), closing: close) }

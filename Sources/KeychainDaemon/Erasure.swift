@@ -139,6 +139,7 @@ enum StoreContent {
         case RestoreSwitch.stagingName, RestoreSwitch.readyName: .store
         case let other where isDated(other, RestoreSwitch.asidePrefix): .store
         case let other where database.contains(other) || isDated(other, StoreSetAside.prefix): .file
+        case let other where isDated(other, Store.witnessName + "-"): .file
         default: nil
         }
     }

@@ -27,6 +27,7 @@ package struct FileStatus: Hashable, Sendable {
     package let modifiedNanoseconds: Int64
 
     package var isCharacterDevice: Bool { mode & S_IFMT == S_IFCHR }
+    package var isLink: Bool { mode & S_IFMT == S_IFLNK }
     package var isSocket: Bool { mode & S_IFMT == S_IFSOCK }
     package var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
     package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }

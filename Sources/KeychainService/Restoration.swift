@@ -105,6 +105,8 @@ package struct Restoration {
         let report: Result<(InspectionCounts, leftBehind: Int), KeychainError>
         do throws(KeychainError) {
             let found = try engine.inspect(.mendColumns)
+            // What is known not to open is the new store's known damage, of which everybody hears.
+            if found.unopened > 0, found.unopened < found.rows { _ = try engine.inspect(.setAside) }
             let leftBehind = try engine.store.read { reader throws(KeychainError) in
                 try reader.count(in: .whenPasscodeSetThisDeviceOnly)
             }

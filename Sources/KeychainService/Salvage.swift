@@ -86,6 +86,7 @@ struct Salvage {
             engine.salvageAwaits.withLock { $0 = lockedClass }
         } else {
             try finish(incomplete)
+            for name in names { StoreSetAside.dropTestimony(of: name, in: engine.directory) }
         }
         try takeDamaged()
     }
@@ -122,6 +123,7 @@ struct Salvage {
         let isLogTaken = StoreRemains.takesWholeLog(name, in: engine.directory, until: { isOver })
         var pages = lacksAny ?? true || !isLogTaken ? try scan(name) : nil
         if let behind = try remains?.shortfall() ?? pages?.shortfall { shortfall = behind }
+        if let lack = try lack(of: name, remains, &pages) { shortfall = shortfall ?? lack }
         let known = try remains?.unfinishedPredecessors() ?? []
         for earlier in known.isEmpty ? pages?.unfinishedPredecessors ?? [] : known where !names.contains(earlier) {
             names.append(earlier)
@@ -148,6 +150,20 @@ struct Salvage {
         }
         guard var pages else { return }
         for itemClass in incomplete { try take(itemClass, from: &pages, name, tried[itemClass] ?? []) }
+    }
+
+    /// What of it was acknowledged and is in nothing that can be read of the file, by its witness.
+    private func lack(
+        of name: String, _ remains: StoreRemains?, _ pages: inout PageScan?
+    ) throws(KeychainError) -> [UInt8]? {
+        guard let testimony = StoreSetAside.testimony(of: name, in: engine.directory) else { return nil }
+        if let remains, try remains.isOfAnother(history: testimony.history) == true { return nil }
+        let found = try remains.map { remains throws(KeychainError) in try remains.lastChange() } ?? nil
+        guard let lack = testimony.shortfall(of: found) else { return nil }
+        // SQLite may find no way to the list, or to the log.
+        if pages == nil { pages = try scan(name) }
+        guard let last = pages?.lastChange else { return lack }
+        return testimony.shortfall(of: max(found ?? last, last))
     }
 
     private func scan(_ name: String) throws(KeychainError) -> PageScan? {

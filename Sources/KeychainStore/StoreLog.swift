@@ -56,6 +56,18 @@ package enum StoreLog {
         return alone.number < together.number
     }
 
+    /// Whether what lies in its place is too large to be put right or copied, and does not begin as
+    /// a log does (section 4.1), so that SQLite takes nothing of it over.
+    ///
+    /// - Throws: as ``isForeign(in:_:besides:)``.
+    static func isNoneAndLarge(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        do throws(SystemCallError) {
+            guard let log = try open(in: directory), try FileStatus(of: log).byteCount > mostMended else { return false }
+            let start = try log.readAtStart(byteCount: 4)
+            return start != [0x37, 0x7f, 0x06, 0x82] && start != [0x37, 0x7f, 0x06, 0x83]
+        } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(name)") }
+    }
+
     // MARK: Mending
 
     /// 256 MiB: it is read into memory.

@@ -93,6 +93,19 @@ package struct StoreRemains {
     /// accepted; nil where it does not say that.
     package func shortfall() throws(KeychainError) -> [UInt8]? { try record(.behind) }
 
+    /// Whether it is of another history than a testimony; nil where it does not say.
+    package func isOfAnother(history: [UInt8]) throws(KeychainError) -> Bool? {
+        let own = try records(.history)
+        return own.isEmpty ? nil : !own.contains(history)
+    }
+
+    /// The number of the last commit that SQLite finds in it; nil where it finds none.
+    package func lastChange() throws(KeychainError) -> Int64? {
+        try orNothing(nil) { db in
+            try Row.fetchOne(db, sql: "SELECT max(number) FROM changes").flatMap { Int64.fromDatabaseValue($0[0]) }
+        }
+    }
+
     /// Whether SQLite finds no way to what `store` says by name, in either copy.
     package func lacksRecords() throws(KeychainError) -> Bool {
         if isMended { return true }
@@ -105,15 +118,18 @@ package struct StoreRemains {
     }
 
     /// From the first of its two copies that says it.
-    private func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? {
+    private func record(_ name: StoreRecord) throws(KeychainError) -> [UInt8]? { try records(name).first }
+
+    /// From each copy that says it.
+    private func records(_ name: StoreRecord) throws(KeychainError) -> [[UInt8]] {
+        var found: [[UInt8]] = []
         for table in StoreCopies.recordTables {
-            let found: [UInt8]? = try orNothing(nil) { db in
+            found += try orNothing(nil) { db in
                 try Row.fetchOne(db, sql: "SELECT value FROM \(table) WHERE name = ?", arguments: [name.rawValue])
-                    .flatMap { Data.fromDatabaseValue($0[0]) }.map { Array($0) }
-            }
-            if let found { return found }
+                    .flatMap { Data.fromDatabaseValue($0[0]) }.map { [Array($0)] }
+            } ?? []
         }
-        return nil
+        return found
     }
 
     /// The rows of an earlier file that this database took over, as far as it says.

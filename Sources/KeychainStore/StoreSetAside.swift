@@ -144,6 +144,30 @@ package struct StoreSetAside: Sendable, Hashable {
         (Self.companions + [""]).map { (Store.fileName + $0, name + $0) }
     }
 
+    /// What its witness said of the database that was set aside; gone once that was gone through.
+    /// Not among the names of ``files(in:)``, of which each is a database or a log.
+    private static func testimonyName(of name: String) -> String {
+        StoreWitness.fileName + "-" + name.dropFirst(prefix.count)
+    }
+
+    /// What its witness said of a database that was set aside; nil where nothing is known.
+    package static func testimony(of name: String, in directory: PrivateDirectory) -> SetAsideTestimony? {
+        StoreWitness.testimony(in: directory, named: testimonyName(of: name)).map(SetAsideTestimony.init)
+    }
+
+    package static func dropTestimony(of name: String, in directory: PrivateDirectory) {
+        drop(testimonyName(of: name), in: directory)
+    }
+
+    /// The new database has a history of its own, and the witness is its from then on: what the one
+    /// that is set aside lacks of what was acknowledged could be told by nobody. Before the first
+    /// rename, so that a crash leaves it.
+    private func keepTestimony(in directory: PrivateDirectory) throws(SystemCallError) {
+        let kept = Self.testimonyName(of: name)
+        guard let testimony = StoreWitness.testimony(in: directory), try !directory.holds(kept) else { return }
+        try directory.replace(kept, with: testimony.encoded)
+    }
+
     /// Whether the database has its new name, or, where it was gone, its log.
     package func hasMoved(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
         try translatingFiles { () throws(SystemCallError) in
@@ -159,6 +183,7 @@ package struct StoreSetAside: Sendable, Hashable {
         if try hasMoved(in: directory) { return }
         let isGone = try StoreHeader.isEmpty(in: directory)
         try translatingFiles { () throws(SystemCallError) in
+            if !isGone { try keepTestimony(in: directory) }
             for (from, to) in renames {
                 if isGone, from == Store.fileName { try leaveWitness(in: directory) }
                 try directory.move(from, to: to)
@@ -185,9 +210,9 @@ package struct StoreSetAside: Sendable, Hashable {
         if holdsDatabase {
             try StoreHeader.refuseNewer(in: directory)
             let kept = try testimonies(in: directory).map { $0.testimony }
-            guard try StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory), besides: kept) else {
-                return nil
-            }
+            let isForeign = try StoreLog.isForeign(in: directory, StoreWitness.testimony(in: directory), besides: kept)
+            let isOther = isForeign ? true : try StoreLog.isNoneAndLarge(in: directory)
+            guard isOther else { return nil }
         }
         let name = try freeName(in: directory, at: moment)
         try translatingFiles { () throws(SystemCallError) in

@@ -41,6 +41,26 @@ struct StoreTestimony: Sendable, Hashable {
     }
 }
 
+/// What the witness of a database said that was set aside as malformed since.
+package struct SetAsideTestimony: Sendable, Hashable {
+    private let testimony: StoreTestimony
+
+    init(_ testimony: StoreTestimony) { self.testimony = testimony }
+
+    /// The name of its log of changes.
+    package var history: [UInt8] { testimony.position.history }
+
+    /// What is missing from what of it can be read, as ``StoreRecord/behind`` says it.
+    ///
+    /// - Parameter last: the last commit that can be seen in it; nil: none can.
+    /// - Returns: nil where nothing is known to be missing.
+    package func shortfall(of last: Int64?) -> [UInt8]? {
+        // A database that was closed had everything in its own file.
+        guard let last else { return testimony.log == 0 ? nil : StoreRecord.bytes(of: 0) }
+        return last < testimony.position.number ? StoreRecord.bytes(of: Double(last)) : nil
+    }
+}
+
 /// Says, in a file beside the database, what was acknowledged last (FORMATS.md, "The witness").
 ///
 /// SQLite takes a log that was cut for one whose last writes were under way, and a log from

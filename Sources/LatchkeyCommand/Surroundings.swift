@@ -81,27 +81,7 @@ package struct Surroundings: Sendable {
     /// The folder of a keychain of one's own where none was made yet; nil: it was, or the
     /// keychain is not one's own to look for.
     package func missingKeychain(_ dataDirectory: String?) -> String? {
-        guard case .store(let locations, _) = configuration.looking(in: dataDirectory.map(absolute)).target else {
-            return nil
-        }
-        let folder = FilePath(locations.dataDirectory)
-        // Without its database, which can be set aside, it has its enclave's folder still.
-        guard isMissing(folder.appending(KeychainLocations.databaseName)),
-            isMissing(folder.appending(EnclaveRendezvous.folderName)), !hasDaemon(locations.dataDirectory)
-        else { return nil }
-        return locations.dataDirectory
-    }
-
-    /// One that runs has what was removed from beneath it.
-    private func hasDaemon(_ path: String) -> Bool {
-        do { return try Rendezvous.present(in: PrivateDirectory(path, creating: false)) != nil } catch { return false }
-    }
-
-    private func isMissing(_ path: FilePath) -> Bool {
-        do throws(SystemCallError) {
-            _ = try FileStatus(at: path, followingLink: false)
-            return false
-        } catch { return error.isNoSuchFile }
+        configuration.looking(in: dataDirectory.map(absolute)).missingKeychain
     }
 
     /// For commands that only look: they make no keychain.

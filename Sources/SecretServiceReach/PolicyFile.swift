@@ -46,13 +46,27 @@ package final class PolicyFile {
         } catch { throw Fault(description: "\(path), \(error)") }
     }
 
+    /// Whether there is a link, at the path or above it, to something that is not there: whoever
+    /// made it wants a policy to be read, which may only be away.
+    private func leadsNowhere() throws(Fault) -> Bool {
+        var place = path
+        while !place.isEmpty {
+            do throws(SystemCallError) {
+                // What is there and no link leads on to what is not there.
+                return try FileStatus(at: FilePath(place), followingLink: false).isLink
+            } catch { guard error.isNoSuchFile else { throw Fault(description: "\(place): \(error)") } }
+            place = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+        }
+        return false
+    }
+
     private func read() throws(Fault) -> [UInt8]? {
         let (status, bytes): (FileStatus, [UInt8])
         do throws(SystemCallError) {
             let file = try Descriptor.look(at: FilePath(path), .reading)
             (status, bytes) = (try FileStatus(of: file), try readAll(file, atMost: SecretServicePolicy.mostBytes))
         } catch {
-            if error.isNoSuchFile { return nil }
+            if error.isNoSuchFile, try !leadsNowhere() { return nil }
             throw Fault(description: "\(path): \(error)")
         }
         let isOurs = [0, ProcessEnvironment.effectiveUserID].contains(status.userID) && status.mode & 0o022 == 0

@@ -93,7 +93,9 @@ struct Upkeep {
         }
         let counts = outcome.inspection
         let damaged =
-            counts.unopened > 0 ? " \(counts.unopened) of them do not open; `latchkey doctor` tells more." : ""
+            counts.unopened > 0
+            ? " \(counts.unopened) of them do not open and are set aside as damaged; `latchkey doctor` tells more."
+            : ""
         let mended =
             counts.mended > 0 ? " \(counts.mended) of them could not be found by their attributes, and can again." : ""
         let aside = outcome.aside

@@ -104,6 +104,21 @@ import Testing
         try engine.close()
     }
 
+    /// Nobody has asked for it yet, and whoever looks at the whole hears of it.
+    @Test func whatDoesNotOpenInABackupIsDamageFromTheRestoreOn() throws {
+        let keychain = try filled()
+        try make(keychain)
+        try EngineUnderTest.execute("UPDATE genp SET secret = randomblob(length(secret)) WHERE rowid = 2", in: backup)
+        let folder = try TemporaryDirectory()
+        let outcome = try restore(into: folder)
+        #expect(outcome.inspection.unopened == 1 && outcome.inspection.sound == 5)
+        let engine = try EngineUnderTest.open(folder.path, ManualClock())
+        let report = try engine.doctor(.look)
+        #expect(report.damaged == 1 && report.hasNewDamage)
+        #expect(try engine.doctor(.verify).inspection?.sound == 5)
+        try engine.close()
+    }
+
     @Test func theFileIsForUsAloneAndNothingIsLeftBesideIt() throws {
         let keychain = try filled()
         try make(keychain)

@@ -116,6 +116,87 @@ import Testing
         #expect(keychain.failure("lost")?.reason == .nothingMatches, "accepted")
     }
 
+    /// Where the first page of a table begins.
+    private func start(of table: String, _ keychain: EngineUnderTest) throws -> UInt64 {
+        UInt64(try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'") - 1) * 4096
+    }
+
+    private func overwrite(_ keychain: EngineUnderTest, at place: UInt64) throws {
+        let file = try #require(FileHandle(forUpdatingAtPath: path(keychain, "keychain.db")))
+        try file.seek(toOffset: place)
+        try file.write(contentsOf: Data(repeating: 0, count: 4096))
+        try file.close()
+    }
+
+    /// Two faults at once: the log is lost, and what says how far the database had come is, too.
+    @Test(arguments: ["changes", "store", "store_copy"], [0, 20_000])
+    func whatALostLogHeldIsMissedBesideAMalformedDatabaseToo(_ table: String, _ left: Int) throws {
+        let keychain = try EngineUnderTest()
+        for account in ["a", "b", "c"] { try keychain.add(account, "1") }
+        try keychain.reopen()
+        let place = try start(of: table, keychain)
+        for account in ["lost", "gone", "away"] { try keychain.add(account, "1") }
+        let killed = files(keychain)
+        try keychain.reopenMalformed {
+            try put(killed, Self.names, keychain)
+            try overwrite(keychain, at: place)
+            try #require(killed["keychain.db-wal"]).prefix(left).write(
+                to: URL(fileURLWithPath: path(keychain, "keychain.db-wal")))
+        }
+        for account in ["a", "b", "c"] { #expect(try keychain.value(account) == "1") }
+        #expect(keychain.failure("away")?.reason == .mayBeSetAside)
+        #expect(try keychain.engine.doctor(.look).hasNewDamage)
+        try keychain.reopen()
+        #expect(keychain.failure("away")?.reason == .mayBeSetAside)
+        _ = try keychain.engine.doctor(.acceptDamage)
+        #expect(keychain.failure("away")?.reason == .nothingMatches)
+        try keychain.reopen()
+        #expect(keychain.failure("away")?.reason == .nothingMatches, "accepted")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+                .filter { $0.hasPrefix("keychain.db.witness") } == ["keychain.db.witness"])
+    }
+
+    /// One fault alone: everything is there, and nothing is said to be missing.
+    @Test(arguments: ["changes", "store", "store_copy"], [true, false])
+    func whatIsAllThereIsNotMissedBesideAMalformedDatabase(_ table: String, _ wasClosed: Bool) throws {
+        let keychain = try EngineUnderTest()
+        for account in ["a", "b", "c"] { try keychain.add(account, "1") }
+        try keychain.reopen()
+        let place = try start(of: table, keychain)
+        try keychain.add("last", "1")
+        let killed = files(keychain)
+        let change = {
+            if !wasClosed { try put(killed, Self.names, keychain) }
+            try overwrite(keychain, at: place)
+        }
+        // A page that the log holds is read there, and a record from its copy.
+        do { try keychain.reopen(after: change) } catch let error as KeychainError {
+            #expect(error.reason == .storeMalformed)
+            try keychain.reopen()
+        }
+        for account in ["a", "b", "c", "last"] { #expect(try keychain.value(account) == "1") }
+        #expect(keychain.failure("away")?.reason == .nothingMatches)
+    }
+
+    /// A file of holes: to copy it, or to look through it, would take hours.
+    @Test func aLogOfATebibyteOfNothingIsMovedAway() throws {
+        let (keychain, killed) = try withItemInLog()
+        try reopen(keychain, killedWith: killed) {
+            try #require(truncate(path(keychain, "keychain.db-wal"), 0) == 0)
+            try #require(truncate(path(keychain, "keychain.db-wal"), 1 << 40) == 0)
+        }
+        #expect(try keychain.value("a") == "1")
+        #expect(keychain.failure("b")?.reason == .mayBeSetAside)
+        try keychain.add("c", "1")
+        try keychain.reopen()
+        #expect(try keychain.value("c") == "1")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+                .contains { $0.hasPrefix("keychain.db.damaged-") && $0.hasSuffix("-wal") })
+        _ = try keychain.engine.doctor(.salvage)
+    }
+
     /// Its log was set aside while it was gone, and the witness is the next database's by then.
     @Test(arguments: [false, true])
     func whatADatabaseLacksThatIsPutBackIsNotSaidToBeMissing(_ isNextOneKilled: Bool) throws {

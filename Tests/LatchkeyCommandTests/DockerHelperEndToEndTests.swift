@@ -59,6 +59,16 @@ import Testing
         #expect(try docker("list").text == #"{"registry.example:5000":"<token>"}"# + "\n")
     }
 
+    /// Also where none could be made: another helper, or nobody, has the login.
+    @Test func whoeverLooksMakesNoKeychain() throws {
+        #expect(try get("a.example") == nil)
+        #expect(try docker("list").text == "{}\n")
+        let erased = try docker("erase", "a.example")
+        #expect(erased.status == 0 && erased.text == "" && erased.errors == "")
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+        #expect(programs.processes("latchkeyd").isEmpty)
+    }
+
     @Test func everySpellingOfAServerIsOneOfItsOwn() throws {
         let urls = [
             "https://a.example", "https://a.example/", "a.example", "http://a.example", "a.example:443", "A.example",
@@ -105,6 +115,7 @@ import Testing
     @Test(arguments: [
         ("get", "", "no credentials server URL"), ("get", " \n", "no credentials server URL"),
         ("erase", "", "no credentials server URL"), ("store", "{}", "no credentials server URL"),
+        ("store", #"{"ServerURL":"  ","Username":"a","Secret":"CANARY"}"#, "no credentials server URL"),
         ("store", #"{"ServerURL":"a","Secret":"CANARY"}"#, "no credentials username"),
         ("store", #"{"ServerURL":"a","Secret":"CANARY""#, "line 1 of the input is no JSON"),
         ("store", "CANARY", "line 1 of the input is no JSON"),

@@ -50,6 +50,15 @@ import Testing
         #expect(try get("protocol=https\nhost=git.example:9443") == "")
     }
 
+    /// Also where none could be made: git prints what a helper complains of at each fetch.
+    @Test func whoeverLooksMakesNoKeychain() throws {
+        #expect(try get("protocol=https", "host=a.example") == "")
+        let erased = try helper("erase", "protocol=https", "host=a.example")
+        #expect(erased.status == 0 && erased.text == "" && erased.errors == "")
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey"))
+        #expect(programs.processes("latchkeyd").isEmpty)
+    }
+
     @Test func gitFillsApprovesAndRejects() throws {
         // Nothing stored: git would ask, and may not.
         let empty = try git("fill", Self.place)

@@ -153,9 +153,21 @@ struct SecretServicePolicyEndToEndTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file.path)
         let open = try scene.client("/usr/bin/secret-tool", ["lookup"] + place)
         #expect(open.status != 0 && open.errors.contains("nobody else can write"), "\(open.errors)")
+        // Nor a link to what is away, in its place or its folder's.
+        let files = FileManager.default
+        try files.removeItem(at: file)
+        let away = file.deletingLastPathComponent().deletingLastPathComponent().appending(path: "away")
+        try files.createSymbolicLink(at: file, withDestinationURL: away)
+        let dangling = try scene.client("/usr/bin/secret-tool", ["lookup"] + place)
+        #expect(dangling.status != 0 && dangling.errors.contains("secret-service.policy"), "\(dangling.errors)")
+        try files.removeItem(at: file.deletingLastPathComponent())
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "the kept value", "none at all")
+        try files.createSymbolicLink(at: file.deletingLastPathComponent(), withDestinationURL: away)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).status != 0)
+        try files.removeItem(at: file.deletingLastPathComponent())
+        try files.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         // Nor a folder in its place.
-        try FileManager.default.removeItem(at: file)
-        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+        try files.createDirectory(at: file, withIntermediateDirectories: true)
         #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).status != 0)
     }
 }

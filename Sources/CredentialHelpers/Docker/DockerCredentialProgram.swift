@@ -30,6 +30,7 @@ package struct DockerCredentialProgram {
         case "store": try store()
         case "erase":
             let server = try server()
+            if program.hasNoKeychain { return }
             let credentials = try credentials()
             try program.asking { () throws(KeychainError) in try credentials.erase(server) }
         case "list": try list()
@@ -48,6 +49,7 @@ package struct DockerCredentialProgram {
 
     private func get() throws(HelperFailure) {
         let server = try server()
+        if program.hasNoKeychain { throw Self.notFound }
         let credentials = try credentials()
         guard let found = try program.asking({ () throws(KeychainError) in try credentials.get(server) }) else {
             throw Self.notFound
@@ -73,6 +75,7 @@ package struct DockerCredentialProgram {
     }
 
     private func list() throws(HelperFailure) {
+        if program.hasNoKeychain { return try write("{}\n") }
         let credentials = try credentials()
         let accounts = try program.asking { () throws(KeychainError) in try credentials.list() }
         let members = accounts.map { JSONText.quoted($0.url) + ":" + JSONText.quoted($0.username) }

@@ -41,11 +41,9 @@ package struct DockerCredentialRequest: Sendable {
         func member(_ name: String) -> JSONNode? {
             node[name] ?? node.members.first { $0.name.lowercased() == name.lowercased() }?.value
         }
-        let url = member("ServerURL")?.text ?? ""
         username = member("Username")?.text ?? ""
-        guard !url.isEmpty else { throw .noServer }
+        server = try Self.server(named: member("ServerURL")?.text ?? "")
         guard !username.isEmpty else { throw .noUsername }
-        server = DockerServer(url)
         guard let text = member("Secret")?.secretText else { throw .noSecret }
         secret = SharedSecret(text.secret())
     }
@@ -55,6 +53,10 @@ package struct DockerCredentialRequest: Sendable {
         guard input.count <= mostBytes else { throw .tooLong }
         let text = unsafe input.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
         guard let text else { throw .notText }
+        return try server(named: text)
+    }
+
+    private static func server(named text: String) throws(Flaw) -> DockerServer {
         var url = text[...]
         while url.first?.isWhitespace == true { url.removeFirst() }
         while url.last?.isWhitespace == true { url.removeLast() }

@@ -30,6 +30,7 @@ package struct GitCredentialProgram {
         // silently ignore the request."
         guard ["get", "store", "erase"].contains(action) else { return }
         guard let request = try request() else { return }
+        if action != "store", program.hasNoKeychain { return }
         var credentials = GitCredentials(try program.keychain(), clock: program.clock)
         var answer: SharedSecret?
         do throws(KeychainError) {

@@ -44,6 +44,8 @@ package struct PageScan {
     private var places: [Place] = []
     private var keys: Set<FoundKey> = []
     private var records: [StoreRecord: [UInt8]] = [:]
+    /// The number of the last commit of which a line was found; nil: none.
+    package private(set) var lastChange: Int64?
     /// Pages of long rows that are still read: four times as many as there are, since those of a
     /// row are nobody else's.
     private var chainPagesLeft: Int
@@ -64,11 +66,12 @@ package struct PageScan {
         var seen: [Place] = []
         var keys: Set<FoundKey> = []
         var records: [StoreRecord: [UInt8]] = [:]
+        var lastChange: Int64?
         var isFull = false
         pages.forEach { number, form, page in
             if isOver() { isFull = true }
             if isFull || number == 1 || free.contains(number) { return !isFull }
-            Self.look(at: page, number, form, &seen, &keys, &records)
+            Self.look(at: page, number, form, &seen, &keys, &records, &lastChange)
             isFull = seen.count > Self.mostRows
             return !isFull
         }
@@ -77,6 +80,7 @@ package struct PageScan {
         places = seen
         self.keys = keys
         self.records = records
+        self.lastChange = lastChange
     }
 
     /// What was set aside under a name, with its log; nil where neither is there.
@@ -109,7 +113,7 @@ package struct PageScan {
 
     private static func look(
         at page: [UInt8], _ number: UInt32, _ form: DatabasePages.Form, _ places: inout [Place],
-        _ keys: inout Set<FoundKey>, _ records: inout [StoreRecord: [UInt8]]
+        _ keys: inout Set<FoundKey>, _ records: inout [StoreRecord: [UInt8]], _ lastChange: inout Int64?
     ) {
         guard let (kind, offsets) = PageCell.offsets(in: page) else { return }
         for offset in offsets {
@@ -120,6 +124,8 @@ package struct PageScan {
                 if keys.count < mostKeys { keys.insert(key) }
             } else if let record = FoundRecord(cell, layout, kind) {
                 records[record.name] = record.bytes
+            } else if let change = FoundChange(cell, layout, kind) {
+                lastChange = max(lastChange ?? change.number, change.number)
             } else if kind == .tableLeaf, let shape = RowShape(cell, layout) {
                 places.append(
                     Place(

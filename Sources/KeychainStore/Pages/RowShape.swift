@@ -73,6 +73,22 @@ struct FoundRecord {
     }
 }
 
+/// A line of `changes`, told by five columns: NULL, a class, a group or none, and two numbers.
+struct FoundChange {
+    let number: Int64
+
+    /// nil for a cell of another table.
+    init?(_ cell: PageCell, _ layout: RecordLayout, _ kind: PageCell.Kind) {
+        let kinds = layout.columns.map(\.kind)
+        guard kind == .tableLeaf, cell.overflow == 0,
+            kinds == [.null, .text, .blob, .integer, .integer] || kinds == [.null, .text, .null, .integer, .integer]
+        else { return nil }
+        let record = PageRecord(bytes: cell.local, layout: layout, order: [1])
+        guard let name = record.text(0), name.isEmpty || ItemClass(rawValue: name) != nil else { return nil }
+        number = cell.rowid
+    }
+}
+
 /// A record of `metadata_keys` (either copy) or `damaged_keys`, whichever table it is from.
 struct FoundKey: Hashable {
     /// Of the protection class.

@@ -54,9 +54,12 @@ package struct SecretTemplate: Sendable {
     /// - Returns: where the text goes on.
     private mutating func append(placeholderAt open: Int) throws(Flaw) -> Int {
         let bytes = source
-        let line = 1 + bytes.bytes.count(of: UInt8(ascii: "\n"), in: 0..<open)
-        guard let close = Self.closing(bytes.bytes, after: open + 2) else { throw Flaw(line: line, reason: .unclosed) }
-        guard let inner = Self.text(bytes.bytes, open + 2..<close) else { throw Flaw(line: line, reason: .notText) }
+        // Of the one that is wrong alone: a long text has many.
+        func flaw(_ reason: Flaw.Reason) -> Flaw {
+            Flaw(line: 1 + bytes.bytes.count(of: UInt8(ascii: "\n"), in: 0..<open), reason: reason)
+        }
+        guard let close = Self.closing(bytes.bytes, after: open + 2) else { throw flaw(.unclosed) }
+        guard let inner = Self.text(bytes.bytes, open + 2..<close) else { throw flaw(.notText) }
         if inner == "latchkey:{{" {
             pieces.append(.braces)
         } else {
@@ -64,7 +67,7 @@ package struct SecretTemplate: Sendable {
                 guard inner.hasPrefix(SecretReference.scheme) else { throw .otherScheme }
                 pieces.append(.secret(try SecretReference(inner)))
             } catch {
-                throw Flaw(line: line, reason: .notReference(error))
+                throw flaw(.notReference(error))
             }
         }
         return close + 2

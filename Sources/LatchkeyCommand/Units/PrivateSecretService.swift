@@ -35,13 +35,16 @@ final class PrivateSecretService {
     }
 
     static func find(_ configuration: ClientConfiguration) throws(CommandFailure) -> String {
-        let path = configuration.programDirectories.map { "\($0)/\(program)" }
-            .first { TrustedPath.isExecutableOfOurs($0) }
-        guard let path else {
+        let paths = configuration.programDirectories.map { "\($0)/\(program)" }
+        if let path = paths.first(where: { TrustedPath.isExecutableOfOurs($0) }) { return path }
+        for path in paths {
+            guard let refusal = TrustedPath.refusal(of: path), refusal != .noProgram else { continue }
             throw CommandFailure(
-                .unavailable, "\(program) is not installed", "It comes with `make install`, where libsystemd is.")
+                .unavailable, "\(path) is not started: \(refusal)",
+                "Whoever can write it or a folder above decides what it is: make them yours, or root's.")
         }
-        return path
+        throw CommandFailure(
+            .unavailable, "\(program) is not installed", "It comes with `make install`, where libsystemd is.")
     }
 
     static func start(_ configuration: ClientConfiguration) throws(CommandFailure) -> PrivateSecretService {
