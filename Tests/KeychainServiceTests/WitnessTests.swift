@@ -183,8 +183,8 @@ import Testing
     @Test func aLogOfATebibyteOfNothingIsMovedAway() throws {
         let (keychain, killed) = try withItemInLog()
         try reopen(keychain, killedWith: killed) {
-            try #require(truncate(path(keychain, "keychain.db-wal"), 0) == 0)
-            try #require(truncate(path(keychain, "keychain.db-wal"), 1 << 40) == 0)
+            try #require(unsafe truncate(path(keychain, "keychain.db-wal"), 0) == 0)
+            try #require(unsafe truncate(path(keychain, "keychain.db-wal"), 1 << 40) == 0)
         }
         #expect(try keychain.value("a") == "1")
         #expect(keychain.failure("b")?.reason == .mayBeSetAside)
