@@ -23,6 +23,8 @@ struct TransferSessions {
     }
 
     var paths: some Sequence<ObjectPath> { open.keys }
+    /// Of how many connections, and of all of them, there is a list of what goes first.
+    var listCount: Int { oldest.count }
 
     subscript(path: ObjectPath) -> TransferSession? { open[path] }
 

@@ -94,6 +94,33 @@ struct SecretServiceTurnTests {
         }
     }
 
+    /// What says whose a mask is becomes longer once the link is there, and does not fit any more.
+    @Test func anEnableThatFailsBehindAMaskLeavesNone() throws {
+        let units = programs.home + "/config/systemd/user"
+        let unit = "\(units)/\(SecretServiceUnits.service)"
+        try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
+        // No manager answers: with a unit of ours it is still systemd's to start the service.
+        try Data("\(SecretServiceUnits.mark)\n".utf8).write(to: URL(filePath: unit))
+        #expect(try programs.latchkey("secret-service", "enable", "--replace").status == 0)
+        let masks = UnitMask.ofGnomeKeyring.map { UnitMask(name: $0, folder: units) }
+        let size = try Data(contentsOf: URL(filePath: "\(masks[0].path).masked-by-latchkey")).count
+        for mask in masks { #expect(try mask.remove()) }
+        let before = FolderContent.names(at: units)
+        #expect(before == [SecretServiceUnits.service])
+        for limit in [size - 1, size] {
+            // SIGXFSZ would end it.
+            let enabled = try programs.run(
+                "/bin/sh",
+                [
+                    "-c", "trap '' XFSZ; exec prlimit --fsize=$0: \"$@\" >/dev/null 2>&1", "\(limit)",
+                    BuiltPrograms.latchkey, "secret-service", "enable",
+                ])
+            let isWhole = limit == size
+            #expect((enabled.status == 0) == isWhole)
+            #expect(FolderContent.names(at: units).count == before.count + (isWhole ? 4 : 0))
+        }
+    }
+
     /// One that was killed leaves its file, and keeps nobody.
     @Test func aLockOfNobodysIsTakenAway() throws {
         try Data().write(to: URL(filePath: lock))
