@@ -280,6 +280,45 @@ import Testing
         #expect(FolderContent.names(at: home.folder.path("config/systemd/user")) == ["sockets.target.wants"])
     }
 
+    /// A folder that cannot be written, here for what is in the place of the lock: there is nothing to
+    /// be taken away there, or it is not taken away.
+    @Test func whereNothingOfOursIsInAFolderThatCannotBeLockedTheRestGoes() throws {
+        let home = try UnitHome(systemctl: UnitHome.manager)
+        let other = try UnitHome(systemctl: nil)
+        #expect(other.run("secret-service", "enable") == .done)
+        let lock = "config/\(SecretServiceEnabling.unitLockName)"
+        #expect(home.run("secret-service", "enable") == .done)
+        for folder in [home.folder, other.folder] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path(lock), withIntermediateDirectories: true)
+        }
+        #expect(other.run("secret-service", "disable") == .done && text(other) == nil)
+        let before = try tree(home)
+        #expect(home.run("secret-service", "disable") == .unavailable)
+        #expect(try tree(home) == before && home.notes.contains("cannot be locked"))
+        // Whatever it is that is left of ours.
+        try FileManager.default.removeItem(atPath: home.folder.path(lock))
+        #expect(home.run("secret-service", "disable") == .done)
+        #expect(home.run("secret-service", "enable") == .done)
+        let names = FolderContent.names(at: home.folder.path("config/systemd/user"))
+        for name in names { try FileManager.default.removeItem(atPath: home.unit(name)) }
+        try FileManager.default.createDirectory(atPath: home.folder.path(lock), withIntermediateDirectories: true)
+        let rest = [
+            (Self.alias, home.unit(Self.service)), ("\(Self.masked[0]).masked-by-latchkey", nil),
+            ("\(Self.socket).before-latchkey", nil),
+        ]
+        for (name, target) in rest {
+            if let target {
+                try FileManager.default.createSymbolicLink(atPath: home.unit(name), withDestinationPath: target)
+            } else {
+                try Data("\(SecretServiceUnits.mark)\n".utf8).write(to: URL(fileURLWithPath: home.unit(name)))
+            }
+            #expect(home.run("secret-service", "disable") == .unavailable, "\(name)")
+            try FileManager.default.removeItem(atPath: home.unit(name))
+        }
+        #expect(home.run("secret-service", "disable") == .done && text(home) == nil)
+    }
+
     @Test func linksToUnitsThatSomebodyRemovedGo() throws {
         let home = try UnitHome(systemctl: UnitHome.manager)
         #expect(home.run("secret-service", "enable") == .done)
@@ -360,7 +399,8 @@ import Testing
     }
 
     /// What scripts/uninstall prints, once there is no `latchkey` any more that would do it.
-    @Test(arguments: [false, true]) func whatUninstallPrintsIsTheWayBack(isCopied: Bool) throws {
+    @Test(arguments: [(false, false), (true, false), (false, true)])
+    func whatUninstallPrintsIsTheWayBack(isCopied: Bool, hasCommas: Bool) throws {
         let home = try UnitHome(systemctl: "[ $3 != is-active ] || [ $5 = dbus.socket ]")
         // The folders as the script finds them, with what a shell would take for its own.
         let odd = home.folder.path("it's a $HOME")
@@ -394,15 +434,34 @@ import Testing
         // The played systemctl is none of the units in these folders.
         try FileManager.default.createDirectory(atPath: odd + "/bin", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(atPath: odd + "/bin/systemctl", withDestinationPath: "/bin/true")
-        process.environment = [
+        var environment = [
             "PATH": odd + "/bin:/usr/bin:/bin", "HOME": odd, "PREFIX": odd + "/prefix", "XDG_DATA_HOME": odd + "/data",
             "XDG_CONFIG_HOME": odd + "/config",
         ]
+        if hasCommas { environment["LOCPATH"] = try localeWithCommas(home) }
+        process.environment = environment.merging(hasCommas ? ["LC_NUMERIC": "commas"] : [:]) { $1 }
         try process.run()
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
         for rest in ["said", "bin"] { try FileManager.default.removeItem(atPath: "\(odd)/\(rest)") }
         #expect(try tree(home, "it's a $HOME") == before)
+    }
+
+    /// A folder with the locale `commas`, whose decimal sign is a comma (locale(5)).
+    private func localeWithCommas(_ home: UnitHome) throws -> String {
+        let folder = home.folder.path("locales")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let source = "LC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n"
+        try Data(source.utf8).write(to: URL(fileURLWithPath: folder + "/source"))
+        let process = TestProcess()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/localedef")
+        process.arguments = ["-c", "-i", "\(folder)/source", "-f", "ANSI_X3.4-1968", "\(folder)/commas"]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        // It warns of the categories that are missing, and ends with 1.
+        process.waitUntilExit()
+        try #require(FileManager.default.fileExists(atPath: folder + "/commas/LC_NUMERIC"))
+        return folder
     }
 
     /// Every file and link below what is written to, by path, with what it says.

@@ -22,7 +22,7 @@ extension SecretServiceEnabling {
         let turn = isThere ? try turn() : nil
         defer { withExtendedLifetime(turn) {} }
         let folder = units.unitFolder.flatMap { HostFiles(root: "").has(Self.home(of: $0)) ? $0 : nil }
-        let unitTurn = try folder.map(turn(ofUnitsIn:))
+        let unitTurn = try folder.flatMap(turn(emptyingUnitsIn:))
         defer { withExtendedLifetime(unitTurn) {} }
         return try disableInTurn()
     }

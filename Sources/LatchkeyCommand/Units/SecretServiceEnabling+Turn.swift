@@ -22,6 +22,28 @@ extension SecretServiceEnabling {
         try turn("\(Self.home(of: folder))/\(Self.unitLockName)")
     }
 
+    /// The same for taking away; nil where no lock can be had in that folder, and nothing of ours is
+    /// there: nobody changes anything then.
+    func turn(emptyingUnitsIn folder: String) throws(CommandFailure) -> NamedLock? {
+        let path = "\(Self.home(of: folder))/\(Self.unitLockName)"
+        let lock: NamedLock?
+        do throws(SystemCallError) { lock = try take(path) } catch {
+            guard try hasUnits(in: folder) else { return nil }
+            throw Self.unlockable(path, error)
+        }
+        guard let lock else { throw Self.busy }
+        return lock
+    }
+
+    /// Whether anything is there that `disable` takes away or brings back.
+    private func hasUnits(in folder: String) throws(CommandFailure) -> Bool {
+        let (own, links) = (try units.ownUnits(), try units.danglingLinks())
+        guard own.isEmpty, links.isEmpty else { return true }
+        for mask in units.masks where try mask.isRemembered() { return true }
+        let names = [SecretServiceUnits.service, SecretServiceUnits.socket, SecretServiceUnits.alias]
+        return names.contains { HostFiles(root: "").has("\(folder)/\($0)\(Self.aside)") }
+    }
+
     /// The person's XDG_CONFIG_HOME, two above.
     static func home(of unitFolder: String) -> String {
         let path = FilePath(unitFolder)
@@ -30,18 +52,24 @@ extension SecretServiceEnabling {
 
     private func turn(_ path: String) throws(CommandFailure) -> NamedLock {
         let lock: NamedLock?
-        do throws(SystemCallError) {
-            lock = try NamedLock.take(FilePath(path), until: Deadline(after: Self.patienceForOthers, on: clock))
-        } catch {
-            throw CommandFailure(
-                .unavailable, "\(PrintableText.escaped(path)) cannot be locked (\(error))",
-                "Check the folder and try again.")
-        }
-        guard let lock else {
-            throw CommandFailure(
-                .unavailable, "another `latchkey secret-service enable` or `disable` goes on; nothing was changed",
-                "Wait until it has ended, or end it, and try again.")
-        }
+        do throws(SystemCallError) { lock = try take(path) } catch { throw Self.unlockable(path, error) }
+        guard let lock else { throw Self.busy }
         return lock
+    }
+
+    private func take(_ path: String) throws(SystemCallError) -> NamedLock? {
+        try NamedLock.take(FilePath(path), until: Deadline(after: Self.patienceForOthers, on: clock))
+    }
+
+    private static func unlockable(_ path: String, _ error: SystemCallError) -> CommandFailure {
+        CommandFailure(
+            .unavailable, "\(PrintableText.escaped(path)) cannot be locked (\(error))",
+            "Check the folder and try again.")
+    }
+
+    private static var busy: CommandFailure {
+        CommandFailure(
+            .unavailable, "another `latchkey secret-service enable` or `disable` goes on; nothing was changed",
+            "Wait until it has ended, or end it, and try again.")
     }
 }

@@ -42,6 +42,11 @@ struct UnitMask: Sendable, Hashable {
         return present == made || present % second == 0 && present / second == made / second
     }
 
+    /// Whether a file of ours says that it was made by us.
+    func isRemembered() throws(CommandFailure) -> Bool {
+        try OwnFile.isOurs(recordPath, marked: SecretServiceUnits.mark) == true
+    }
+
     private func linkTime() throws(CommandFailure) -> Int64? {
         do throws(SystemCallError) {
             return try FileStatus(at: FilePath(path), followingLink: false).modifiedNanoseconds
@@ -98,7 +103,7 @@ struct UnitMask: Sendable, Hashable {
     /// - Returns: whether there was a link of ours.
     func remove() throws(CommandFailure) -> Bool {
         let isOurs = try state() == .masked(byUs: true)
-        let hasRecord = try OwnFile.isOurs(recordPath, marked: SecretServiceUnits.mark) == true
+        let hasRecord = try isRemembered()
         do throws(SystemCallError) {
             if isOurs { _ = try FileRemoval.remove(FilePath(path)) }
             if hasRecord { _ = try FileRemoval.remove(FilePath(recordPath)) }
