@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <systemd/sd-id128.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,6 +92,15 @@ int lk_session_accept(int fd, sd_bus **bus) {
 int lk_session_copy(int fd) {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     return copy < 0 ? -errno : copy;
+}
+
+int lk_session_free_descriptors(void) {
+    struct rlimit limit;
+    int first = lk_session_copy(STDOUT_FILENO);
+    if (first < 0) return 0;
+    close(first);
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= (rlim_t)first) return 0;
+    return limit.rlim_cur - first > INT_MAX ? INT_MAX : (int)(limit.rlim_cur - first);
 }
 
 int lk_session_address(sd_bus_message *message, const char *destination, const char *sender) {

@@ -9,8 +9,7 @@ internal import KeychainPlatform
     package let member: String
     package let arguments: [BusValue]
     /// About the memory that it keeps, in bytes: its message, and its arguments as values. Of
-    /// the message's header the path alone is counted: a bus lets no field through that it does
-    /// not know, and all others are short.
+    /// the message's header what we know is counted: a bus lets no other field through.
     let weight: Int
     /// The name of the caller's connection, as the bus or, where there is none, we gave it.
     package let sender: String
@@ -33,7 +32,6 @@ internal import KeychainPlatform
         // Before anything is held: where this throws nothing is left to be let go.
         var read = MessageReader.Reading()
         arguments = try unsafe MessageReader(message).all(&read)
-        weight = read.byteCount + 2 * path.text.utf8.count
         self.path = path
         self.member = member
         interface = unsafe sd_bus_message_get_interface(message).map { unsafe String(cString: $0) } ?? ""
@@ -41,6 +39,8 @@ internal import KeychainPlatform
         let named = unsafe sd_bus_message_get_sender(message).map { unsafe String(cString: $0) }
         sender = bus.direct?.client ?? named ?? ""
         destination = unsafe sd_bus_message_get_destination(message).map { unsafe String(cString: $0) } ?? ""
+        let header = [path.text, member, interface, sender, destination]
+        weight = read.byteCount + 2 * header.reduce(0) { $0 + $1.utf8.count }
         self.bus = bus
         unsafe self.message = sd_bus_message_ref(message)
     }
@@ -119,6 +119,8 @@ package struct BusError: Error, Sendable, Hashable {
     /// A page, for each behind the few that every call may have.
     private static let secretWeight = 4_096
     private static let fewSecrets = 4
+    /// Descriptors in one message: no method of ours takes more than one.
+    private static let mostDescriptors = 16
 
     /// What there was so far.
     struct Reading {
@@ -127,6 +129,7 @@ package struct BusError: Error, Sendable, Hashable {
         fileprivate var contentCount = 0
         /// Values in memory that is wiped, each of which may take a page of its own.
         fileprivate var secretCount = 0
+        fileprivate var descriptorCount = 0
         /// About the memory of the message and of its values together.
         var byteCount: Int {
             2 * contentCount + elementWeight * elementCount + secretWeight * max(0, secretCount - fewSecrets)
@@ -192,6 +195,10 @@ package struct BusError: Error, Sendable, Hashable {
             guard let path = ObjectPath(try readText(type, &reading)) else { throw Self.malformed }
             return .path(path)
         case "h":
+            reading.descriptorCount += 1
+            guard reading.descriptorCount <= Self.mostDescriptors else {
+                throw BusError(.invalidArguments, "there are too many descriptors")
+            }
             var raw: Int32 = -1
             try unsafe readBasic(type, &raw)
             // sd-bus keeps its own, which goes with the message.

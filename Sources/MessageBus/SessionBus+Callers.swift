@@ -35,17 +35,26 @@ struct CallersOnBus {
     /// ones: nobody is refused what every client begins with because another sends megabytes.
     private static let mostWaitingWeight = 32 << 20
     private static let shortWeight = 4096
+    /// Numbers that stay free for descriptors of what comes next and of our own: a message has 253
+    /// at the most (SCM_MAX_FD, unix(7)), and sd-bus leaves the bus where they do not fit.
+    private static let fewestFree = 253 + 64
 
     /// False where too much waits already.
     fileprivate mutating func hold(_ call: BusCall) -> Bool {
         let fits =
             call.weight <= Self.shortWeight || waitingWeight <= Self.mostWaitingWeight - call.weight
-        guard waitingCount == 0 || waitingCount < Self.mostWaiting && fits else { return false }
+        guard waitingCount == 0 || waitingCount < Self.mostWaiting && fits, Self.hasRoomForDescriptors else {
+            return false
+        }
         waitingCount += 1
         waitingWeight += call.weight
         waiting[call.sender, default: []].append(call)
         return true
     }
+
+    /// Whether those of the calls that wait, whether their arguments name them or not, leave others
+    /// enough.
+    private static var hasRoomForDescriptors: Bool { lk_session_free_descriptors() >= fewestFree }
 
     fileprivate mutating func remember(_ caller: BusCaller, as name: String) {
         switch caller {
@@ -71,9 +80,6 @@ struct CallersOnBus {
 }
 
 extension SessionBus {
-    /// What the bus may take to say whose a connection is; others are served meanwhile.
-    private static let patience: Duration = .seconds(25)
-
     /// Hands a call on once it is known whose it is.
     func deliver(_ call: BusCall) {
         if let direct {
@@ -109,7 +115,7 @@ extension SessionBus {
         guard unsafe MessageWriter(message).append([.string(name)]),
             unsafe sd_bus_send(raw, message, &cookie) >= 0
         else { return settle(name, as: .unknown) }
-        callers.asked[cookie] = (name, question, SystemClock().monotonic + Self.patience)
+        callers.asked[cookie] = (name, question, SystemClock().monotonic + patience)
     }
 
     /// Of those about whom the bus has said nothing in its time nobody knows who they are.

@@ -25,6 +25,8 @@ package protocol BusObjects: AnyObject {
     private(set) weak var objects: (any BusObjects)?
     /// Of a bus.
     var callers = CallersOnBus()
+    /// What a bus may take to say whose a connection is; others are served meanwhile.
+    let patience: Duration
     /// In the place of a bus; nil: there is one.
     let direct: DirectBus?
 
@@ -38,11 +40,13 @@ package protocol BusObjects: AnyObject {
     var raw: OpaquePointer { unsafe bus }
 
     /// The session bus, as DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR name it.
-    package static func user() throws(SessionBusFailure) -> SessionBus {
+    ///
+    /// - Parameter patience: what it may take to say whose a connection is; then that is nobody's.
+    package static func user(patience: Duration = .seconds(25)) throws(SessionBusFailure) -> SessionBus {
         var bus: OpaquePointer?
         let result = unsafe sd_bus_open_user(&bus)
         guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("the session bus", result) }
-        return try unsafe SessionBus(bus, direct: nil)
+        return try unsafe SessionBus(bus, direct: nil, patience)
     }
 
     /// The connection of one program that comes without a bus (``DirectBus``).
@@ -61,11 +65,12 @@ package protocol BusObjects: AnyObject {
         guard result >= 0, let bus = unsafe bus else { throw SessionBusFailure("a direct connection", result) }
         // Clients take signals of the service's own name alone.
         unsafe sd_bus_set_sender(bus, DirectBus.ownName)
-        return try unsafe SessionBus(bus, direct: direct)
+        return try unsafe SessionBus(bus, direct: direct, .zero)
     }
 
-    private init(_ bus: OpaquePointer, direct: DirectBus?) throws(SessionBusFailure) {
+    private init(_ bus: OpaquePointer, direct: DirectBus?, _ patience: Duration) throws(SessionBusFailure) {
         unsafe self.bus = bus
+        self.patience = patience
         self.direct = direct
         let result = unsafe sd_bus_add_filter(bus, nil, Self.handler, Unmanaged.passUnretained(self).toOpaque())
         guard result >= 0 else { throw SessionBusFailure("the session bus", result) }

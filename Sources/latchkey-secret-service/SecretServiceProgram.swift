@@ -51,6 +51,10 @@ struct LatchkeySecretService: ParsableCommand {
     @Option(name: .customLong("answer-within"), help: .hidden)
     var patience: UInt16 = 300
 
+    /// Seconds that the bus may take to say which program a caller is.
+    @Option(name: .customLong("callers-within"), help: .hidden)
+    var callerPatience: UInt16 = 25
+
     func validate() throws {
         guard [socket, parent].allSatisfy({ $0 ?? 3 > 2 }) else { throw ValidationError("descriptors are above 2") }
         guard listen.isEmpty || listen.hasPrefix("/") else { throw ValidationError("--listen is an absolute path") }
@@ -140,7 +144,7 @@ struct LatchkeySecretService: ParsableCommand {
         let door = SecretServiceDoor(
             DaemonConnectionPool(configuration), followedBy: DaemonConnectionPool(configuration.startingNothing),
             in: loop, programDirectories: configuration.programDirectories, policy: PolicyFile.ofUser())
-        let bus = try isDirect ? nil : SessionBus.user()
+        let bus = try isDirect ? nil : SessionBus.user(patience: .seconds(callerPatience))
         follow(parent, in: loop)
         try door.open()
         if let bus {

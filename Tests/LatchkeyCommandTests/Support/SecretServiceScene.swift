@@ -27,9 +27,9 @@ final class SecretServiceScene {
     }
 
     /// On a bus that the test chose.
-    init(on session: PrivateSession) throws {
+    init(on session: PrivateSession, _ arguments: [String] = []) throws {
         programs = try BuiltPrograms()
-        arguments = []
+        self.arguments = arguments
         self.session = session
         try startService()
     }
