@@ -2,6 +2,9 @@ package import KeychainPlatform
 
 /// Lines `key=value` as git writes and reads them, up to a blank line or the end
 /// (git-credential(1), "INPUT/OUTPUT FORMAT"). The values stay in secret memory.
+///
+/// A line may end with CR LF, as git itself reads them (credential.c of git 2.30,
+/// strbuf_getline): a CR before the LF belongs to no value.
 package struct CredentialLines: Sendable {
     /// What is wrong with a line, by its number from 1; never what stands in it.
     package enum Flaw: Error, Hashable, Sendable {
@@ -42,10 +45,12 @@ package struct CredentialLines: Sendable {
         var number = 1
         while start < bytes.bytes.count {
             let end = bytes.bytes.firstIndex(in: start..<bytes.bytes.count) { $0 == UInt8(ascii: "\n") }
-            let line = start..<(end ?? bytes.bytes.count)
+            let next = end ?? bytes.bytes.count
+            let hasReturn = end != nil && next > start && bytes.bytes[next - 1] == UInt8(ascii: "\r")
+            let line = start..<(hasReturn ? next - 1 : next)
             if line.isEmpty { return }
             entries.append(try Self.entry(bytes.bytes, line, number))
-            start = line.upperBound + 1
+            start = next + 1
             number += 1
         }
     }

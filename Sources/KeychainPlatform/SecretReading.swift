@@ -62,17 +62,18 @@ extension Descriptor {
 }
 
 extension StandardStream {
-    /// Everything up to a blank line, or to the end, or nil where that is more than
+    /// Everything up to a blank line (of nothing or a CR), or to the end, or nil where that is more than
     /// `limit` bytes. Whoever waits for an answer may leave the stream open.
     package func readSecretLines(atMost limit: Int) throws(SystemCallError) -> SecretBytes? {
-        let newline = UInt8(ascii: "\n")
+        let (newline, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
         return try KeychainPlatform.readSecret(
             rawValue, atMost: limit,
             isWhole: { bytes, count, new in
-                guard bytes[0] != newline else { return true }
-                // A blank line may have begun with the last byte of the read before.
-                for index in max(1, count - new)..<max(1, count)
-                where bytes[index] == newline && bytes[index - 1] == newline { return true }
+                // A blank line may have begun with the last bytes of the read before.
+                for index in count - new..<count where bytes[index] == newline {
+                    let start = index > 0 && bytes[index - 1] == carriageReturn ? index - 1 : index
+                    if start == 0 || bytes[start - 1] == newline { return true }
+                }
                 return false
             })
     }

@@ -263,9 +263,13 @@ struct SecretItems {
                 by: attributes, labelled: content.label ?? "", in: collection), reaches(present)
         {
             var content = content
-            // Of what a person named the description is the person's.
-            if present.row.attributes.hasLookup { content.contentType = content.contentType ?? SecretItem.plainText }
-            try change(present.reference, in: collection, to: content)
+            if present.row.attributes.hasLookup {
+                content.contentType = content.contentType ?? SecretItem.plainText
+                try change(present, to: content)
+            } else {
+                // Name and description are the person's.
+                try change(present.reference, in: collection, to: content)
+            }
             if let item = try item(present.reference, in: collection) { return (item, false) }
         }
         if collection == SecretCollection.session {

@@ -63,9 +63,11 @@ extension LookupAttributes {
         _ name: ServerName, from old: AttributeMap, to new: AttributeMap, addsPort: Bool
     ) -> String? {
         // An address without a host is nobody's.
-        guard let was = text(old, .server), name.host.hasSameBytes(as: was), let host = text(new, .server),
-            !host.isEmpty
+        guard let was = text(old, .server), name.host.lowercased().hasSameBytes(as: was.lowercased()),
+            let now = text(new, .server), !now.isEmpty
         else { return nil }
+        // As it was spelled, where it is the same.
+        let host = now.hasSameBytes(as: was) ? name.host : now
         let said = name.port.map { "\($0)" } ?? ""
         let port = said == text(old, "port") && (addsPort || !said.isEmpty) ? text(new, "port") ?? "" : said
         return host + (port.isEmpty ? "" : ":\(port)")

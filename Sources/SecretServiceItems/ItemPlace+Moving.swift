@@ -64,7 +64,11 @@ extension ItemPlace {
         whole.allSatisfy { name, value in
             guard let code = AttributeCode(name) else { return false }
             switch value {
-            case .string(let text): return (held[code]?.string ?? "").hasSameBytes(as: text)
+            case .string(let text):
+                let there = held[code]?.string ?? ""
+                // Earlier versions kept a server as it was spelled.
+                return (code == .server ? there.lowercased() : there).hasSameBytes(
+                    as: code == .server ? text.lowercased() : text)
             case .integer(let number): return held[code]?.integer ?? 0 == number
             default: return false
             }

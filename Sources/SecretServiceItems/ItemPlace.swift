@@ -51,14 +51,15 @@ package struct ItemPlace: Sendable {
             isOfPerson: false)
     }
 
-    /// git-credential-libsecret, GVfs, and what else uses libsecret's network schema.
+    /// git-credential-libsecret, GVfs, and what else uses libsecret's network schema. The host is in
+    /// lower case, which is the same (RFC 3986, section 3.2.2): others look for it so.
     private static func network(_ attributes: LookupAttributes) -> ItemPlace? {
         let schema = attributes[LookupSchema.attribute]
         guard schema == LookupSchema.network || schema == LookupSchema.git, let server = attributes["server"]
         else { return nil }
         let name = ServerName(server)
         return internet(
-            name.host, port: attributes["port"].flatMap { UInt16($0) } ?? name.port, scheme: attributes["protocol"],
+            name.host.lowercased(), port: attributes["port"].flatMap { UInt16($0) } ?? name.port, scheme: attributes["protocol"],
             account: attributes["user"] ?? "", path: attributes["object"])
     }
 

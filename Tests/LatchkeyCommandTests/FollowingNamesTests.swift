@@ -40,6 +40,15 @@ import Testing
         #expect(try followed(pairs, changes) == expected, sourceLocation: location)
     }
 
+    /// The item has the host in lower case.
+    @Test func aHostInCapitalsFollowsAndElseStaysAsItWasSpelled() throws {
+        for schema in [Self.network, Self.git] {
+            let git = ["xdg:schema": schema, "protocol": "https", "server": "Git.Example", "user": "u"]
+            try expect(git, changed: [.account: .string("v")], become: ["user": "v"])
+            try expect(git, changed: [.server: .string("other.example")], become: ["server": "other.example"])
+        }
+    }
+
     @Test func serviceAndAccountFollow() throws {
         let mail = ["service": "mail", "username": "alice", "application": "a"]
         try expect(mail, changed: [.account: .string("bob")], become: ["username": "bob"])

@@ -289,12 +289,16 @@ import Testing
         try helper("store", Self.place, "username=alice", "password=plain")
         #expect(try get(Self.place) == "username=alice\npassword=plain\n")
         #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
-        // A password that came another way has nothing to do with the old one's end.
+        // What changes around the password leaves its end.
         try helper("store", Self.place, "username=alice", "password=access", far, "oauth_refresh_token=third")
-        try programs.latchkey("get", "git.example")
-        _ = try programs.latchkey("edit", "--internet", "git.example", "alice", "--label", "x")
-        #expect(try get(Self.place) == "username=alice\npassword=access\n")
-        try helper("erase", Self.place, "username=alice", "password=access")
+        let edited = try programs.latchkey("edit", "--internet", "git.example", "alice", "--label", "x")
+        #expect(edited.status == 0, "\(edited.errors)")
+        #expect(
+            try get(Self.place) == "username=alice\npassword=access\n\(far)\noauth_refresh_token=third\n")
+        // A password that came another way has nothing to do with it.
+        try programs.latchkey("set", "--internet", "https://git.example", "alice", input: Data("other".utf8))
+        #expect(try get(Self.place) == "username=alice\npassword=other\n")
+        try helper("erase", Self.place, "username=alice", "password=other")
         #expect(try programs.latchkey("list").output.isEmpty)
     }
 
@@ -430,6 +434,23 @@ import Testing
             #"mkfifo "$HOME/p"; exec 3<>"$HOME/p"; printf 'protocol=https\nhost=git.example\n\nhost=x\n' >&3; "#
                 + #"git-credential-latchkey get <"$HOME/p""#)
         #expect(outcome.text == "username=alice\npassword=pw\n", "\(outcome.errors)")
+    }
+
+    /// As git itself reads lines since 2.30, for helpers and scripts of Windows.
+    @Test func linesMayEndWithACarriageReturn() throws {
+        let place = "protocol=https\r\nhost=git.example\r\n"
+        for (password, ending) in [("one", "\r\n\r\n"), ("two", "\r\n"), ("three", "")] {
+            let stored = try programs.run(
+                "\(BuiltPrograms.folder)/git-credential-latchkey", ["store"],
+                input: Data((place + "username=alice\r\npassword=\(password)\(ending)").utf8))
+            #expect(stored.status == 0 && stored.errors.isEmpty, "\(stored.errors)")
+            #expect(try get(Self.place) == "username=alice\npassword=\(password)\n")
+        }
+        // What is behind a blank line of such is not waited for.
+        let outcome = try programs.shell(
+            #"mkfifo "$HOME/p"; exec 3<>"$HOME/p"; printf 'protocol=https\r\nhost=git.example\r\n\r\nhost=x\n' >&3; "#
+                + #"timeout 60 git-credential-latchkey get <"$HOME/p""#)
+        #expect(outcome.text == "username=alice\npassword=three\n", "\(outcome.errors)")
     }
 
     @Test func outputThatCannotBeWrittenIsAFailure() throws {

@@ -135,6 +135,20 @@ struct SecretServiceEndToEndTests {
         #expect(try programs.latchkey("get", "Chromium Safe Storage", application).status == 0)
     }
 
+    /// Chromium's items are called by their label, and so the one that replaces another is.
+    @Test func whatReplacesAnItemUnderAnotherLabelGoesByThat() throws {
+        let names = ["xdg:schema", "chrome_libsecret_os_crypt_password_v2", "application", "Code"]
+        for (label, value) in [("Safe Storage", "first"), ("New Storage", "second"), ("New Storage", "third")] {
+            let stored = try scene.client(
+                "/usr/bin/secret-tool", ["store", "--label=\(label)"] + names, typed: value)
+            #expect(stored.status == 0, "\(stored.errors)")
+            #expect(try programs.latchkey("get", label, "Code").text == value)
+        }
+        #expect(try programs.latchkey("get", "Safe Storage", "Code").status == 1)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + names).text == "third")
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+    }
+
     /// By the attributes of NetworkManager's agent.
     @Test func whatNetworkManagersAgentStoresIsFound() throws {
         let names = ["connection-uuid", "00-11", "setting-name", "802-11-wireless-security", "setting-key", "psk"]
@@ -195,9 +209,10 @@ struct SecretServiceEndToEndTests {
             _ = try ours("erase", place + "username=alice\n")
             #expect(try scene.client(theirs, ["get"], typed: place + "username=alice\n").text == "username=alice\n")
         }
-        // Theirs stores a host as it is spelled: ours writes over that, and erases it.
+        // Theirs finds a host as it is spelled: ours finds it in any spelling, writes over it, and erases it.
         let spelled = "protocol=https\nhost=Mixed.Example\nusername=alice\n"
         #expect(try scene.client(theirs, ["store"], typed: spelled + "password=theirs\n").status == 0)
+        #expect(try ours("get", spelled.lowercased()) == "username=alice\npassword=theirs\n")
         _ = try ours("store", spelled + "password=ours\n")
         #expect(try scene.client(theirs, ["get"], typed: spelled).text == "username=alice\npassword=ours\n")
         _ = try ours("erase", spelled + "password=ours\n")

@@ -97,6 +97,14 @@ struct GitSecret: Sendable {
 
     let kind: Kind
     let value: SharedSecret
+
+    /// What shows that an end and a token are of this one: FNV-1a of 32 bits (draft-eastlake-fnv),
+    /// in hex. A password is not found by it: one in four thousand million has the same.
+    var check: String {
+        var sum: UInt32 = 0x811C_9DC5
+        for index in 0..<value.bytes.count { sum = (sum ^ UInt32(value.bytes[index])) &* 0x0100_0193 }
+        return String(sum, radix: 16)
+    }
 }
 
 /// What git knows of a password beside it.
@@ -127,7 +135,20 @@ struct GitExtras: Sendable {
         }
     }
 
-    /// The lines in which git says them; the value of the item beside the password.
+    /// The line of the value beside the password that says of which one the others are.
+    static let checkKey = "password_check"
+
+    /// The value of the item beside the password.
+    func lines(with secret: GitSecret) -> SharedSecret {
+        let check = "\(Self.checkKey)=\(secret.check)\n"
+        let said = lines
+        var writer = SecretWriter(byteCount: said.bytes.count + check.utf8.count)
+        writer.append(said.bytes)
+        writer.append(check)
+        return SharedSecret(writer.finish())
+    }
+
+    /// The lines in which git says them.
     var lines: SharedSecret {
         var text = ""
         if let expiry { text += "password_expiry_utc=\(expiry)\n" }

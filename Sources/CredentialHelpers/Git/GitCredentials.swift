@@ -88,7 +88,7 @@ package struct GitCredentials {
                 guard let end = held.extras.expiry, end <= now else { return true }
                 extras.refreshToken = held.extras.refreshToken
             }
-            try keep(extras, of: match.item)
+            try keep(extras, of: match.item, with: secret)
             return true
         }
         return false
@@ -101,7 +101,7 @@ package struct GitCredentials {
     private func write(_ secret: GitSecret, _ extras: GitExtras, over items: [HelperItem]) throws(KeychainError) {
         for item in items {
             try keychain.change(item, to: secret.value, [Self.creator])
-            try keep(extras, of: item)
+            try keep(extras, of: item, with: secret)
         }
     }
 
@@ -116,7 +116,7 @@ package struct GitCredentials {
                 guard !request.extras.isEmpty else { return }
                 let isNew = { (match: GitMatch) in match.kind == secret.kind && match.isPlace(of: request) }
                 guard let match = try matches(request).first(where: isNew) else { return }
-                return try keep(request.extras, of: match.item)
+                return try keep(request.extras, of: match.item, with: secret)
             } catch {
                 guard error.status == .duplicateItem else { throw error }
                 refusal = error
@@ -210,7 +210,8 @@ package struct GitCredentials {
             return nil
         }
         guard item.origin == .git, held.isPlain else { return held }
-        return HeldCredential(secret: held.secret, extras: try extras(of: item, in: beside), isPlain: true)
+        let extras = try extras(of: item, with: held.secret, in: beside)
+        return HeldCredential(secret: held.secret, extras: extras, isPlain: true)
     }
 
     /// A name with a line of its own would be read as another key.
@@ -232,22 +233,30 @@ package struct GitCredentials {
             .genericPassword, [(.service, .string(GitMatch.serviceBeside(item))), (.account, .string(item.account))])
     }
 
-    private func extras(of item: HelperItem, in beside: [HelperItem]) throws(KeychainError) -> GitExtras {
-        // What was written before the password belongs to another one.
-        guard let beside = beside.first, beside.modified >= item.modified else { return GitExtras() }
+    /// Those of another password belong to nothing.
+    private func extras(
+        of item: HelperItem, with secret: GitSecret, in beside: [HelperItem]
+    ) throws(KeychainError) -> GitExtras {
+        guard let beside = beside.first else { return GitExtras() }
         let value = try keychain.value(of: beside)
-        do throws(CredentialLines.Flaw) { return GitExtras(try CredentialLines(value)) } catch { return GitExtras() }
+        do throws(CredentialLines.Flaw) {
+            let lines = try CredentialLines(value)
+            // Earlier versions wrote no check: there, what is older than the last change is another's.
+            let isOfSecret = try lines.text(GitExtras.checkKey).map { $0 == secret.check }
+            return isOfSecret ?? (beside.modified >= item.modified) ? GitExtras(lines) : GitExtras()
+        } catch { return GitExtras() }
     }
 
-    private func keep(_ extras: GitExtras, of item: HelperItem) throws(KeychainError) {
+    private func keep(_ extras: GitExtras, of item: HelperItem, with secret: GitSecret) throws(KeychainError) {
         let before = try beside(item)
         guard !extras.isEmpty else {
             for old in before { try keychain.remove(old) }
             return
         }
-        if let there = before.first { return try keychain.change(there, to: extras.lines, []) }
+        let lines = extras.lines(with: secret)
+        if let there = before.first { return try keychain.change(there, to: lines, []) }
         try keychain.add(
-            extras.lines, .genericPassword,
+            lines, .genericPassword,
             [
                 (.service, .string(GitMatch.serviceBeside(item))), (.account, .string(item.account)),
                 ("crtr", .integer(ItemOrigin.creators[.git] ?? 0)),
