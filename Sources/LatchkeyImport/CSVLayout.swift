@@ -25,8 +25,14 @@ struct CSVLayout: Sendable {
     var late: Set<String> = []
     /// Columns in which characters of HTML are written as entities.
     var encoded: Set<String> = []
+    /// Whether a heading with columns that are none of these may be its own: too few tell it apart.
+    var admitsOthers = true
 
     private var needed: Set<String> { telling.union(required.keys) }
+
+    private func fits(_ columns: Set<String>) -> Bool {
+        needed.isSubset(of: columns) && (admitsOthers || columns.allSatisfy(knows))
+    }
 
     /// What a column that no program names otherwise holds in any of them.
     private static let oneTimeNames: Set<String> = ["totp", "otp", "otpauth", "otpurl", "otpsecret", "2fa"]
@@ -41,10 +47,13 @@ struct CSVLayout: Sendable {
     private func knows(_ column: String) -> Bool { needed.contains(column) || optional[column] != nil }
 
     /// Whether a line may be the heading of one of them.
-    static func isHeading(_ columns: [String]) -> Bool { all.contains { $0.needed.isSubset(of: columns) } }
+    static func isHeading(_ columns: [String]) -> Bool {
+        let names = Set(columns)
+        return all.contains { $0.fits(names) }
+    }
 
     static let all = [
-        apple, chrome, firefox, bitwarden, lastPass, dashlane, nordPass, protonPass, keePassXC,
+        apple, chrome, firefox, bitwarden, lastPass, dashlane, nordPass, protonPass, keePassXC, plain,
     ]
 
     static let mark = FieldDestination.notStored(why: "a mark of the program's own")
@@ -87,11 +96,16 @@ struct CSVLayout: Sendable {
         ],
         addresses: .joinedWithCommas)
 
+    /// What all of them have: url, username, password, and nothing else.
+    private static let plain = CSVLayout(
+        format: .plainCSV, required: ["url": .address, "username": .account, "password": .value], optional: [:],
+        admitsOthers: false)
+
     /// The layout of a heading, where exactly one fits; one with all the columns of
     /// another and more goes before it.
     static func detect(_ columns: [String]) throws(ImportFailure) -> CSVLayout {
         let names = Set(columns)
-        let possible = all.filter { $0.needed.isSubset(of: names) }
+        let possible = all.filter { $0.fits(names) }
         let fitting = possible.filter { layout in
             !possible.contains { $0.needed.isStrictSuperset(of: layout.needed) }
         }

@@ -13,6 +13,7 @@ enum CSVSource {
         } else {
             layout = try CSVLayout.detect(names)
         }
+        let folders = unmarkedFolders(source, names, layout)
         var document = ImportedDocument(layout.format)
         while let record = reader.next() {
             switch record {
@@ -24,7 +25,7 @@ enum CSVSource {
                 }
                 // Commas alone, as table programs write the lines below what was typed.
                 guard fields.contains(where: { !$0.isEmpty }) else { continue }
-                if let column = folder(fields, names, layout) {
+                if let column = folder(fields, names, layout) ?? unmarkedFolder(fields, names, folders) {
                     document.ledger.note(columns[column], .notStored(why: "a folder of its own"))
                 } else {
                     document.add(.line(line)) { entry in take(fields, columns, layout, &entry) }
@@ -60,6 +61,31 @@ enum CSVSource {
         default: return nil
         }
         return names.firstIndex(of: name).flatMap { SecretText(fields[$0]).text == mark ? $0 : nil }
+    }
+
+    /// Folders that entries lie in, where no column says which rows are folders: in older exports of
+    /// NordPass.
+    private static func unmarkedFolders(_ source: SourceText, _ names: [String], _ layout: CSVLayout) -> Set<String> {
+        guard case .nordPass = layout.format, !names.contains("type"), let column = names.firstIndex(of: "folder")
+        else { return [] }
+        var found: Set<String> = []
+        var (reader, isBelowHeading) = (CSVReader(source), false)
+        while let record = reader.next() {
+            guard case .fields(let fields, _) = record, fields.count == names.count else { continue }
+            if isBelowHeading, !fields[column].isEmpty { found.insert(SecretText(fields[column]).text) }
+            isBelowHeading = true
+        }
+        return found
+    }
+
+    /// The column with the name of a row that has nothing else, where entries lie in a folder of that
+    /// name.
+    private static func unmarkedFolder(_ fields: [TextSlice], _ names: [String], _ folders: Set<String>) -> Int? {
+        guard !folders.isEmpty, let column = names.firstIndex(of: "name"),
+            fields.indices.allSatisfy({ fields[$0].isEmpty == ($0 != column) }),
+            folders.contains(SecretText(fields[column]).text)
+        else { return nil }
+        return column
     }
 
     private static func take(

@@ -9,6 +9,8 @@ package enum SourceFormat: String, Sendable, CaseIterable {
     case nordPass = "nordpass"
     case protonPass = "proton-pass"
     case keePassXC = "keepassxc-csv"
+    /// Of no program in particular.
+    case plainCSV = "csv"
     case bitwardenJSON = "bitwarden-json"
     case onePassword = "1pux"
     case keePass = "kdbx"
@@ -40,6 +42,7 @@ package enum SourceFormat: String, Sendable, CaseIterable {
         case .nordPass: "NordPass (CSV)"
         case .protonPass: "Proton Pass (CSV)"
         case .keePassXC: "KeePassXC (CSV)"
+        case .plainCSV: "CSV of url, username and password"
         case .bitwardenJSON: "Bitwarden (JSON)"
         case .onePassword: "1Password (1PUX)"
         case .keePass: "KeePass (KDBX)"

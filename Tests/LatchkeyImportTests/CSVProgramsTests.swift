@@ -60,6 +60,30 @@ import Testing
         #expect(document.ledger.rows.contains { $0.destination == .notStored(why: "a folder of its own") })
     }
 
+    /// Without a column for what a row is. One whose name no entry lies in may be an entry.
+    @Test func foldersOfNordPasssOlderExportsAreNoEntries() throws {
+        let document = try Sample.csv(
+            "name,url,username,password,note,cardholdername,cardnumber,folder\n"
+                + "Work,,,,,,,\nN,https://n.example,u,p,,,,Work\nN,https://o.example,,,,,,\nWork,,,,words,,,\n"
+                + "Other,,,,,,,\n")
+        #expect(document.format == .nordPass)
+        #expect(document.entries.map(\.title) == ["N", "N", "Work", "Other"])
+        #expect(document.entries.map(\.place) == [.line(3), .line(4), .line(5), .line(6)])
+        #expect(document.ledger.rows.contains { $0.destination == .notStored(why: "a folder of its own") })
+    }
+
+    /// What tells so little is sure where nothing else is there.
+    @Test func threeColumnsAloneAreOfNoProgram() throws {
+        let document = try Sample.csv("URL,Username,Password\nhttps://a.example,u,p\nb.example,,q\n")
+        #expect(document.format == .plainCSV && document.entries.count == 2 && document.flaws.isEmpty)
+        #expect(document.entries[0].addresses == ["https://a.example"] && document.entries[0].account == "u")
+        #expect(document.entries.map(\.password.text) == ["p", "q"])
+        #expect(throws: ImportFailure.self) { try Sample.csv("url,username,password,pin\na.example,u,p,1\n") }
+        let said = try Sample.csv("url,username,password,pin\na.example,u,p,1\n", .plainCSV)
+        #expect(said.entries.first?.note.text == "pin: 1")
+        #expect(try Sample.csv("name,url,username,password\nn,a.example,u,p\n").format == .chrome)
+    }
+
     @Test func protonPassKeepsEveryAddressAndItsDate() throws {
         let document = try Sample.csv(
             "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\n"

@@ -8,7 +8,7 @@ struct ImportCommand: Verb {
             SOURCE is a file that the other program exported or keeps, the folder of pass, or - for standard \
             input. What it is, is seen by its content; --format says it where that is not enough:
               apple, chrome, firefox, bitwarden-csv, lastpass, dashlane, nordpass,
-              proton-pass,
+              proton-pass, csv,
               keepassxc-csv             CSV with the heading that the program writes
               bitwarden-json            an export that is not encrypted
               1pux                      1Password (needs unzip)
