@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -94,13 +93,14 @@ int lk_session_copy(int fd) {
     return copy < 0 ? -errno : copy;
 }
 
-int lk_session_free_descriptors(void) {
+int lk_session_has_room(unsigned descriptors) {
     struct rlimit limit;
     int first = lk_session_copy(STDOUT_FILENO);
     if (first < 0) return 0;
     close(first);
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur <= (rlim_t)first) return 0;
-    return limit.rlim_cur - first > INT_MAX ? INT_MAX : (int)(limit.rlim_cur - first);
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return 0;
+    rlim_t half = limit.rlim_cur / 2;
+    return (rlim_t)first + (half < descriptors ? half : descriptors) <= limit.rlim_cur;
 }
 
 int lk_session_address(sd_bus_message *message, const char *destination, const char *sender) {

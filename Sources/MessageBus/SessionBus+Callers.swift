@@ -37,7 +37,7 @@ struct CallersOnBus {
     private static let shortWeight = 4096
     /// Numbers that stay free for descriptors of what comes next and of our own: a message has 253
     /// at the most (SCM_MAX_FD, unix(7)), and sd-bus leaves the bus where they do not fit.
-    private static let fewestFree = 253 + 64
+    private static let fewestFree: UInt32 = 253 + 64
 
     /// False where too much waits already.
     fileprivate mutating func hold(_ call: BusCall) -> Bool {
@@ -54,7 +54,7 @@ struct CallersOnBus {
 
     /// Whether those of the calls that wait, whether their arguments name them or not, leave others
     /// enough.
-    private static var hasRoomForDescriptors: Bool { lk_session_free_descriptors() >= fewestFree }
+    private static var hasRoomForDescriptors: Bool { lk_session_has_room(fewestFree) != 0 }
 
     fileprivate mutating func remember(_ caller: BusCaller, as name: String) {
         switch caller {

@@ -49,6 +49,20 @@ import Testing
         }
     }
 
+    /// Earlier versions had it as it was spelled: such an item goes with attributes that lose its name.
+    @Test func anItemUnderAHostInCapitalsIsThatOfItsAttributes() throws {
+        let git = try lookup(["xdg:schema": Self.git, "protocol": "https", "server": "Git.Example", "user": "u"])
+        let (old, new) = (ItemNaming(git, label: "L"), ItemNaming(try lookup(["colour": "red"]), label: "L"))
+        for (server, moves) in [("Git.Example", true), ("git.example", true), ("other.example", false)] {
+            var held = AttributeMap()
+            held[.server] = .string(server)
+            held[.account] = .string("u")
+            held["ptcl"] = .string("htps")
+            let places = ItemPlace.moves(of: held, .internetPassword, from: old, to: new, serial: { "s" })
+            #expect(places.isEmpty != moves, "\(server)")
+        }
+    }
+
     @Test func serviceAndAccountFollow() throws {
         let mail = ["service": "mail", "username": "alice", "application": "a"]
         try expect(mail, changed: [.account: .string("bob")], become: ["username": "bob"])

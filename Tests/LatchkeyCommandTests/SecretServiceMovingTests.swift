@@ -93,6 +93,25 @@ struct SecretServiceMovingTests {
         #expect(try programs.latchkey("get", "mail", "eve").status == 1)
     }
 
+    /// Whoever stores over it says more of it than the person did, who finds it under their own words.
+    @Test func whatReplacesAPersonsItemLeavesItItsName() throws {
+        let names = ["xdg:schema", "org.gnome.keyring.NetworkPassword", "protocol", "https", "user", "alice"]
+        for label in ["L", "M"] {
+            let (ours, theirs) = ("ours of \(label)", "theirs of \(label)")
+            _ = try programs.latchkey("set", "--internet", "git.example", "alice", input: Data(ours.utf8))
+            let stored = try scene.client(
+                "/usr/bin/secret-tool", ["store", "--label=\(label)", "server", "git.example"] + names,
+                typed: theirs)
+            #expect(stored.status == 0, "\(stored.errors)")
+            let item = try programs.latchkey("info", "--json", "git.example", "alice")
+            #expect(item.status == 0 && !item.text.contains("htps"), "\(item.text)")
+            #expect(try value("git.example", "alice") == theirs)
+        }
+        _ = try programs.latchkey("set", "--internet", "git.example", "alice", input: Data("again".utf8))
+        #expect(try programs.latchkey("list").text.split(separator: "\n").count == 1)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + names).text == "again")
+    }
+
     @Test func gitIsGivenItForTheServerThatItNames() throws {
         let names = ["xdg:schema", "org.gnome.keyring.NetworkPassword", "protocol", "https", "user", "u"]
         let stored = try scene.client(

@@ -65,10 +65,10 @@ import Testing
         let document = try Sample.csv(
             "name,url,username,password,note,cardholdername,cardnumber,folder\n"
                 + "Work,,,,,,,\nN,https://n.example,u,p,,,,Work\nN,https://o.example,,,,,,\nWork,,,,words,,,\n"
-                + "Other,,,,,,,\n")
+                + "Other,,,,,,,\nfolder,,,,,,,\n")
         #expect(document.format == .nordPass)
-        #expect(document.entries.map(\.title) == ["N", "N", "Work", "Other"])
-        #expect(document.entries.map(\.place) == [.line(3), .line(4), .line(5), .line(6)])
+        #expect(document.entries.map(\.title) == ["N", "N", "Work", "Other", "folder"])
+        #expect(document.entries.map(\.place) == [.line(3), .line(4), .line(5), .line(6), .line(7)])
         #expect(document.ledger.rows.contains { $0.destination == .notStored(why: "a folder of its own") })
     }
 

@@ -21,10 +21,9 @@ int lk_session_wait(sd_bus *const *buses, size_t bus_count, const int *fds, size
 int lk_session_accept(int fd, sd_bus **bus);
 // Another descriptor of the same file, or -errno.
 int lk_session_copy(int fd);
-// How many numbers for descriptors lie between the first free one and the most that this process may have
-// (RLIMIT_NOFILE); 0 where none is free. The first free one is what the kernel gives next, so that what is opened
-// while this is not too few never takes more than the rest.
-int lk_session_free_descriptors(void);
+// Whether so many numbers for descriptors, or half of all where these are few (RLIMIT_NOFILE), lie behind the first
+// free one. That is the one which the kernel gives next, so that what is opened only while this is so leaves so many.
+int lk_session_has_room(unsigned descriptors);
 // Says on a connection without a bus whom a message is for and, where not NULL, who says it.
 int lk_session_address(sd_bus_message *message, const char *destination, const char *sender);
 // Fails the call with that name and text; the last two as above, NULL on a bus.
