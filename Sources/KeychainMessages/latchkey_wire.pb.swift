@@ -2223,6 +2223,12 @@ package nonisolated struct Latchkey_DoctorReport: @unchecked Sendable {
     set {_uniqueStorage()._keysFault = newValue}
   }
 
+  /// of the enclave's folder: gone or damaged, and not written again
+  package var unrepairedFiles: [String] {
+    get {_storage._unrepairedFiles}
+    set {_uniqueStorage()._unrepairedFiles = newValue}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated struct Inspection: Sendable {
@@ -4851,7 +4857,7 @@ nonisolated extension Latchkey_CallRecord: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".DoctorReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0\u{3}audit_failed_since\0\u{3}database_fault\0\u{3}keys_fault\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_format\0\u{1}items\0\u{1}tombstones\0\u{1}damaged\0\u{3}has_new_damage\0\u{3}brake_is_on\0\u{3}brake_since\0\u{3}set_aside_files\0\u{3}is_intact\0\u{1}inspection\0\u{1}salvage\0\u{3}audit_failed_since\0\u{3}database_fault\0\u{3}keys_fault\0\u{3}unrepaired_files\0")
 
   fileprivate class _StorageClass {
     var _dataDirectory: String = String()
@@ -4869,6 +4875,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
     var _auditFailedSince: Double? = nil
     var _databaseFault: String = String()
     var _keysFault: String = String()
+    var _unrepairedFiles: [String] = []
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -4894,6 +4901,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
       _auditFailedSince = source._auditFailedSince
       _databaseFault = source._databaseFault
       _keysFault = source._keysFault
+      _unrepairedFiles = source._unrepairedFiles
     }
   }
 
@@ -4927,6 +4935,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
         case 13: try { try decoder.decodeSingularDoubleField(value: &_storage._auditFailedSince) }()
         case 14: try { try decoder.decodeSingularStringField(value: &_storage._databaseFault) }()
         case 15: try { try decoder.decodeSingularStringField(value: &_storage._keysFault) }()
+        case 16: try { try decoder.decodeRepeatedStringField(value: &_storage._unrepairedFiles) }()
         default: break
         }
       }
@@ -4984,6 +4993,9 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
       if !_storage._keysFault.isEmpty {
         try visitor.visitSingularStringField(value: _storage._keysFault, fieldNumber: 15)
       }
+      if !_storage._unrepairedFiles.isEmpty {
+        try visitor.visitRepeatedStringField(value: _storage._unrepairedFiles, fieldNumber: 16)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -5008,6 +5020,7 @@ nonisolated extension Latchkey_DoctorReport: SwiftProtobuf.Message, SwiftProtobu
         if _storage._auditFailedSince != rhs_storage._auditFailedSince {return false}
         if _storage._databaseFault != rhs_storage._databaseFault {return false}
         if _storage._keysFault != rhs_storage._keysFault {return false}
+        if _storage._unrepairedFiles != rhs_storage._unrepairedFiles {return false}
         return true
       }
       if !storagesAreEqual {return false}

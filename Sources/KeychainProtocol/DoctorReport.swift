@@ -39,6 +39,9 @@ package struct DoctorReport: Sendable, Hashable {
     /// Whether the next enclave would not find the files of the keys that are open; nil: it
     /// would.
     package var keysFault: PlaceFault?
+    /// Names in the enclave's folder: what is gone or damaged, and could not be written again. The
+    /// other copy counts; of `effacement` there is none.
+    package var unrepairedFiles: [String] = []
 
     package init() {}
 }

@@ -37,6 +37,7 @@ extension Latchkey_DoctorReport {
         if let since = report.auditFailedSince { auditFailedSince = since }
         databaseFault = report.databaseFault?.rawValue ?? ""
         keysFault = report.keysFault?.rawValue ?? ""
+        unrepairedFiles = report.unrepairedFiles
         setAsideFiles = report.setAsideFiles
         if let isIntact = report.isIntact { self.isIntact = isIntact }
         if let counts = report.inspection { inspection = Inspection(counts) }
@@ -59,6 +60,7 @@ extension Latchkey_DoctorReport {
         if hasAuditFailedSince { report.auditFailedSince = auditFailedSince }
         report.databaseFault = try Self.fault(databaseFault)
         report.keysFault = try Self.fault(keysFault)
+        report.unrepairedFiles = unrepairedFiles
         report.setAsideFiles = setAsideFiles
         if hasIsIntact { report.isIntact = isIntact }
         if hasInspection { report.inspection = inspection.counts }

@@ -85,7 +85,9 @@ extension KeychainEngine {
         report.setAsideFiles = try StoreSetAside.files(in: directory)
         report.brakeIsOn = brake.isOn
         report.databaseFault = store.placeFault
-        report.keysFault = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }.placeFault
+        let described = try enclave.use { enclave throws(KeychainError) in try enclave.describe() }
+        report.keysFault = described.placeFault
+        report.unrepairedFiles = described.unrepairedFiles
         try store.read { reader throws(KeychainError) in
             for itemClass in ItemClass.stored {
                 let (items, tombstones) = try reader.totals(of: itemClass)

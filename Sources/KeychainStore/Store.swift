@@ -68,7 +68,7 @@ package final class Store: Sendable {
         let found: WhatLiesThere
         do throws(KeychainError) {
             try StoreFileKind.refuseStrangers(in: directory)
-            try StoreHeader.refuseNewer(in: directory)
+            try StoreHeader.refuseNewerBeforeLooking(in: directory)
             writer = try translating { try DatabaseQueue(path: path, configuration: configuration(readOnly: false)) }
             found = try look(at: writer)
         } catch { throw reaching(error) }
@@ -92,7 +92,7 @@ package final class Store: Sendable {
 
     /// What keeps SQLite from its files, of which it says no more than that it cannot open
     /// them; nil: nothing that shows.
-    private static func obstacle(to path: String, in directory: PrivateDirectory) -> Reason? {
+    static func obstacle(to path: String, in directory: PrivateDirectory) -> Reason? {
         let files = FileManager.default
         for file in ["", "-wal", "-shm"].map({ path + $0 }) where files.fileExists(atPath: file) {
             // A check says what is wrong with the path, and opens nothing: no lock is lost by it.

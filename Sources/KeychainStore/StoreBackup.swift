@@ -45,6 +45,11 @@ package enum StoreBackup {
         let witnessed = StoreWitness.testimony(in: directory)
         let (queue, contents): (DatabaseQueue, [(name: String, content: [UInt8])])
         do throws(KeychainError) { (queue, contents) = try copy(directory, to: path, with: files) } catch {
+            // As an opening says it: of a read-only file system, say.
+            let path = directory.path + "/" + Store.fileName
+            if error.reason == .storeUnreadable, let obstacle = Store.obstacle(to: path, in: directory) {
+                throw KeychainError(.notAvailable, reason: obstacle, underlying: error.underlying)
+            }
             guard error.reason == .inputOutput || error.reason == .storeMalformed,
                 try hasAnotherLog(directory, witnessed)
             else { throw error }

@@ -10,6 +10,8 @@ package import KeychainPlatform
 package struct StoreHeader {
     let format: Int
     let application: Int32
+    /// Whether SQLite takes the first bytes.
+    private let hasMagic: Bool
 
     private static let byteCount = 100
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -23,6 +25,7 @@ package struct StoreHeader {
         format = Int(Self.number(bytes[60..<64]))
         application = Int32(bitPattern: Self.number(bytes[68..<72]))
         let wrong = zip(bytes, Self.magic).count { $0 != $1 }
+        hasMagic = wrong == 0
         guard wrong == 0 || wrong <= Self.mostWrong && application == StoreSchema.applicationID else { return nil }
     }
 
@@ -39,6 +42,25 @@ package struct StoreHeader {
             if format > StoreSchema.format { throw KeychainError(.notAvailable, reason: .storeNewer(version: format)) }
         }
         try refuseNewerLog(in: directory)
+    }
+
+    /// The same for an opening that looks at the records by its writer before it writes: of a file
+    /// that its header calls ours, beside which neither a log nor a journal lies, that look says it.
+    /// SQLite writes nothing before, since it has nothing to take over or to take back.
+    static func refuseNewerBeforeLooking(in directory: PrivateDirectory) throws(KeychainError) {
+        if try canBeLookedAt(in: directory) { return }
+        try refuseNewer(in: directory)
+    }
+
+    private static func canBeLookedAt(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
+        guard let header = try read(in: directory), header.hasMagic,
+            header.application == StoreSchema.applicationID, (1...StoreSchema.format).contains(header.format),
+            (StoreLog.byteCount(in: directory) ?? 0) == 0
+        else { return false }
+        let journal = StoreHeaderMending.journal
+        return try looking(at: journal, in: directory) { () throws(SystemCallError) in
+            try !directory.holds(journal)
+        }
     }
 
     /// The format that a database is of: what two of its three places say (the header, and from

@@ -25,7 +25,7 @@ enum StoreHeaderMending {
     private static let headerSize = 100
     /// One number of the header, all of it; a page that lost more is no header any more.
     private static let mostWrong = 4
-    private static let journal = Store.fileName + "-journal"
+    static let journal = Store.fileName + "-journal"
 
     /// To be called before anything opens the database, by whoever has the store's lock.
     ///

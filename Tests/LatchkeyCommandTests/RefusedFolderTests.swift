@@ -35,6 +35,23 @@ import Testing
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 
+    /// What a program reads is said as well.
+    @Test func doctorSaysInJSONWhyNothingOpens() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: data)
+        for arguments in [["doctor", "--json"], ["doctor", "--verify", "--json"]] {
+            let outcome = try programs.run(BuiltPrograms.latchkey, arguments)
+            #expect(outcome.status == 69 && outcome.errors.contains("chmod 700 \(data)"), "\(outcome.errors)")
+            let report = try #require(try JSONSerialization.jsonObject(with: outcome.output) as? [String: Any])
+            #expect(report["sound"] as? Bool == false)
+            #expect((report["error"] as? String)?.contains("mode 755") == true, "\(report)")
+            let findings = report["findings"] as? [[String: Any]]
+            #expect(findings?.contains { $0["fixable"] as? Bool == true } == (arguments.count == 2))
+        }
+        #expect(try programs.latchkey("doctor", "--fix", "--json").status == 0)
+    }
+
     @Test func aFolderThatIsOpenToOthersIsClosedByWhoeverStops() throws {
         try programs.latchkey("set", "a", input: Data("1".utf8))
         try endAll()
@@ -95,6 +112,20 @@ import Testing
         #expect(try programs.shell("mkfifo -m 600 \(file)").status == 0)
         #expect(try programs.shell("timeout 30 \(BuiltPrograms.latchkey) get a").status == 69)
         try FileManager.default.removeItem(atPath: file)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    /// It opens like a file, and is none: no fault of the disk.
+    @Test(arguments: ["mkfifo -m 600", "mkdir", "ln -s nothing"])
+    func whatIsNoFileInThePlaceOfTheEnclavesLockIsSaid(_ making: String) throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        let file = data + "/enclave/lock"
+        try FileManager.default.removeItem(atPath: file)
+        #expect(try programs.shell("\(making) \(file)").status == 0)
+        expectRefusal(try programs.latchkey("get", "a"), naming: "\(file) is a link, a folder or a pipe")
+        try FileManager.default.removeItem(atPath: file)
+        #expect(BuiltPrograms.eventually { programs.processes("latchkey-enclave").isEmpty })
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 

@@ -116,6 +116,9 @@ import Testing
         let doctor = try programs.latchkey("doctor")
         #expect(doctor.status == 5 && doctor.text.contains("\(path) is a folder"), "\(doctor.text)")
         #expect(doctor.text.contains("move it away") && !doctor.text.contains("is lost"), "\(doctor.text)")
+        if !whileItRuns {
+            #expect(doctor.text.contains("\(path) could not be written again"), "\(doctor.text)")
+        }
         if name == "keybag.0" {
             let refused = try programs.latchkey("passcode", "set", input: Data("some words".utf8))
             #expect(refused.status == 69, "\(refused.errors)")
@@ -132,6 +135,22 @@ import Testing
         #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
         #expect(try programs.latchkey("unlock", input: Data("some words".utf8)).status == 0)
         #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    /// Its secret is in no memory, and nothing writes it again.
+    @Test func anEffacementSecretThatIsGoneIsSaid() throws {
+        #expect(try programs.latchkey("doctor").status == 0)
+        #expect(try programs.latchkey("passcode", "set", input: Data("some words".utf8)).status == 0)
+        #expect(try programs.latchkey("doctor").status == 0)
+        try move("enclave/effacement", to: "kept")
+        let doctor = try programs.latchkey("doctor")
+        #expect(doctor.status == 5 && doctor.text.contains("\(data)/enclave/effacement"), "\(doctor.text)")
+        #expect(doctor.text.contains("Put it back"), "\(doctor.text)")
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: try programs.latchkey("doctor", "--json").output) as? [String: Any])
+        #expect(report["unrepairedFiles"] as? [String] == ["effacement"] && report["sound"] as? Bool == false)
+        try move("kept", to: "enclave/effacement")
+        #expect(try programs.latchkey("doctor").status == 0)
     }
 
     /// What lies in a file's place says nothing of what the file holds.

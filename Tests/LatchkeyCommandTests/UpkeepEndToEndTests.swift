@@ -77,14 +77,29 @@ import Testing
             bytes[offset] ^= 1
             try bytes.write(to: path)
         }
-        let refused = try programs.latchkey("backup", backup)
+        // By itself, a backup refuses what the files say.
+        let refused = try programs.run(
+            "\(BuiltPrograms.folder)/latchkeyd", ["--data-dir", data, "--run-dir", data + "/run", "--backup", backup])
         #expect(refused.status == 5 && refused.errors.contains("latchkey doctor"), "\(refused.errors)")
         #expect(!FileManager.default.fileExists(atPath: backup))
         // The enclave has the keys still, and writes them again when it is looked at.
-        #expect(try programs.latchkey("doctor").status == 0)
         #expect(try programs.latchkey("backup", backup).status == 0)
         #expect(try programs.latchkey("lock", "--stop").status == 0)
         #expect(try programs.latchkey("get", "mail").text == "1")
+    }
+
+    /// As `get` says it: nothing is damaged.
+    @Test func aBackupFromAReadOnlyFileSystemSaysSo() throws {
+        guard RunningKernel.mayMount else { return }
+        try set("mail", "1")
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        let outcome = try programs.shell(
+            """
+            unshare -m sh -c 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && { latchkey backup "$1"; \
+            echo $?; latchkey get mail; echo $?; }' "\(data)" "\(backup)"
+            """)
+        #expect(outcome.text == "69\n69\n", "\(outcome.text)\(outcome.errors)")
+        #expect(try programs.latchkey("backup", backup).status == 0)
     }
 
     @Test func doctorFindsASoundStoreSound() throws {

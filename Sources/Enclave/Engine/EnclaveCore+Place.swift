@@ -28,6 +28,8 @@ extension EnclaveCore {
     /// replacement of the root key was cut short: what is there is authentic under the one
     /// from before, which may be all that opens the count of attempts.
     mutating func mendFiles() {
+        // Its secret is in no memory: only a person's change of the passcode makes another.
+        lacksEffacement = !keybag.body.fileEffacement.isEmpty && !storage.holdsEffacement
         guard keepFiles() == nil else { return }
         // It may say where another one was: a copy of the folder, copied over it.
         do throws(KeybagError) { try storage.putLockBack() } catch { return }

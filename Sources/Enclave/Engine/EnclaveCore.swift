@@ -48,6 +48,8 @@ struct EnclaveCore: ~Copyable, Sendable {
     var counter: FolderCounter?
     /// What the last look at the place of the files found (``keepFiles()``).
     var placeFault: PlaceFault?
+    /// Whether the file with the effacement secret was not there when somebody asked last.
+    var lacksEffacement = false
     /// Whether a person accepted the folder at its opening, because the counter spoke against it.
     var wasAccepted = false
 
@@ -105,6 +107,9 @@ struct EnclaveCore: ~Copyable, Sendable {
             unrepairedFiles: unrepaired.map(\.fileName),
             startRefusal: keybag.body.slot(.tpm2) == nil ? nil : startRefusal)
         described.placeFault = placeFault
+        if lacksEffacement, !described.unrepairedFiles.contains(EffacementFile.fileName) {
+            described.unrepairedFiles.append(EffacementFile.fileName)
+        }
         return described
     }
 

@@ -23,12 +23,21 @@ struct EnclaveDirectory: Sendable {
         } catch {
             throw .directory(error)
         }
+        guard try Self.hasFileOrNone(directory) else { throw .noFile(path: "\(directory.path)/\(Self.lockName)") }
         let taken: FolderLock?
         do throws(SystemCallError) { taken = try FolderLock.take(Self.lockName, in: directory) } catch {
             throw .system(error)
         }
         guard let taken else { throw .inUse }
         lock = taken
+    }
+
+    /// Whether nothing but a file lies in the place of the lock: a pipe opens like one, and is none.
+    private static func hasFileOrNone(_ directory: PrivateDirectory) throws(KeybagError) -> Bool {
+        do throws(SystemCallError) {
+            guard try directory.holds(lockName) else { return true }
+            return try FileStatus(at: FilePath(lockName), in: directory.descriptor, followingLink: false).isRegularFile
+        } catch { throw .system(error) }
     }
 
     /// Whether the path still leads here.

@@ -24,6 +24,8 @@ enum KeybagError: Error, Hashable, Sendable {
     /// What is open lies in memory alone.
     case away
     case directory(DirectoryRefusal)
+    /// A link, a folder or a pipe lies where the file should that says who has the folder.
+    case noFile(path: String)
     case system(SystemCallError)
     /// The counter of a TPM does not vouch for this copy of the folder.
     case notVouchedFor(CounterDoubt)
@@ -79,6 +81,11 @@ extension KeybagError {
             .init(.notAvailable, reason: .diskFull, underlying: "\(path): \(error)")
         case .directory(let refusal):
             .init(.notAvailable, reason: .folderUnusable(why: refusal.description))
+        case .noFile(let path):
+            .init(
+                .notAvailable,
+                reason: .folderUnusable(
+                    why: "\(path) is a link, a folder or a pipe, and no file: remove it, it is made anew"))
         case .system(let error) where error.isPermissionDenied:
             // A file that we may not read is no fault of the disk, and nothing is damaged.
             .init(.notAvailable, reason: .folderUnusable(why: "the enclave's files: \(error)"))

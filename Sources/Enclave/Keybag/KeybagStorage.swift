@@ -42,6 +42,8 @@ protocol KeybagStorage: Sendable {
     ///   - hasSecret: whether there has to be a software protector's secret.
     ///   - hasAttempts: whether a count of attempts has to be there.
     func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence
+    /// Whether the file of the effacement secret is there.
+    var holdsEffacement: Bool { get }
     /// The copies of the keybag that have gone, as the last writing left them.
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) throws(KeybagError)
     /// Those of the file `protectors`.
@@ -165,6 +167,11 @@ extension EnclaveDirectory: KeybagStorage {
         } catch { return .files }
     }
 
+    /// What cannot be looked at may be there.
+    var holdsEffacement: Bool {
+        do throws(SystemCallError) { return try directory.holds(EffacementFile.fileName) } catch { return true }
+    }
+
     private func copies(of name: String) throws(SystemCallError) -> Int {
         var count = 0
         for index in 0..<FilePair.count where try directory.holds("\(name).\(index)") { count += 1 }
@@ -229,6 +236,7 @@ enum StorageAbsence: Hashable, Sendable {
 
 /// A keybag that goes with its process.
 final class EphemeralStorage: KeybagStorage {
+    var holdsEffacement: Bool { true }
     func absence(hasSecret: Bool, hasAttempts: Bool) -> StorageAbsence { .nothing }
     func putBack(_ body: KeybagBody, generation: UInt64, root: borrowing RootKey) {}
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}

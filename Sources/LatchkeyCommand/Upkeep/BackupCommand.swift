@@ -42,6 +42,7 @@ struct BackupCommand: Verb {
         try WriteTarget(file, store.dataDirectory, in: surroundings).check(replace ? .file : .none)
         let path = surroundings.absolute(file)
         if replace { try refuseToReplaceTheWhole(path, in: surroundings) }
+        haveKeysWritten(in: surroundings)
         let status = try UpkeepProgram(surroundings, store).run(["--backup", path], replacing: replace, json: json)
         if status == .done, mayLackItems(in: surroundings) {
             surroundings.console.note(CommandFailure.itemsMayBeMissing)
@@ -58,6 +59,16 @@ struct BackupCommand: Verb {
             "items may be missing from the keychain, which the older file may still have; it was not replaced",
             "`latchkey doctor` says what is missing. Write another file, or accept it first: "
                 + "`latchkey doctor --accept-damage`.")
+    }
+
+    /// An enclave that runs has in its memory what both copies of a damaged file of the keys lack,
+    /// and writes it again when it is asked how it is. What keeps it from that the backup says.
+    private func haveKeysWritten(in surroundings: Surroundings) {
+        let configuration = surroundings.configuration.looking(in: store.dataDirectory.map(surroundings.absolute))
+        guard case .store(let locations, _) = configuration.target,
+            EnclaveRendezvous.last(inData: locations.dataDirectory) != nil
+        else { return }
+        do throws(CommandFailure) { _ = try CommandKeychain.open(store, in: surroundings).status() } catch { return }
     }
 
     /// A backup takes no daemon; one that cannot be asked says nothing.

@@ -33,12 +33,13 @@ struct DoctorCommand: Verb {
 
             --json writes {"sound", "dataDirectory", "storeFormat", "items": {"generic", "internet", "certificate", \
             "key"}, "tombstones", "damaged", "newDamage", "writingStopped", "writingStoppedSince", "setAside": \
-            [FILE], "intact", "databaseFault", "keysFault", "inspection", "salvage", "advice": [TEXT], "protection", "measures": [{"program", "pid", \
+            [FILE], "intact", "databaseFault", "keysFault", "unrepairedFiles": [NAME], "inspection", "salvage", "advice": [TEXT], "protection", "measures": [{"program", "pid", \
             "measure", "inForce", "note"}], "findings": [{"what", "command", "fixable"}], "fixed": [TEXT]} (the \
             last four only without another option than --fix); "databaseFault" and "keysFault" are null, "gone" or \
             "replaced"; "inspection" is null or {"rows", "sound", \
             "locked", "unopened", "mismatched", "mended", "moved"}, "salvage" null or {"files", "unreadableFiles", \
-            "restored", "present", "unopened", "locked", "complete"}.
+            "restored", "present", "unopened", "locked", "complete"}. Of a keychain that does not open it writes \
+            {"sound": false, "error": TEXT, "advice": [TEXT], "findings", "fixed"}.
             """)
 
     @Flag(help: "Open every item and check the file; changes nothing.")
@@ -78,7 +79,12 @@ struct DoctorCommand: Verb {
         let files = task == .look ? check.fileFindings() : []
         var machine = MachineReport()
         try machine.take(files, fixing: fix)
-        let keychain = try opened(surroundings, files)
+        let keychain: CommandKeychain
+        do throws(CommandFailure) { keychain = try opened(surroundings, files) } catch {
+            // For programs as well, what was found before is all that there is to say.
+            if json { try write(Self.unopened(error, machine).text + "\n", in: surroundings) }
+            throw error
+        }
         let found = try keychain.doctor(task)
         let report = DoctorText(
             found, obstacle: MachineCheck.obstacle(toWritingIn: found.dataDirectory),
@@ -94,8 +100,21 @@ struct DoctorCommand: Verb {
             try machine.take(MachineFinding.ofCounter(device.counter), fixing: fix)
         }
         let text = json ? report.json(with: task == .look ? machine : nil).text + "\n" : report.text + machine.text
-        try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
+        try write(text, in: surroundings)
         return report.isSound ? .done : .damaged
+    }
+
+    private func write(_ text: String, in surroundings: Surroundings) throws(CommandFailure) {
+        try printing { () throws(SystemCallError) in try surroundings.console.write(text) }
+    }
+
+    /// What there is to say of a keychain that does not open.
+    private static func unopened(_ failure: CommandFailure, _ machine: MachineReport) -> JSONValue {
+        .object(
+            [
+                ("sound", .bool(false)), ("error", JSONValue(failure.lines.first)),
+                ("advice", .strings(Array(failure.lines.dropFirst()))),
+            ] + machine.jsonOfFindings)
     }
 
     /// What was found among the files explains why there is no keychain.

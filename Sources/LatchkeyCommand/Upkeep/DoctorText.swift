@@ -27,8 +27,11 @@ struct DoctorText: Sendable {
         let counts = report.inspection ?? InspectionCounts()
         return !report.brakeIsOn && !report.hasNewDamage && report.isIntact != false && counts.unopened == 0
             && counts.mismatched == 0 && report.databaseFault == nil && report.keysFault == nil
-            && modeOfKeys == nil && foldersAmongKeys.isEmpty
+            && modeOfKeys == nil && foldersAmongKeys.isEmpty && !lacksEffacement
     }
+
+    /// Whether what opens items that last as long as the passcode is gone from the disk.
+    private var lacksEffacement: Bool { report.unrepairedFiles.contains("effacement") }
 
     // MARK: For people
 
@@ -102,6 +105,16 @@ struct DoctorText: Sendable {
         lines += foldersAmongKeys.map { path in
             "\(path) is a folder, where one of two copies of a file of the keys should lie: the other is the only one, "
                 + "and no passcode can be set. Nothing is damaged: move it away, and the file is written again."
+        }
+        lines += report.unrepairedFiles.sorted().map { name in
+            let path = "\(folder)/enclave/\(name)"
+            guard name == "effacement" else {
+                return "\(path) could not be written again when it was tried last: another copy counts. See that there "
+                    + "is room and that the folder can be written; the next start tries again (`latchkey lock --stop`)."
+            }
+            return "\(path), without which no item opens that lasts as long as the passcode "
+                + "(when-passcode-set-this-device-only), is gone or is not the keychain's. Put it back; until "
+                + "the next lock such items that are open can be exported (`latchkey export --all FILE`)."
         }
         // A mode takes nothing from what runs, nor from what comes once it is mended.
         guard report.databaseFault != nil || report.keysFault != nil && modeOfKeys == nil else { return lines }
@@ -203,6 +216,7 @@ struct DoctorText: Sendable {
             ("setAside", .strings(report.setAsideFiles)), ("intact", report.isIntact.map { .bool($0) } ?? .null),
             ("databaseFault", JSONValue(report.databaseFault?.rawValue)),
             ("keysFault", JSONValue(report.keysFault?.rawValue)),
+            ("unrepairedFiles", .strings(report.unrepairedFiles.sorted())),
             ("inspection", report.inspection.map(Self.json) ?? .null),
             ("salvage", report.salvage.map(Self.json) ?? .null),
             ("advice", .strings(advice)),

@@ -39,8 +39,10 @@ struct MachineReport: Sendable {
     var json: [(String, JSONValue)] {
         [
             ("protection", JSONValue(protection)), ("measures", measures?.json ?? .array([])),
-            ("findings", .array(findings.map(\.json))),
-            ("fixed", .strings(fixed)),
-        ]
+        ] + jsonOfFindings
+    }
+
+    var jsonOfFindings: [(String, JSONValue)] {
+        [("findings", .array(findings.map(\.json))), ("fixed", .strings(fixed))]
     }
 }
