@@ -78,6 +78,7 @@ package struct DaemonProcess {
         until terminated: EventSignal
     ) -> Outcome {
         if let event = engine.openingEvent { logger.error("\(event)") }
+        engine.tellMended { [logger] event in logger.error("\(event)") }
         tellStarter(nil)
         ProgramMemory.letGoOfCode()
         let salvage = goOnSalvaging(engine)

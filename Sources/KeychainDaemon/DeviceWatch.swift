@@ -27,6 +27,9 @@ final class DeviceWatch: Sendable {
     /// After a renewal that a full disk or a silent enclave ended.
     private static let pauseOfRenewal: Duration = .seconds(10)
 
+    /// Without a call for so long, rows are looked at that nobody asks for.
+    private static let pauseOfInspection: Duration = .seconds(2)
+
     /// - Parameter stop: signalled when the daemon leaves.
     init(
         _ engine: KeychainEngine, _ board: DeviceBoard, _ audit: AuditBook, clock: any KeychainClock,
@@ -124,16 +127,23 @@ final class DeviceWatch: Sendable {
         // One write wakes one waiter.
         defer { stop.signal() }
         var again: Deadline?
+        var inspection = QuietInspection()
         while true {
             do throws(SystemCallError) {
                 let events = [stop.descriptor, renewal.descriptor]
                 let event: Int?
-                if let again {
-                    event = try waitForAny(of: events, until: again)
+                let isForInspection = again == nil && !inspection.isOver
+                let looking = isForInspection ? Deadline(after: Self.pauseOfInspection, on: clock) : nil
+                if let deadline = again ?? looking {
+                    event = try waitForAny(of: events, until: deadline)
                 } else {
                     event = try waitForAny(of: events)
                 }
                 guard event != 0 else { return }
+                if event == nil, isForInspection {
+                    look(&inspection)
+                    continue
+                }
             } catch { return }
             renewal.drain()
             again = nil
@@ -145,6 +155,13 @@ final class DeviceWatch: Sendable {
                 logger.notice("items wait for new keys", metadata: ["cause": "\(error.reason.explanation)"])
                 again = Deadline(after: Self.pauseOfRenewal, on: clock)
             }
+        }
+    }
+
+    private func look(_ inspection: inout QuietInspection) {
+        do throws(KeychainError) { try inspection.step(engine) } catch {
+            logger.notice(
+                "not every item was looked at", metadata: ["cause": "\(error.reason.explanation)"])
         }
     }
 }

@@ -9,6 +9,8 @@ final class CallDrain: Sendable {
     private let even = Atomic<Int>(0)
     private let odd = Atomic<Int>(0)
     private let turn = Atomic<Int>(0)
+    /// Calls that ever began.
+    private let begun = Atomic<Int>(0)
     /// One waits at a time; signalled by the last call of a counter that is waited for.
     private let waiting = Mutex(())
     private let ended: EventSignal
@@ -18,9 +20,13 @@ final class CallDrain: Sendable {
     /// Counts a call for as long as `body` runs.
     func during<R: ~Copyable, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         let side = begin()
+        begun.add(1, ordering: .relaxed)
         defer { end(side) }
         return try body()
     }
+
+    /// How many calls ever began.
+    var count: Int { begun.load(ordering: .relaxed) }
 
     private func begin() -> Int {
         while true {

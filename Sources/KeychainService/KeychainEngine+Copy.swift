@@ -43,18 +43,31 @@ extension KeychainEngine {
         }
         guard query.limit.maximum > 0 else { throw KeychainError(.itemNotFound, reason: .nothingMatches) }
         var search = Search(authorized, self, authorization, from: progress)
+        try run(&search, shape, emit)
+        if search.mayBeHidden, try leadsAgain(to: authorized) {
+            search = Search(authorized, self, authorization, from: progress)
+            try run(&search, { _ throws(KeychainError) in }, emit)
+        }
+        guard search.found > 0 else { throw nothingMatches }
+    }
+
+    private func run(
+        _ search: inout Search, _ shape: (AnswerShape) throws(KeychainError) -> Void,
+        _ emit: (AnswerRow) throws(KeychainError) -> Void
+    ) throws(KeychainError) {
+        var running = search
         let outcome: Result<Void, KeychainError> = try store.read { reader throws(KeychainError) in
             do throws(KeychainError) {
-                try search.run(reader, shape, emit)
+                try running.run(reader, shape, emit)
                 return .success(())
             } catch {
                 return .failure(error)
             }
         }
+        search = running
         try settle(search.damage)
         try outcome.get()
         try search.requireAgreement()
-        guard search.found > 0 else { throw nothingMatches }
     }
 
     /// Sets aside what a search found damaged. What cannot be set aside now (a full disk) is
@@ -206,6 +219,8 @@ struct Search {
     private var matched = 0
     private(set) var found = 0
     private(set) var damage: [DamageReport] = []
+    /// There was neither an item nor a damaged row, and something else leads to a row.
+    private(set) var mayBeHidden = false
     private let progress: SearchProgress
     /// Whom values are recorded to be handed to.
     private let party: AuditParty?
@@ -246,6 +261,11 @@ struct Search {
         }
         if let failure { throw failure }
         try flush(emit)
+        // On the same reader: most searches that find nothing are for what is not there.
+        guard found == 0, matched == 0, damage.isEmpty, needing.isEmpty,
+            let ways = OtherWays(authorized, blind: engine.blind)
+        else { return }
+        mayBeHidden = try !reader.rows(by: ways).isEmpty
     }
 
     /// Takes one row; false where enough have been found.

@@ -15,9 +15,13 @@ extension KeychainEngine {
         }
         try refuseWhileBringingBack()
         let terms = authorization.terms(query)
-        let count = try change { [self] transaction, seen throws(KeychainError) in
-            try remove(authorized, terms, transaction, seen)
+        func remove() throws(KeychainError) -> Int {
+            try change { [self] transaction, seen throws(KeychainError) in
+                try self.remove(authorized, terms, transaction, seen)
+            }
         }
+        var count = try remove()
+        if count == 0, try leadsAgain(to: authorized) { count = try remove() }
         guard count > 0 else { throw nothingMatches }
     }
 

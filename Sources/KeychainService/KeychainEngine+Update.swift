@@ -26,9 +26,13 @@ extension KeychainEngine {
             changes.replacing(access), value: request.value, tombstones: query.tombstones, at: clock.wallClock,
             authorization.terms(query), self)
         let prepared = obstacle == nil ? try prepare(revision, authorized) : PreparedRows()
-        let count = try change { [self] transaction, seen throws(KeychainError) in
-            try revise(authorized, revision, prepared, obstacle, transaction, seen)
+        func revise() throws(KeychainError) -> Int {
+            try change { [self] transaction, seen throws(KeychainError) in
+                try self.revise(authorized, revision, prepared, obstacle, transaction, seen)
+            }
         }
+        var count = try revise()
+        if count == 0, try leadsAgain(to: authorized) { count = try revise() }
         guard count > 0 else { throw nothingMatches }
     }
 

@@ -25,6 +25,8 @@ package final class KeychainEngine: Sendable {
     let salvagedAtOpening = Mutex<SalvageCounts?>(nil)
     /// How many records that stand twice the opening put right in one of their copies.
     let mendedAtOpening = Mutex(0)
+    /// Hears that a row was led to again.
+    let mendedHears = Mutex<(@Sendable (String) -> Void)?>(nil)
     /// One long look at the whole store at a time.
     let doctoring = Mutex(())
     let isClosing = Atomic(false)

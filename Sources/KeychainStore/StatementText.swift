@@ -26,6 +26,13 @@ final class StatementText: Sendable {
     let hasNoLookup: String
     /// How many items have one, up to a number.
     let countOfLookup: String
+    let selectByPrimaryKey: String
+    /// Of the first rows of an account (as many as the second argument says) those of a server.
+    let selectByAccount: String
+    /// With all blind columns, and without the secret.
+    let walkColumns: String
+    /// For each index a count that is 0 where a row is not found by it under what its column says.
+    let entries: [(index: String, text: String)]
 
     private init(_ itemClass: ItemClass) {
         let columns = StoreSchema.columnsToStore(itemClass)
@@ -54,7 +61,39 @@ final class StatementText: Sendable {
         hasLookup = "EXISTS (SELECT 1 FROM \(lookups) WHERE pair = ? AND item = first.item)"
         hasNoLookup = "NOT EXISTS (SELECT 1 FROM \(lookups) WHERE item = \(name).rowid)"
         countOfLookup = "SELECT count(*) FROM (SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT ?)"
+        selectByPrimaryKey = select + " WHERE pkey = ?"
+        selectByAccount = Self.selectByAccount(itemClass)
+        let blind = StoreSchema.blindAttributes(of: itemClass).map { StoreSchema.column($0.code) }
+        let pair = StoreSchema.pair(of: itemClass) == nil ? [] : ["b_pair"]
+        let all = ([StoreSchema.rowColumns, "pkey"] + pair + blind).joined(separator: ", ")
+        walkColumns = "SELECT \(all) FROM \(name) NOT INDEXED WHERE rowid > ? ORDER BY rowid LIMIT ?"
+        entries = StoreSchema.keys(of: itemClass).map { ($0.name, Self.entry($0, itemClass)) }
         standing = "SELECT \(StoreSchema.column(.accessGroup)), tomb FROM \(name) WHERE rowid = ?"
+    }
+
+    /// By the index of the account, whatever SQLite knows of how many there are.
+    private static func selectByAccount(_ itemClass: ItemClass) -> String {
+        let name = itemClass.rawValue
+        guard let (first, second) = StoreSchema.pair(of: itemClass) else { return "" }
+        let account = StoreSchema.column(second)
+        return """
+            SELECT \(name).\(StoreSchema.rowColumns) FROM (SELECT rowid AS item FROM \(name) \
+            INDEXED BY \(name)_\(second) WHERE \(account) = ? LIMIT ?) CROSS JOIN \(name) \
+            ON \(name).rowid = item WHERE \(name).\(StoreSchema.column(first)) = ?
+            """
+    }
+
+    /// The row is found by its number, and the entry by what the row's column says.
+    private static func entry(_ key: StoreSchema.IndexKey, _ itemClass: ItemClass) -> String {
+        let name = itemClass.rawValue
+        // An index that leaves rows out has no entry of one without a value.
+        let exempt = key.leavesOutNothing ? "" : "own.\(key.column) IS NULL OR "
+        let equal = key.leavesOutNothing ? "IS" : "="
+        return """
+            SELECT \(exempt)EXISTS (SELECT 1 FROM \(name) AS entry INDEXED BY \(key.name) \
+            WHERE entry.\(key.column) \(equal) own.\(key.column) AND entry.rowid = own.rowid) \
+            FROM \(name) AS own NOT INDEXED WHERE own.rowid = ?
+            """
     }
 
     private static let genericPassword = StatementText(.genericPassword)

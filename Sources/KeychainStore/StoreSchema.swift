@@ -160,16 +160,32 @@ package enum StoreSchema {
     /// Only what real queries lead with: each further index slows every add.
     private static func indexes(_ itemClass: ItemClass) -> [String] {
         let name = itemClass.rawValue
-        var result = [
-            "CREATE UNIQUE INDEX \(name)_pkey ON \(name)(pkey)",
-            "CREATE UNIQUE INDEX \(name)_persistref ON \(name)(persistref)",
-        ]
-        if pair(of: itemClass) != nil { result.append("CREATE INDEX \(name)_pair ON \(name)(b_pair)") }
+        return keys(of: itemClass).map { key in
+            let kind = key.isUnique ? "UNIQUE INDEX" : "INDEX"
+            let partial = key.leavesOutNothing ? "" : " WHERE \(key.column) IS NOT NULL"
+            return "CREATE \(kind) \(key.name) ON \(name)(\(key.column))\(partial)"
+        }
+    }
+
+    /// An index over one column of a table.
+    struct IndexKey {
+        let name: String
+        let column: String
+        var isUnique = false
+        /// Sparse columns have rows without a value, which need no entry.
+        var leavesOutNothing = true
+    }
+
+    /// The indexes of a class's table, in the order in which they are made.
+    static func keys(of itemClass: ItemClass) -> [IndexKey] {
+        let name = itemClass.rawValue
+        var result = ["pkey", "persistref"].map { IndexKey(name: "\(name)_\($0)", column: $0, isUnique: true) }
+        if pair(of: itemClass) != nil { result.append(IndexKey(name: "\(name)_pair", column: "b_pair")) }
         for attribute in Schema.of(itemClass).attributes where attribute.traits.contains(.indexed) {
-            let column = column(attribute.code)
-            // Sparse columns have rows without a value, which need no entry.
-            let partial = attribute.defaultValue == nil ? " WHERE \(column) IS NOT NULL" : ""
-            result.append("CREATE INDEX \(name)_\(attribute.code) ON \(name)(\(column))\(partial)")
+            result.append(
+                IndexKey(
+                    name: "\(name)_\(attribute.code)", column: column(attribute.code),
+                    leavesOutNothing: attribute.defaultValue != nil))
         }
         return result
     }

@@ -93,14 +93,18 @@ package struct StoreTransaction {
     /// - Throws: `errSecDuplicateItem` where the new primary key is taken.
     package func replaceMetadata(_ stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
         try translating {
-            var statement = try PreparedStatement(db, StatementText.of(itemClass).replaceMetadata)
-            try Self.bind(stored, to: &statement, withSecret: false)
-            try statement.bind(stored.row.rowid)
-            try statement.run()
-            try replaceLookups(of: stored, in: itemClass)
+            try writeColumns(stored, in: itemClass)
             let standing = stored.standing(in: itemClass)
             notes.add(from: standing, to: standing, itemClass)
         }
+    }
+
+    func writeColumns(_ stored: RowToStore, in itemClass: ItemClass) throws {
+        var statement = try PreparedStatement(db, StatementText.of(itemClass).replaceMetadata)
+        try Self.bind(stored, to: &statement, withSecret: false)
+        try statement.bind(stored.row.rowid)
+        try statement.run()
+        try replaceLookups(of: stored, in: itemClass)
     }
 
     package func delete(_ rowid: Int64, in itemClass: ItemClass) throws(KeychainError) {
@@ -138,7 +142,10 @@ package struct StoreTransaction {
         let blind = StoreSchema.blindAttributes(of: itemClass).map {
             "'\($0.code)', hex(\(StoreSchema.column($0.code)))"
         }.joined(separator: ", ")
+        // SQLite calls an index malformed that lacks the entry which it is to take away.
+        let lacking = try reader.indexesWithout(rowid, of: itemClass)
         return try translating {
+            for index in lacking { try db.execute(sql: "REINDEX \(index)") }
             try db.execute(
                 sql: """
                     INSERT INTO damaged (class, cause, moved, rowid_was, uuid, persistref, fmt, gen, pdmn, sync, tomb, \
