@@ -161,11 +161,26 @@ struct LoginSlotTests {
         expectRefusal(.authenticationFailed) { try enclave.changeLogin(from: .text("typo"), to: .text("5678")) }
         try enclave.changeLogin(from: Self.login, to: .text("5678"))
         #expect(enclave.state().failedAttempts == 0)
-        // The file says so as well; of what a process before counted nobody knows what it was.
-        expectRefusal(.authenticationFailed) { try enclave.unlock(byLogin: .text("typo")) }
-        #expect(try home.cheap(clock: clock).state().failedAttempts == 1)
-        try enclave.unlock(byLogin: .text("5678"))
-        #expect(try home.cheap(clock: clock).state().failedAttempts == 0)
+    }
+
+    /// The file says what was taken back, and what was not.
+    @Test func whatWasTakenBackIsSoForTheNextProcess() throws {
+        let home = try EnclaveHome()
+        func inNewProcess(_ body: (InProcessEnclave) throws -> Void) throws { try body(try home.cheap()) }
+        try inNewProcess { enclave in
+            try enclave.setPasscode(Self.passcode)
+            try enclave.addLoginSlot(Self.login, passcode: Self.passcode)
+            expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(.text("wrong"))) }
+            expectRefusal(.authenticationFailed) { try enclave.unlock(byLogin: .text("typo")) }
+            try enclave.unlock(byLogin: Self.login)
+            expectRefusal(.authenticationFailed) { try enclave.changeLogin(from: .text("typo"), to: Self.login) }
+        }
+        try inNewProcess { enclave in
+            #expect(enclave.state().failedAttempts == 2)
+            // Of what a process before counted nobody knows what it was.
+            try enclave.unlock(byLogin: Self.login)
+            #expect(enclave.state().failedAttempts == 2)
+        }
     }
 
     /// A new bag key, a new person key and a new root key are wrapped for it without its
