@@ -185,7 +185,7 @@ struct SecretServiceCallersTests {
             def call(connection, count):
                 call = MethodCallMessage(NAME, ROOT, S + 'Service', 'ReadAlias')
                 call.append(*[dbus.types.UnixFd(null)] * count, signature='h' * count)
-                waiting.append(connection.send_message_with_reply(call, answers.append, timeout_s=300))
+                waiting.append(connection.send_message_with_reply(call, answers.append, timeout_s=60))
             def words():
                 found = [answer.get_error_name() for answer in answers]
                 answers.clear()
@@ -223,7 +223,7 @@ struct SecretServiceCallersTests {
             for _ in range(20):
                 call = MethodCallMessage(NAME, ROOT, S + 'Service', 'ReadAlias')
                 call.append('laden', signature='s')
-                waiting.append(first.send_message_with_reply(call, answers.append, timeout_s=300))
+                waiting.append(first.send_message_with_reply(call, answers.append, timeout_s=60))
             first.flush()
             waiting[-1].block()
             assert service.ReadAlias('default') == LOGIN
