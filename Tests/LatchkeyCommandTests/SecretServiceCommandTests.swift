@@ -452,10 +452,17 @@ import Testing
         let folder = home.folder.path("locales")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let source = "LC_NUMERIC\ndecimal_point \"<U002C>\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n"
-        try Data(source.utf8).write(to: URL(fileURLWithPath: folder + "/source"))
+        // Debian has those of the system in a package of their own (charmap(5)).
+        let characters =
+            "<code_set_name> ANSI_X3.4-1968\n<escape_char> /\nCHARMAP\n<U0000>..<U007F> /x00\nEND CHARMAP\n"
+        for (name, text) in [("source", source), ("characters", characters)] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        }
         let process = TestProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/localedef")
-        process.arguments = ["-c", "-i", "\(folder)/source", "-f", "ANSI_X3.4-1968", "\(folder)/commas"]
+        process.arguments = [
+            "-c", "-i", "\(folder)/source", "-f", "\(folder)/characters", "\(folder)/commas",
+        ]
         process.standardError = FileHandle.nullDevice
         try process.run()
         // It warns of the categories that are missing, and ends with 1.
