@@ -75,7 +75,11 @@ package final class Daemon: Sendable {
             watch = try RemovalWatch(configuration.locations.dataDirectory, writes: true)
             observers = try Observers(engine, server, until: stopped)
             desk = try PromptDesk(engine, server, asker: configuration.asker, until: stopped)
-            device = try DeviceWatch(engine, board, audit, clock: configuration.clock, logger, until: stopped)
+            let (rest, attention) = (configuration.rest, attention)
+            device = try DeviceWatch(engine, board, audit, clock: configuration.clock, logger, until: stopped) {
+                // What it had mapped is let go of as behind a call.
+                if rest.noteCall() { attention.signal() }
+            }
             spare = Mutex(try EventSignal())
             try epoll.add(stopped.descriptor, as: Number.stop, oneShot: false)
         } catch {

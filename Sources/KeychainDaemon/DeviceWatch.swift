@@ -21,6 +21,7 @@ final class DeviceWatch: Sendable {
     /// There may be items under older class keys.
     private let renewal: EventSignal
     private let isStopping = Atomic(false)
+    private let afterInspection: @Sendable () -> Void
 
     /// After a connection that ended; the enclave is started anew with the next call.
     private static let pause: Duration = .milliseconds(200)
@@ -29,11 +30,15 @@ final class DeviceWatch: Sendable {
 
     /// Without a call for so long, rows are looked at that nobody asks for.
     private static let pauseOfInspection: Duration = .seconds(2)
+    /// Between two steps of that, while nobody calls.
+    private static let pauseOfSteps: Duration = .milliseconds(100)
 
-    /// - Parameter stop: signalled when the daemon leaves.
+    /// - Parameters:
+    ///   - stop: signalled when the daemon leaves.
+    ///   - afterInspection: told once all rows were looked at.
     init(
         _ engine: KeychainEngine, _ board: DeviceBoard, _ audit: AuditBook, clock: any KeychainClock,
-        _ logger: Logger, until stop: EventSignal
+        _ logger: Logger, until stop: EventSignal, afterInspection: @escaping @Sendable () -> Void
     ) throws(SystemCallError) {
         self.engine = engine
         self.board = board
@@ -41,6 +46,7 @@ final class DeviceWatch: Sendable {
         self.clock = clock
         self.logger = logger
         self.stop = stop
+        self.afterInspection = afterInspection
         renewal = try EventSignal()
     }
 
@@ -128,12 +134,13 @@ final class DeviceWatch: Sendable {
         defer { stop.signal() }
         var again: Deadline?
         var inspection = QuietInspection()
+        var pause = Self.pauseOfInspection
         while true {
             do throws(SystemCallError) {
                 let events = [stop.descriptor, renewal.descriptor]
                 let event: Int?
                 let isForInspection = again == nil && !inspection.isOver
-                let looking = isForInspection ? Deadline(after: Self.pauseOfInspection, on: clock) : nil
+                let looking = isForInspection ? Deadline(after: pause, on: clock) : nil
                 if let deadline = again ?? looking {
                     event = try waitForAny(of: events, until: deadline)
                 } else {
@@ -141,7 +148,7 @@ final class DeviceWatch: Sendable {
                 }
                 guard event != 0 else { return }
                 if event == nil, isForInspection {
-                    look(&inspection)
+                    pause = look(&inspection) ? Self.pauseOfSteps : Self.pauseOfInspection
                     continue
                 }
             } catch { return }
@@ -158,10 +165,13 @@ final class DeviceWatch: Sendable {
         }
     }
 
-    private func look(_ inspection: inout QuietInspection) {
-        do throws(KeychainError) { try inspection.step(engine) } catch {
+    /// - Returns: false where somebody had called.
+    private func look(_ inspection: inout QuietInspection) -> Bool {
+        defer { if inspection.isOver { afterInspection() } }
+        do throws(KeychainError) { return try inspection.step(engine) } catch {
             logger.notice(
                 "not every item was looked at", metadata: ["cause": "\(error.reason.explanation)"])
+            return false
         }
     }
 }

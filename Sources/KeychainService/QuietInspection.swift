@@ -27,9 +27,11 @@ package struct QuietInspection: Sendable {
     /// Looks at the next rows, unless there were calls since the last step. What does not open is set
     /// aside as a reader would, what leads to a row is written anew.
     ///
+    /// - Returns: whether it looked.
     /// - Throws: where something could not be written or read: this pass is over then.
-    package mutating func step(_ engine: KeychainEngine) throws(KeychainError) {
-        guard let itemClass = classes.first, isIdle(engine) else { return }
+    @discardableResult
+    package mutating func step(_ engine: KeychainEngine) throws(KeychainError) -> Bool {
+        guard let itemClass = classes.first, isIdle(engine) else { return false }
         let rows: ArraySlice<ItemClass>
         do throws(KeychainError) {
             try engine.refuseIfMalformed()
@@ -40,6 +42,7 @@ package struct QuietInspection: Sendable {
         }
         classes = rows
         callsSeen = engine.calls.count
+        return true
     }
 
     private mutating func isIdle(_ engine: KeychainEngine) -> Bool {

@@ -88,6 +88,29 @@ import Testing
         #expect(try programs.latchkey("get", "mail").text == "1")
     }
 
+    /// Neither its group nor its primary key leads to the first item.
+    @Test func whileNobodyCallsItemsAreLookedForThatNothingLeadsTo() throws {
+        for name in ["a", "b"] { try set(name, "1") }
+        func groups(after change: String = "select 1") throws -> String {
+            let python = """
+                import sqlite3
+                db = sqlite3.connect('\(data)/keychain.db')
+                db.execute('\(change)')
+                db.commit()
+                print(db.execute('select count(distinct b_agrp) from genp').fetchone()[0])
+                """
+            return try programs.run("/usr/bin/python3", ["-c", python]).text
+        }
+        #expect(
+            try groups(after: "update genp set b_agrp = randomblob(16), pkey = randomblob(16) where rowid = 1") == "2\n")
+        let isMended = { (try? groups()) == "1\n" }
+        #expect(BuiltPrograms.eventually(isMended) || BuiltPrograms.eventually(isMended))
+        for name in ["a", "b"] { #expect(try programs.latchkey("get", name).text == "1") }
+        let log = try String(contentsOfFile: data + "/latchkeyd.log", encoding: .utf8)
+        #expect(log.contains("an item was whole, and no search led to it"), "\(log)")
+        #expect(try programs.latchkey("doctor", "--verify").status == 0)
+    }
+
     /// As `get` says it: nothing is damaged.
     @Test func aBackupFromAReadOnlyFileSystemSaysSo() throws {
         guard RunningKernel.mayMount else { return }
