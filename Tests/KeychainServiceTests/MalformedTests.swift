@@ -535,7 +535,8 @@ import Testing
         try keychain.add("a", "1")
         try keychain.add("b", "2")
         // Nothing else leads there.
-        try keychain.sql("UPDATE genp SET b_labl = randomblob(16), b_pair = NULL, pkey = randomblob(16) WHERE rowid = 1")
+        try keychain.sql(
+            "UPDATE genp SET b_labl = randomblob(16), b_pair = NULL, pkey = randomblob(16) WHERE rowid = 1")
         let report = try keychain.engine.doctor(.verify)
         #expect(report.inspection?.mismatched == 1 && report.inspection?.sound == 1)
         #expect(try keychain.value("a") == nil, "it cannot be found")
