@@ -7,9 +7,11 @@ extension ClientConfiguration {
     package var missingKeychain: String? {
         guard case .store(let locations, _) = target else { return nil }
         let folder = FilePath(locations.dataDirectory)
-        // Without its database, which can be set aside, it has its enclave's folder still.
+        // Without its database, which can be set aside, it has its enclave's folder still; a restore
+        // that was cut short is carried on by whoever opens it.
         guard isMissing(folder.appending(KeychainLocations.databaseName)),
-            isMissing(folder.appending(EnclaveRendezvous.folderName)), !hasDaemon(locations.dataDirectory)
+            isMissing(folder.appending(EnclaveRendezvous.folderName)),
+            isMissing(folder.appending(KeychainLocations.restoredName)), !hasDaemon(locations.dataDirectory)
         else { return nil }
         return locations.dataDirectory
     }

@@ -245,7 +245,6 @@ package final class Daemon: Sendable {
     /// of their own: they are short, and who waits behind slow requests hears no word until then.
     private func serve(_ number: UInt64) {
         guard let connection = table[number] else { return }
-        if configuration.rest.noteCall() { attention.signal() }
         busyWorkers.add(1, ordering: .relaxed)
         defer { busyWorkers.subtract(1, ordering: .relaxed) }
         let process = connection.peer.processID
@@ -349,6 +348,7 @@ package final class Daemon: Sendable {
     }
 
     private func serveOne(_ connection: ClientConnection) throws(Ending) -> RequestServer.Next {
+        if configuration.rest.noteCall() { attention.signal() }
         var admitted = 0
         defer { bytesInFlight.subtract(admitted, ordering: .relaxed) }
         let arrival: MessageChannel.Arrival?

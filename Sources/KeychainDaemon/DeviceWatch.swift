@@ -154,6 +154,11 @@ final class DeviceWatch: Sendable {
             } catch { return }
             renewal.drain()
             again = nil
+            // What was locked may be open now.
+            if inspection.isOver, inspection.leftLocked {
+                inspection = QuietInspection()
+                pause = Self.pauseOfInspection
+            }
             do throws(KeychainError) {
                 mendCopies()
                 try engine.goOnSalvaging()
@@ -170,7 +175,8 @@ final class DeviceWatch: Sendable {
         defer { if inspection.isOver { afterInspection() } }
         do throws(KeychainError) { return try inspection.step(engine) } catch {
             logger.notice(
-                "not every item was looked at", metadata: ["cause": "\(error.reason.explanation)"])
+                "not every item was looked at",
+                metadata: ["cause": "\(error.underlying ?? error.reason.explanation)"])
             return false
         }
     }

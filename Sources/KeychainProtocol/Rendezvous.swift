@@ -7,6 +7,8 @@ package struct KeychainLocations: Sendable, Hashable {
     package var dataDirectory: String
     /// The database within it.
     package static let databaseName = "keychain.db"
+    /// What a restore has laid out and decided on, until it has the place of the rest.
+    package static let restoredName = "restore.ready"
     /// Where a daemon started from here puts its socket.
     package var runDirectory: String
 

@@ -35,7 +35,13 @@ extension KeychainEngine {
         var hidden: [Candidate] = []
         var damage: [DamageReport] = []
         for row in try reader.rows(by: ways) {
-            switch try opener.open(row, authorized.itemClass, reader) {
+            let outcome: OpenedRow
+            do throws(KeychainError) { outcome = try opener.open(row, authorized.itemClass, reader) } catch {
+                // Of another group's row, which has nothing to do with what was asked for.
+                guard error.reason == .storeMismatch else { throw error }
+                continue
+            }
+            switch outcome {
             case .locked, .effaced: continue
             case .damaged(let cause):
                 damage.append(DamageReport(itemClass: authorized.itemClass, row: row, cause: cause))

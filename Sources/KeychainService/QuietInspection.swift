@@ -18,6 +18,13 @@ package struct QuietInspection: Sendable {
     private var last: Int64 = .min
     private var callsSeen = -1
     private var isChecked = false
+    /// Whether rows were passed over because their class is locked.
+    package private(set) var leftLocked = false
+    private var damaged = 0
+
+    /// So many damaged rows at the most are set aside that nobody asked for: half of what the brake
+    /// lets through, so that no look of ours keeps anybody from writing.
+    private static let mostDamaged = 8
 
     package init() {}
 
@@ -51,6 +58,12 @@ package struct QuietInspection: Sendable {
         return now == callsSeen
     }
 
+    private static let tooMany = KeychainError(
+        .notAvailable, reason: .mayBeSetAside,
+        underlying: "there are more than \(mostRows) rows: `latchkey doctor --verify`")
+    private static let muchDamage = KeychainError(
+        .decode, reason: .mayBeSetAside, underlying: "many rows do not open: `latchkey doctor --verify`")
+
     /// - Returns: the classes that are left.
     private mutating func look(
         _ itemClass: ItemClass, _ engine: KeychainEngine
@@ -59,11 +72,14 @@ package struct QuietInspection: Sendable {
         if !isChecked {
             isChecked = true
             let most = try engine.store.read { reader throws(KeychainError) in try reader.mostRows() }
-            guard most <= Self.mostRows else { return [] }
+            guard most <= Self.mostRows else { throw Self.tooMany }
         }
-        let (end, found, damage) = try engine.store.read { reader throws(KeychainError) in
+        let (end, found, damage, isLocked) = try engine.store.read { reader throws(KeychainError) in
             try Self.suspects(itemClass, after: after, engine, reader)
         }
+        if isLocked { leftLocked = true }
+        damaged += damage.count
+        guard damaged <= Self.mostDamaged else { throw Self.muchDamage }
         try engine.settle(damage)
         for candidate in found {
             do throws(KeychainError) { try engine.lead(to: candidate, itemClass) } catch {
@@ -82,13 +98,15 @@ package struct QuietInspection: Sendable {
     /// Rows to which something is wrong in one batch, and its last number; nil at the end.
     private static func suspects(
         _ itemClass: ItemClass, after rowid: Int64, _ engine: KeychainEngine, _ reader: StoreReader
-    ) throws(KeychainError) -> (end: Int64?, found: [Candidate], damage: [DamageReport]) {
+    ) throws(KeychainError) -> (end: Int64?, found: [Candidate], damage: [DamageReport], isLocked: Bool) {
         var found: [Candidate] = []
         var damage: [DamageReport] = []
+        var isLocked = false
         let rows = try reader.walkColumns(itemClass, after: rowid, atMost: rowsOfAStep)
         for var stored in rows {
             switch try engine.opener.open(stored.row, itemClass, reader) {
-            case .locked, .effaced: continue
+            case .effaced: continue
+            case .locked: isLocked = true
             case .damaged(let cause):
                 damage.append(DamageReport(itemClass: itemClass, row: stored.row, cause: cause))
             case .item(let metadata):
@@ -100,6 +118,6 @@ package struct QuietInspection: Sendable {
                 if !lacking.isEmpty || !agree { found.append(Candidate(stored.row, metadata)) }
             }
         }
-        return (rows.last?.row.rowid, found, damage)
+        return (rows.last?.row.rowid, found, damage, isLocked)
     }
 }

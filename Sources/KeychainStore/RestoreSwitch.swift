@@ -1,5 +1,6 @@
 package import KeychainModel
 package import KeychainPlatform
+internal import KeychainProtocol
 
 /// Puts a restored store in the place of the present one, all or nothing.
 ///
@@ -9,7 +10,7 @@ package import KeychainPlatform
 /// store goes, whole, into a folder of its own.
 package struct RestoreSwitch: Sendable {
     package static let stagingName = "restore.new"
-    package static let readyName = "restore.ready"
+    package static let readyName = KeychainLocations.restoredName
     package static let asidePrefix = "replaced-"
     /// In the new store's folder: where the present one is to go.
     package static let asideFile = "aside"

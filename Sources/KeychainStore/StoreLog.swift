@@ -56,15 +56,14 @@ package enum StoreLog {
         return alone.number < together.number
     }
 
-    /// Whether what lies in its place is too large to be put right or copied, and does not begin as
-    /// a log does (section 4.1), so that SQLite takes nothing of it over.
+    /// Whether what lies in its place is too large to be put right or copied, and begins with zeros,
+    /// where a log has its header (section 4.1), so that SQLite takes nothing of it over.
     ///
     /// - Throws: as ``isForeign(in:_:besides:)``.
     static func isNoneAndLarge(in directory: PrivateDirectory) throws(KeychainError) -> Bool {
         do throws(SystemCallError) {
             guard let log = try open(in: directory), try FileStatus(of: log).byteCount > mostMended else { return false }
-            let start = try log.readAtStart(byteCount: 4)
-            return start != [0x37, 0x7f, 0x06, 0x82] && start != [0x37, 0x7f, 0x06, 0x83]
+            return try log.readAtStart(byteCount: 32).allSatisfy { $0 == 0 }
         } catch { throw KeychainError(looking: error, at: "\(directory.path)/\(name)") }
     }
 

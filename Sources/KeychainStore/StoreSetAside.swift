@@ -163,6 +163,8 @@ package struct StoreSetAside: Sendable, Hashable {
     /// that is set aside lacks of what was acknowledged could be told by nobody. Before the first
     /// rename, so that a crash leaves it.
     private func keepTestimony(in directory: PrivateDirectory) throws(SystemCallError) {
+        // The witness is not yet that of a database which never served.
+        guard before.isEmpty else { return }
         let kept = Self.testimonyName(of: name)
         guard let testimony = StoreWitness.testimony(in: directory), try !directory.holds(kept) else { return }
         try directory.replace(kept, with: testimony.encoded)

@@ -145,7 +145,11 @@ package struct StoreTransaction {
         // SQLite calls an index malformed that lacks the entry which it is to take away.
         let lacking = try reader.indexesWithout(rowid, of: itemClass)
         return try translating {
-            for index in lacking { try db.execute(sql: "REINDEX \(index)") }
+            for index in lacking {
+                // Where another row has its place by now the index stays as it is.
+                do { try db.execute(sql: "REINDEX \(index)") } catch let error as DatabaseError
+                    where error.resultCode == .SQLITE_CONSTRAINT {}
+            }
             try db.execute(
                 sql: """
                     INSERT INTO damaged (class, cause, moved, rowid_was, uuid, persistref, fmt, gen, pdmn, sync, tomb, \

@@ -52,8 +52,14 @@ package final class PolicyFile {
         var place = path
         while !place.isEmpty {
             do throws(SystemCallError) {
-                // What is there and no link leads on to what is not there.
-                return try FileStatus(at: FilePath(place), followingLink: false).isLink
+                guard try FileStatus(at: FilePath(place), followingLink: false).isLink else { return false }
+                do throws(SystemCallError) {
+                    _ = try FileStatus(at: FilePath(place), followingLink: true)
+                    return false
+                } catch {
+                    guard error.isNoSuchFile else { throw error }
+                    return true
+                }
             } catch { guard error.isNoSuchFile else { throw Fault(description: "\(place): \(error)") } }
             place = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
         }

@@ -163,6 +163,28 @@ struct LoginSlotTests {
         #expect(enclave.state().failedAttempts == 0)
     }
 
+    /// A guess as the login password, and then the same as the passcode, is two attempts: the right
+    /// login password takes back the first alone.
+    @Test func theRightOneBuysNoTriesAtThePasscode() throws {
+        let home = try EnclaveHome()
+        let enclave = try home.cheap()
+        try enclave.setPasscode(Self.passcode)
+        try enclave.addLoginSlot(Self.login, passcode: Self.passcode)
+        for number in 1...5 {
+            let guess = SharedSecret.text("guess \(number)")
+            expectRefusal(.authenticationFailed) { try enclave.unlock(byLogin: guess) }
+            expectRefusal(.authenticationFailed) { try enclave.unlock(with: .passcode(guess)) }
+            #expect(enclave.state().failedAttempts == number + 1)
+            if number < 4 {
+                try enclave.unlock(byLogin: Self.login)
+                #expect(enclave.state().failedAttempts == number)
+            } else {
+                break
+            }
+        }
+        expectRefusal(.attemptsDelayed(seconds: 60)) { try enclave.unlock(with: .passcode(Self.passcode)) }
+    }
+
     /// The file says what was taken back, and what was not.
     @Test func whatWasTakenBackIsSoForTheNextProcess() throws {
         let home = try EnclaveHome()

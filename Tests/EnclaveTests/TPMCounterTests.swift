@@ -141,7 +141,13 @@ struct TPMCounterTests {
         #expect(try scene.state.failedAttempts == 1)
         try scene.scene.door().unlock(byLogin: .text("login words"))
         #expect(scene.hardware.raises == before + 2)
-        // Whoever has that password alone does not try passcodes for ever.
+        // What was mistyped in its place is taken back, and nothing else: whoever has that password
+        // alone does not try passcodes for ever.
+        #expect(try scene.state.failedAttempts == 0)
+        #expect(scene.reason { try scene.scene.door().unlock(byLogin: .text("guess")) } == .authenticationFailed)
+        #expect(scene.reason { try scene.unlock(.text("guess")) } == .authenticationFailed)
+        #expect(scene.hardware.raises == before + 4)
+        try scene.scene.door().unlock(byLogin: .text("login words"))
         #expect(try scene.state.failedAttempts == 1)
         try scene.startAgain()
         _ = try scene.scene.open()

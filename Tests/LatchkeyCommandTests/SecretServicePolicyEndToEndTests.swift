@@ -164,6 +164,9 @@ struct SecretServicePolicyEndToEndTests {
         #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "the kept value", "none at all")
         try files.createSymbolicLink(at: file.deletingLastPathComponent(), withDestinationURL: away)
         #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).status != 0)
+        // A folder that a link leads to, with no policy in it, is as good as another.
+        try files.createDirectory(at: away, withIntermediateDirectories: false)
+        #expect(try scene.client("/usr/bin/secret-tool", ["lookup"] + place).text == "the kept value", "linked folder")
         try files.removeItem(at: file.deletingLastPathComponent())
         try files.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         // Nor a folder in its place.

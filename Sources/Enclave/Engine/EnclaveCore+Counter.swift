@@ -80,9 +80,9 @@ extension EnclaveCore {
     /// - Throws: where it cannot be counted. Then it was not tried, and does not count.
     mutating func counting(_ derived: DerivedSecrets) throws(KeychainError) -> DeviceWork? {
         guard counter != nil, let credential = derived.credential, credential.kind.isGuessed,
-            !attempts.knows(credential.secret.bytes)
+            !knows(credential)
         else { return nil }
-        let mark = attempts.mark(of: credential.secret.bytes)
+        let mark = self.mark(of: credential)
         do throws(KeybagError) {
             if let counted = derived.counted { try take(counted) } else { counter?.attempt = .none }
             guard let counter else { return nil }
@@ -100,10 +100,18 @@ extension EnclaveCore {
         }
     }
 
+    private func knows(_ credential: DerivedSecret) -> Bool {
+        attempts.knows(credential.secret.bytes, isLogin: credential.kind == .login)
+    }
+
+    private func mark(of credential: DerivedSecret) -> [UInt8] {
+        attempts.mark(of: credential.secret.bytes, isLogin: credential.kind == .login)
+    }
+
     /// Whether it may be tried.
     func isCounted(_ credential: DerivedSecret) -> Bool {
-        guard let counter, credential.kind.isGuessed, !attempts.knows(credential.secret.bytes) else { return true }
-        return counter.attempt == .counted(attempts.mark(of: credential.secret.bytes))
+        guard let counter, credential.kind.isGuessed, !knows(credential) else { return true }
+        return counter.attempt == .counted(mark(of: credential))
     }
 
     /// What was never tried does not stay counted.

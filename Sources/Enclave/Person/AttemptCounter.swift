@@ -44,20 +44,23 @@ struct AttemptCounter: Sendable {
         return Int(left.components.seconds) + (left.components.attoseconds > 0 ? 1 : 0)
     }
 
-    /// Whether it failed before, so that it need not be tried.
-    func knows(_ secret: borrowing SecretBytes) -> Bool { knows(digest(of: secret)) }
+    /// Whether it failed before, in the same place, so that it need not be tried.
+    ///
+    /// - Parameter isLogin: as the login password, not as the passcode. What failed as the one says
+    ///   nothing of the other: a guess that was not counted would be a free one.
+    func knows(_ secret: borrowing SecretBytes, isLogin: Bool) -> Bool { knows(digest(of: secret, isLogin)) }
 
     private func knows(_ digest: [UInt8]) -> Bool { recent.contains { $0.digest == digest } }
 
-    /// What tells in this process alone whether an attempt is with the same secret.
-    func mark(of secret: borrowing SecretBytes) -> [UInt8] { digest(of: secret) }
+    /// What tells in this process alone whether an attempt is with the same secret, in the same place.
+    func mark(of secret: borrowing SecretBytes, isLogin: Bool) -> [UInt8] { digest(of: secret, isLogin) }
 
     /// Counts a failure; false where the same secret failed before: it does not
     /// count again.
     ///
     /// - Parameter isLogin: with the login password, not with the passcode.
     mutating func fail(with secret: borrowing SecretBytes, isLogin: Bool, at now: Duration) -> Bool {
-        let digest = digest(of: secret)
+        let digest = digest(of: secret, isLogin)
         guard !knows(digest) else { return false }
         recent = (recent + [Failure(digest: digest, isLogin: isLogin)]).suffix(Self.remembered)
         failed += 1
@@ -90,8 +93,8 @@ struct AttemptCounter: Sendable {
         return failed > 0
     }
 
-    private func digest(of secret: borrowing SecretBytes) -> [UInt8] {
-        var bytes = secret.insecureArray()
+    private func digest(of secret: borrowing SecretBytes, _ isLogin: Bool) -> [UInt8] {
+        var bytes = [isLogin ? 1 : 0] + secret.insecureArray()
         defer { bytes.wipe() }
         return KeyDerivation.authenticationCode(bytes, key: digesting.bytes)
     }

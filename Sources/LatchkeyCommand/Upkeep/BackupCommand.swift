@@ -68,7 +68,9 @@ struct BackupCommand: Verb {
         guard case .store(let locations, _) = configuration.target,
             EnclaveRendezvous.last(inData: locations.dataDirectory) != nil
         else { return }
-        do throws(CommandFailure) { _ = try CommandKeychain.open(store, in: surroundings).status() } catch { return }
+        // No daemon is started for it: the opening of a malformed database would set that aside.
+        let running = surroundings.runningKeychain(store.dataDirectory, patience: .seconds(5))
+        do throws(KeychainError) { _ = try running.perform(KeychainRequest(.status)) } catch { return }
     }
 
     /// A backup takes no daemon; one that cannot be asked says nothing.
