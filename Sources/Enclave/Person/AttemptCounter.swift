@@ -94,8 +94,9 @@ struct AttemptCounter: Sendable {
     }
 
     private func digest(of secret: borrowing SecretBytes, _ isLogin: Bool) -> [UInt8] {
-        var bytes = [isLogin ? 1 : 0] + secret.insecureArray()
+        var bytes = secret.insecureArray()
         defer { bytes.wipe() }
-        return KeyDerivation.authenticationCode(bytes, key: digesting.bytes)
+        // Behind the digest: before the secret it would take another copy of that, which nobody wipes.
+        return KeyDerivation.authenticationCode(bytes, key: digesting.bytes) + [isLogin ? 1 : 0]
     }
 }
