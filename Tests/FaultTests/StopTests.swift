@@ -90,16 +90,17 @@ struct StopTests {
             Call { clients[1].failure(of: ledger.item("item 1").read) },
             Call { ledger.write(.all, "item 2", by: clients[2]) },
         ]
-        // Meanwhile whatever needs no key goes on.
+        // Meanwhile whatever needs no key goes on: counted is what ended while every
+        // one of those calls still waited, which nothing does that waits for the enclave.
         var served = 0
         while !calls.allSatisfy(\.hasEnded) {
             let rows = try clients[3].perform(ledger.item("item 3").readLabel).rows
             #expect(rows.count == 1)
             let missing = clients[3].failure(of: ledger.item("never there").readLabel)
             expect(missing, .itemNotFound, .nothingMatches, "an item that is not there", ledger)
-            served += 1
+            if !calls.contains(where: \.hasEnded) { served += 1 }
         }
-        #expect(served > 10, "reads without the enclave waited for it")
+        #expect(served > 0, "reads without the enclave waited for it")
         for call in calls { expect(try call.end(), .notAvailable, .enclaveUnreachable, "a stopped enclave", ledger) }
         kill(processes.enclave, SIGCONT)
         // The next call is let through within a second.
