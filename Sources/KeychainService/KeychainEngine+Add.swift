@@ -74,6 +74,8 @@ extension KeychainEngine {
     static func separated(_ all: AttributeMap, _ schema: Schema) -> (attributes: AttributeMap, extras: AttributeMap) {
         var attributes = AttributeMap()
         var extras = AttributeMap()
+        // With what the keychain itself gives an item.
+        attributes.reserve(max(all.count, schema.attributes.count))
         for (code, value) in all.entries {
             if schema.has(code, .secret) { extras[code] = value } else { attributes[code] = value }
         }

@@ -7,14 +7,14 @@ struct LogIndex: Equatable {
     /// Frames in the log that are valid.
     let frames: Int64
     let pageSize: Int64
-    /// As in the log's header.
-    let salts: [UInt8]
+    /// The two of the log's header, as one number.
+    let salts: UInt64
 
     /// Bytes that the log has at the least.
     var byteCount: Int64 { frames == 0 ? 0 : 32 + frames * (pageSize + 24) }
 
     /// The log's name for the witness (``StoreLog/name(of:)``).
-    var name: UInt64 { frames == 0 ? 0 : salts.reduce(0) { $0 << 8 | UInt64($1) } }
+    var name: UInt64 { frames == 0 ? 0 : salts }
 
     /// Bytes of the header, which is there twice.
     private static let headerSize = 48
@@ -32,19 +32,25 @@ struct LogIndex: Equatable {
         var memory: UnsafeMutableRawPointer?
         guard unsafe map(file, 0, Self.partSize, 0, &memory) == SQLITE_OK, let memory = unsafe memory
         else { return nil }
-        let bytes = unsafe Array(UnsafeRawBufferPointer(start: memory, count: 2 * Self.headerSize))
-        guard bytes[..<Self.headerSize].elementsEqual(bytes[Self.headerSize...]) else { return nil }
-        self.init(header: bytes)
+        // Others write there: what is looked at is a copy. On the stack, as each commit makes one.
+        let read = unsafe withUnsafeTemporaryAllocation(byteCount: 2 * Self.headerSize, alignment: 8) { bytes in
+            unsafe bytes.copyMemory(from: UnsafeRawBufferPointer(start: memory, count: 2 * Self.headerSize))
+            return unsafe Self(headers: UnsafeRawBufferPointer(bytes))
+        }
+        guard let read else { return nil }
+        self = read
     }
 
-    /// In the machine's order of bytes, but for the salts; nil where nothing is in it yet.
-    private init?(header bytes: [UInt8]) {
-        guard bytes[12] != 0 else { return nil }
-        frames = unsafe bytes.withUnsafeBytes { Int64(unsafe $0.load(fromByteOffset: 16, as: UInt32.self)) }
-        let size = unsafe bytes.withUnsafeBytes { Int64(unsafe $0.load(fromByteOffset: 14, as: UInt16.self)) }
+    /// In the machine's order of bytes, but for the salts; nil where the two are not the same, or
+    /// nothing is in them yet.
+    private init?(headers: UnsafeRawBufferPointer) {
+        let (first, second) = unsafe (headers[..<Self.headerSize], headers[Self.headerSize...])
+        guard unsafe first.elementsEqual(second), unsafe headers[12] != 0 else { return nil }
+        frames = Int64(unsafe headers.load(fromByteOffset: 16, as: UInt32.self))
+        let size = Int64(unsafe headers.load(fromByteOffset: 14, as: UInt16.self))
         // 65 536 does not fit and is 1.
         pageSize = size & 0xFE00 | (size & 1) << 16
-        salts = Array(bytes[32..<40])
+        salts = UInt64(bigEndian: unsafe headers.load(fromByteOffset: 32, as: UInt64.self))
     }
 }
 
@@ -77,7 +83,7 @@ struct OpenLog {
         return unsafe header(file, methods)
     }
 
-    private static let headerSize = 32
+    private static let headerSize = LogFrames.headerSize
 
     private static func header(
         _ file: UnsafeMutablePointer<sqlite3_file>, _ methods: UnsafePointer<sqlite3_io_methods>
@@ -89,20 +95,14 @@ struct OpenLog {
 
     /// Whether a header is one, with these salts (<https://sqlite.org/fileformat2.html>, sections
     /// 4.1 and 4.2): by any other SQLite would take the log for none.
-    static func isSound(_ header: [UInt8], salts: [UInt8]) -> Bool {
-        guard header.count == headerSize, header[0..<3] == [0x37, 0x7F, 0x06], header[3] & 0xFE == 0x82,
-            header[16..<24].elementsEqual(salts)
+    static func isSound(_ header: [UInt8], salts: UInt64) -> Bool {
+        guard header.count == headerSize, let magic = PageBytes.number32(header, 0), magic & ~1 == LogFrames.magic,
+            let first = PageBytes.number32(header, 16), let second = PageBytes.number32(header, 20),
+            UInt64(first) << 32 | UInt64(second) == salts
         else { return false }
-        let isBigEndian = header[3] & 1 == 1
-        func word(_ start: Int, bigEndian: Bool) -> UInt32 {
-            let bytes = header[start..<start + 4]
-            return (bigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | UInt32($1) }
-        }
-        var sums: (UInt32, UInt32) = (0, 0)
-        for start in stride(from: 0, to: 24, by: 8) {
-            sums.0 &+= word(start, bigEndian: isBigEndian) &+ sums.1
-            sums.1 &+= word(start + 4, bigEndian: isBigEndian) &+ sums.0
-        }
-        return word(24, bigEndian: true) == sums.0 && word(28, bigEndian: true) == sums.1
+        let isBigEndian = magic & 1 == 1
+        var sum = LogChecksum(isBigEndian: isBigEndian)
+        sum.add(header[..<24])
+        return sum == LogChecksum(in: header, at: 24, isBigEndian: isBigEndian)
     }
 }

@@ -26,6 +26,8 @@ final class LogWatch: Sendable {
         case settled
     }
 
+    private static let logPath = FilePath(StoreLog.name)
+
     private let folder: PrivateDirectory
     /// Which file the log is.
     private let place: FileIdentity
@@ -105,7 +107,7 @@ final class LogWatch: Sendable {
         in folder: PrivateDirectory, orThrow gone: KeychainError
     ) throws(KeychainError) -> FileStatus {
         do throws(SystemCallError) {
-            return try FileStatus(at: FilePath(StoreLog.name), in: folder.descriptor, followingLink: false)
+            return try FileStatus(at: Self.logPath, in: folder.descriptor, followingLink: false)
         } catch {
             if error.isNoSuchFile { throw gone }
             throw KeychainError(looking: error, at: "\(folder.path)/\(StoreLog.name)")

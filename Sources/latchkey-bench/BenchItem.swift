@@ -28,8 +28,16 @@ enum BenchItem {
 
     /// - Parameter returning: `r_Data` or `r_Attributes`.
     static func read(_ index: Int, returning: String) -> KeychainRequest {
+        read(service(index), account(index), returning: returning)
+    }
+
+    static func missing(_ index: Int) -> KeychainRequest {
+        read(service(index), account(index) + " missing", returning: "r_Attributes")
+    }
+
+    private static func read(_ service: String, _ account: String, returning: String) -> KeychainRequest {
         let pairs: [(String, RawValue)] = [
-            ("class", .string("genp")), ("svce", .string(service(index))), ("acct", .string(account(index))),
+            ("class", .string("genp")), ("svce", .string(service)), ("acct", .string(account)),
             (returning, .bool(true)),
         ]
         return KeychainRequest(.copy, query: QueryDictionary(pairs))

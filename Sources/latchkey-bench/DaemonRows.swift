@@ -27,7 +27,8 @@ struct DaemonRows {
         let door = Work("door", count: BenchSize.reads) {
             try BenchItem.readThroughDoor(BenchItem.scattered($0, of: items))
         }
-        let work = [read("read", "r_Data"), read("attributes", "r_Attributes"), door]
+        let missing = Work("missing", count: BenchSize.reads) { try daemon.readMissing($0, of: items) }
+        let work = [read("read", "r_Data"), read("attributes", "r_Attributes"), missing, door]
         let measured = try Measurements(of: size.floors + size.hops + work)
         let value = measured["two hops"].median + measured["select"].median + measured["open three"].median
         let attributes = measured["one hop"].median + measured["select"].median + measured["open one"].median
@@ -36,6 +37,9 @@ struct DaemonRows {
             row("daemon read, value", measured["read"], value, valueIs),
             row("daemon read, value (SecItemCopyMatching)", measured["door"], value, valueIs),
             row("daemon read, attributes only", measured["attributes"], attributes, "1 hop + select + 1 open"),
+            row(
+                "daemon read, nothing matches", measured["missing"], measured["attributes"].median,
+                "attributes of an item that is there"),
             floor("floor: one hop, 256 B", measured["one hop"]), floor("floor: two hops, 256 B", measured["two hops"]),
             floor("floor: select", measured["select"]), floor("floor: three opens", measured["open three"]),
         ]

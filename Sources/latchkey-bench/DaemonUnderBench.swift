@@ -67,6 +67,17 @@ final class DaemonUnderBench {
         throw BenchFailure("a locked read")
     }
 
+    /// An item of a service that has items, and an account that none of them has.
+    func readMissing(_ index: Int, of items: Int) throws {
+        do throws(KeychainError) {
+            _ = try transport.perform(BenchItem.missing(BenchItem.scattered(index, of: items)))
+        } catch {
+            guard error.status == .itemNotFound else { throw error }
+            return
+        }
+        throw BenchFailure("a read of what is not there")
+    }
+
     static let addedService = "bench added"
 
     func add() throws {

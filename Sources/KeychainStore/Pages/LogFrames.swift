@@ -13,7 +13,7 @@ struct LogFrames {
     static let frameSize = frameHeaderSize + PageBytes.pageSize
     /// The size in the header, where checksums are of little-endian words; one more: big-endian
     /// (section 4.1).
-    private static let magic: UInt32 = 0x377F_0682
+    static let magic: UInt32 = 0x377F_0682
     private static let version: UInt32 = 3_007_000
     /// Where the header says how often the log had begun anew (section 4.1).
     private static let roundOffset = 12
