@@ -41,6 +41,47 @@ struct DiskFullTests {
         #expect(ledger.counts.isClean && ledger.counts.refused == 4)
     }
 
+    /// Reached at each of a change's writes, and from then on.
+    @Test(.enabled(if: Tracer.obstacle == nil, "\(Tracer.obstacle ?? "")"))
+    func aQuotaThatIsReachedAtAnyWriteIsAFullDisk() throws {
+        let home = try FaultHome("quota")
+        let ledger = Ledger("quota")
+        // strace makes another call of one that it fails, at which a process ends that is held to a list.
+        try home.start(without: "seccomp")
+        let client = home.client(autostart: false)
+        let changes: [(Ledger.Change, String)] = [
+            (.all, "new"), (.all, "item 1"), (.label, "item 2"), (.delete, "item 3"),
+        ]
+        for number in 0..<6 { ledger.write(.all, "item \(number)", by: client) }
+        let processes = try home.serving()
+        for (change, account) in changes {
+            var write = 0
+            var isReached = true
+            while isReached {
+                write += 1
+                if change == .delete { ledger.write(.all, account, by: client) }
+                let tracer = try Tracer(
+                    of: processes.daemon, ["-e", "inject=pwrite64,ftruncate,fallocate:error=EDQUOT:when=\(write)+"],
+                    in: home.folder.path)
+                let error = ledger.write(change, account, by: client)
+                // Reads go on, of everything.
+                try Auditor(ledger: ledger).audit(through: client, sample: 2, "beyond the quota")
+                tracer.detach()
+                isReached = error != nil
+                guard isReached else { continue }
+                expect(error, .notAvailable, .diskFull, "\(change), a quota at write \(write)", ledger)
+                ledger.count { $0.bursts += 1 }
+                #expect(ledger.write(change, account, by: client) == nil, "there is room again")
+            }
+            #expect(write > 5, "\(change) was refused at \(write - 1) writes")
+        }
+        #expect(try home.serving() == processes, "both live on")
+        try home.endAll()
+        try Auditor(ledger: ledger).audit(through: home.client())
+        FaultReport.print("a quota at each write of a change", ledger.counts)
+        #expect(ledger.counts.isClean)
+    }
+
     @Test(.enabled(if: PrivateMounts.obstacle == nil, "\(PrivateMounts.obstacle ?? "")"))
     func aFullDiskLosesNothing() throws {
         let ledger = Ledger("full")

@@ -24,7 +24,7 @@ struct MemoryAfterLockTests {
         let home = try FaultHome("memory")
         // Hidden memory nobody reads, this test included: what is shown here has to hold
         // without it.
-        try home.startWithoutHiddenMemory()
+        try home.start(without: "memfd_secret")
         let processes = try home.serving()
         let door = try RemotePersonDoor(
             runDirectory: home.locations.runDirectory, process: processes.enclave, clock: SystemClock())
@@ -76,7 +76,7 @@ struct MemoryAfterLockTests {
         try #require(try bus.tell("enroll right") == "enroll-completed")
         try programs.name(bus)
         let home = try FaultHome("finger")
-        try home.startWithoutHiddenMemory(of: programs.folder)
+        try home.start(without: "memfd_secret", of: programs.folder)
         let processes = try home.serving()
         let door = try RemotePersonDoor(
             runDirectory: home.locations.runDirectory, process: processes.enclave, clock: SystemClock())

@@ -58,15 +58,15 @@ final class FaultHome: Sendable {
 
     // MARK: Processes
 
-    /// A daemon for which, and for whose enclave, the kernel has no memfd_secret(2).
+    /// A daemon for which, and for whose enclave, the kernel does not have these calls.
     ///
     /// - Parameter programs: the folder that has them.
-    func startWithoutHiddenMemory(of programs: String = FaultHome.programs) throws {
+    func start(without calls: String, of programs: String = FaultHome.programs) throws {
         let (ours, theirs) = try PacketSocket.pair()
         _ = try ChildProcess.start(
             "\(Self.programs)/confinement-probe",
             arguments: [
-                "without", "memfd_secret", "\(programs)/latchkeyd", "--data-dir", locations.dataDirectory,
+                "without", calls, "\(programs)/latchkeyd", "--data-dir", locations.dataDirectory,
                 "--run-dir", locations.runDirectory, "--report",
             ], environment: [], third: theirs.descriptor, fourth: EventSignal().descriptor)
         let deadline = Deadline(after: .seconds(60), on: SystemClock())
