@@ -69,6 +69,26 @@ import Testing
         #expect(programs.processes("latchkeyd").isEmpty)
     }
 
+    /// Everything lies in `restore.ready` yet: whoever looks carries the restore on.
+    @Test func aRestoreThatWasCutShortLosesNothing() throws {
+        try store("a.example", "alice", "pw")
+        for action in ["get", "list", "erase"] {
+            try programs.cutRestoreShort()
+            let outcome = try docker(action, "a.example")
+            #expect(outcome.status == 0 && outcome.text.contains("alice") == (action != "erase"), "\(outcome.text)")
+            #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey/restore.ready"))
+        }
+        #expect(try get("a.example") == nil, "it was erased")
+    }
+
+    /// Nobody knows what it is, so it stays, and no keychain is made beside it.
+    @Test(arguments: ["get", "list", "erase"]) func aFileInTheRestoresPlaceMakesNoKeychain(_ action: String) throws {
+        try programs.putFileInRestoresPlace()
+        let outcome = try docker(action, "a.example")
+        #expect(outcome.status != 0 && outcome.text.contains("restore.ready"), "\(outcome.text)")
+        try programs.expectFileInRestoresPlaceAlone()
+    }
+
     @Test func everySpellingOfAServerIsOneOfItsOwn() throws {
         let urls = [
             "https://a.example", "https://a.example/", "a.example", "http://a.example", "a.example:443", "A.example",
@@ -117,6 +137,10 @@ import Testing
         ("erase", "", "no credentials server URL"), ("store", "{}", "no credentials server URL"),
         ("store", #"{"ServerURL":"  ","Username":"a","Secret":"CANARY"}"#, "no credentials server URL"),
         ("store", #"{"ServerURL":"a","Secret":"CANARY"}"#, "no credentials username"),
+        ("store", #"{"ServerURL":"a","Username":null,"Secret":"CANARY"}"#, "no credentials username"),
+        ("store", #"{"ServerURL":"a","Username":5,"Secret":"CANARY"}"#, "the input's Username is no string"),
+        ("store", #"{"serverurl":{},"Username":"a","Secret":"CANARY"}"#, "the input's ServerURL is no string"),
+        ("store", #"{"ServerURL":"a","Username":"a","Secret":["CANARY"]}"#, "the input's Secret is no string"),
         ("store", #"{"ServerURL":"a","Secret":"CANARY""#, "line 1 of the input is no JSON"),
         ("store", "CANARY", "line 1 of the input is no JSON"),
         ("get", "none", "credentials not found in native keychain"),

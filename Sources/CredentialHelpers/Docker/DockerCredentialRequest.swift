@@ -11,6 +11,8 @@ package struct DockerCredentialRequest: Sendable {
         case noServer
         case noUsername
         case noSecret
+        /// A number, say: what is meant is not guessed.
+        case notString(member: String)
 
         /// Of server and username in docker's own words (credentials/error.go), which its client
         /// compares.
@@ -22,6 +24,7 @@ package struct DockerCredentialRequest: Sendable {
             case .noServer: "no credentials server URL"
             case .noUsername: "no credentials username"
             case .noSecret: "no credentials secret"
+            case .notString(let name): "the input's \(name) is no string"
             }
         }
     }
@@ -36,15 +39,19 @@ package struct DockerCredentialRequest: Sendable {
     package init(_ input: SourceText) throws(Flaw) {
         let node: JSONNode
         do throws(JSONNode.Flaw) { node = try JSONNode.parse(input) } catch { throw .notJSON(line: error.line) }
-        // As the helpers of docker read it: a name that fits but for its case is that name too
-        // (Go, encoding/json, Unmarshal).
-        func member(_ name: String) -> JSONNode? {
-            node[name] ?? node.members.first { $0.name.lowercased() == name.lowercased() }?.value
+        // As the helpers of docker read it: a name that fits but for its case is that name too, null
+        // is nothing, and what is no string is refused (Go, encoding/json, Unmarshal).
+        func member(_ name: String) throws(Flaw) -> SecretText? {
+            switch node[name] ?? node.members.first(where: { $0.name.lowercased() == name.lowercased() })?.value {
+            case .string(let slice)?: return SecretText(slice)
+            case .null?, nil: return nil
+            case .number?, .bool?, .array?, .object?: throw .notString(member: name)
+            }
         }
-        username = member("Username")?.text ?? ""
-        server = try Self.server(named: member("ServerURL")?.text ?? "")
+        username = try member("Username")?.text ?? ""
+        server = try Self.server(named: try member("ServerURL")?.text ?? "")
         guard !username.isEmpty else { throw .noUsername }
-        guard let text = member("Secret")?.secretText else { throw .noSecret }
+        guard let text = try member("Secret") else { throw .noSecret }
         secret = SharedSecret(text.secret())
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import KeychainPlatform
 import KeychainTestSupport
 import Synchronization
+import Testing
 
 /// The real `latchkey`, `latchkeyd` and `latchkey-enclave` that were built
 /// beside the tests, in a home of the test's own.
@@ -94,6 +95,36 @@ final class BuiltPrograms: Sendable {
     func makeKeychain() throws {
         try latchkey("set", "to be removed", input: Data("1".utf8))
         try latchkey("rm", "to be removed", "--yes")
+    }
+
+    /// Has the keychain lie as a restore leaves it that was decided and then cut short.
+    func cutRestoreShort() throws {
+        #expect(try latchkey("lock", "--stop").status == 0)
+        let (files, data) = (FileManager.default, home + "/data/latchkey")
+        let ready = data + "/restore.ready"
+        try files.createDirectory(
+            atPath: ready, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        for name in ["keychain.db", "enclave"] {
+            try files.moveItem(atPath: "\(data)/\(name)", toPath: "\(ready)/\(name)")
+        }
+        let number = try files.contentsOfDirectory(atPath: data).count { $0.hasPrefix("replaced-") } + 2
+        try Data("replaced-20260101T000000Z-\(number)".utf8).write(to: URL(fileURLWithPath: ready + "/aside"))
+    }
+
+    /// A data folder with nothing in it but a file called like a restore that was decided.
+    func putFileInRestoresPlace() throws {
+        let data = home + "/data/latchkey"
+        try FileManager.default.createDirectory(
+            atPath: data, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data("CANARY".utf8).write(to: URL(fileURLWithPath: data + "/restore.ready"))
+    }
+
+    func expectFileInRestoresPlaceAlone() throws {
+        let data = home + "/data/latchkey"
+        #expect(FileManager.default.contents(atPath: data + "/restore.ready") == Data("CANARY".utf8))
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        let made = ["keychain.db", "enclave", "replaced-"]
+        #expect(!names.contains { name in made.contains(where: name.hasPrefix) }, "\(names)")
     }
 
     /// A process with the test's environment, not run yet.
