@@ -244,7 +244,7 @@ let package = Package(
             [
                 "KeychainDaemon", "KeychainClient", "KeychainService", "KeychainStore", "Enclave", "PeerIdentity",
                 "KeychainProtocol", "KeychainMessages", "KeychainModel", "KeychainPlatform", "KeychainTestSupport",
-                "Puppets", "latchkey", "fault-client",
+                "CSQLite", "Puppets", "latchkey", "fault-client",
                 protobuf, logging,
             ]),
         tests(

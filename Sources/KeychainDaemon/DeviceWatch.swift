@@ -154,8 +154,8 @@ final class DeviceWatch: Sendable {
             } catch { return }
             renewal.drain()
             again = nil
-            // What was locked may be open now.
-            if inspection.isOver, inspection.leftLocked {
+            // What was locked may be open now, also where the pass has more before it.
+            if inspection.leftLocked {
                 inspection = QuietInspection()
                 pause = Self.pauseOfInspection
             }

@@ -381,12 +381,19 @@ import Testing
 
     /// A database in the place of one that was set aside, whose page of `changes` is spoilt before the
     /// marker goes: SQLite opens it, and finds that out behind the opening's first look.
-    private func spoiltBeforeItServed(settingAside count: Int) throws -> EngineUnderTest {
+    ///
+    /// - Parameter isKilled: the first one was not closed: its last commits lie in its log.
+    private func spoiltBeforeItServed(settingAside count: Int, isKilled: Bool = false) throws -> EngineUnderTest {
         let keychain = try EngineUnderTest()
         for index in 0..<5 { try keychain.add("\(index)", "v\(index)") }
         let id = keychain.engine.storeID
         let page = try keychain.number("SELECT rootpage FROM sqlite_schema WHERE name = 'changes'")
+        let left = try (isKilled ? ["", "-wal", ".witness"] : []).map { suffix in
+            let file = URL(fileURLWithPath: keychain.databasePath + suffix)
+            return (file, try Data(contentsOf: file))
+        }
         try keychain.close()
+        for (file, bytes) in left { try bytes.write(to: file) }
         let folder = try PrivateDirectory(keychain.folder.path, creating: false)
         let made = try EngineUnderTest(at: TemporaryDirectory(), keychain.clock)
         try made.open()
@@ -413,6 +420,18 @@ import Testing
         try keychain.reopen()
         #expect(keychain.engine.openingEvent == nil && !keychain.engine.isSpent)
         #expect(try setAside(keychain).count == 2)
+    }
+
+    /// The witness that lies there is the former one's yet: measured by it, a database that never
+    /// served would lack all that was ever acknowledged.
+    @Test(arguments: [1, 2]) func nothingIsMissedOfADatabaseThatNeverServed(_ count: Int) throws {
+        let keychain = try spoiltBeforeItServed(settingAside: count, isKilled: true)
+        #expect(throws: KeychainError.self) { try keychain.open() }
+        try keychain.open()
+        for index in 0..<5 { #expect(try keychain.value("\(index)") == "v\(index)") }
+        #expect(keychain.failure("5")?.reason == .nothingMatches)
+        try keychain.reopen()
+        #expect(keychain.failure("5")?.reason == .nothingMatches)
     }
 
     /// A disk, or memory, that spoils each: it is said, nothing more is set aside, and the way

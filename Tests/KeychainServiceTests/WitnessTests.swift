@@ -197,6 +197,27 @@ import Testing
         _ = try keychain.engine.doctor(.salvage)
     }
 
+    /// Too large to be put right, and SQLite takes nothing of it over for one bit of its header: it is
+    /// kept all the same, and what its pages hold comes back.
+    @Test(arguments: [0, 3, 5, 9, 17, 31]) func aLargeLogWithAWrongBitIsNotThrownAway(_ place: Int) throws {
+        let (keychain, killed) = try withItemInLog()
+        var log = try #require(killed["keychain.db-wal"])
+        log[place] ^= 1
+        try reopen(keychain, killedWith: killed) {
+            try put(["keychain.db-wal": log], ["keychain.db-wal"], keychain)
+            try #require(unsafe truncate(path(keychain, "keychain.db-wal"), 1 << 28 + 4096) == 0)
+        }
+        #expect(try keychain.value("a") == "1")
+        #expect(try keychain.value("b") == "1")
+        let kept = try FileManager.default.contentsOfDirectory(atPath: keychain.folder.path)
+            .first { $0.hasPrefix("keychain.db.damaged-") && $0.hasSuffix("-wal") }
+        let name = try #require(kept)
+        let file = try #require(FileHandle(forReadingAtPath: path(keychain, name)))
+        #expect(try file.read(upToCount: log.count) == log)
+        try file.close()
+        #expect(keychain.failure("c")?.reason == .mayBeSetAside, "nobody knows all of it")
+    }
+
     /// Its log was set aside while it was gone, and the witness is the next database's by then.
     @Test(arguments: [false, true])
     func whatADatabaseLacksThatIsPutBackIsNotSaidToBeMissing(_ isNextOneKilled: Bool) throws {
@@ -234,7 +255,9 @@ import Testing
         case "emptied": changed = Data()
         default: changed = nil
         }
-        try reopen(keychain, killedWith: killed) { try put(changed.map { ["keychain.db-wal": $0] } ?? [:], ["keychain.db-wal"], keychain) }
+        try reopen(keychain, killedWith: killed) {
+            try put(changed.map { ["keychain.db-wal": $0] } ?? [:], ["keychain.db-wal"], keychain)
+        }
         #expect(try keychain.value("a") == "1")
         #expect(try keychain.value("b") == (damage == "cut" ? "1" : nil), "what is left of the commit")
         #expect(keychain.failure("c") == KeychainError(.itemNotFound, reason: .mayBeSetAside))
@@ -390,7 +413,9 @@ import Testing
         try keychain.close()
         try put(killed, Self.names, keychain)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: log)
-        let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
+        let error = #expect(throws: KeychainError.self) {
+            try EngineUnderTest.open(keychain.folder.path, keychain.clock)
+        }
         guard case .folderUnusable(let why)? = error?.reason else {
             Issue.record("\(String(describing: error))")
             return
@@ -411,7 +436,9 @@ import Testing
         try keychain.close()
         try put(killed, Self.names, keychain)
         try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: keychain.databasePath)
-        let error = #expect(throws: KeychainError.self) { try EngineUnderTest.open(keychain.folder.path, keychain.clock) }
+        let error = #expect(throws: KeychainError.self) {
+            try EngineUnderTest.open(keychain.folder.path, keychain.clock)
+        }
         guard case .folderUnusable? = error?.reason else {
             Issue.record("\(String(describing: error))")
             return

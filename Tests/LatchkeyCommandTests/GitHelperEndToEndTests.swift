@@ -59,6 +59,26 @@ import Testing
         #expect(programs.processes("latchkeyd").isEmpty)
     }
 
+    /// Everything lies in `restore.ready` yet: whoever looks carries the restore on.
+    @Test func aRestoreThatWasCutShortLosesNothing() throws {
+        try programs.latchkey("set", "--internet", "a.example", "alice", input: Data("pw".utf8))
+        try programs.cutRestoreShort()
+        #expect(try get("protocol=https", "host=a.example").contains("password=pw"))
+        try programs.cutRestoreShort()
+        let erased = try helper("erase", "protocol=https", "host=b.example")
+        #expect(erased.status == 0 && erased.errors == "", "\(erased.errors)")
+        #expect(!FileManager.default.fileExists(atPath: programs.home + "/data/latchkey/restore.ready"))
+        #expect(try get("protocol=https", "host=a.example").contains("password=pw"))
+    }
+
+    /// Nobody knows what it is, so it stays, and no keychain is made beside it.
+    @Test(arguments: ["get", "erase"]) func aFileInTheRestoresPlaceMakesNoKeychain(_ action: String) throws {
+        try programs.putFileInRestoresPlace()
+        let outcome = try helper(action, "protocol=https", "host=a.example")
+        #expect(outcome.text == "" && outcome.errors.contains("restore.ready"), "\(outcome.errors)")
+        try programs.expectFileInRestoresPlaceAlone()
+    }
+
     @Test func gitFillsApprovesAndRejects() throws {
         // Nothing stored: git would ask, and may not.
         let empty = try git("fill", Self.place)

@@ -88,6 +88,25 @@ import Testing
         #expect(try programs.latchkey("get", "mail").text == "1")
     }
 
+    /// Its question goes to a daemon that runs: one that was started for it would find the database
+    /// malformed and have it set aside, which is the next call's to say.
+    @Test func aBackupStartsNoDaemonForItsQuestion() throws {
+        try set("mail", "1")
+        for process in programs.processes("latchkeyd") {
+            kill(process, SIGKILL)
+            let deadline = Deadline(after: .seconds(20), on: SystemClock())
+            try #require(try ProcessHandle.waitForEnd(of: process, until: deadline) == .ready)
+        }
+        let file = URL(fileURLWithPath: data + "/keychain.db")
+        try Data(repeating: 0xA5, count: Data(contentsOf: file).count).write(to: file)
+        let refused = try programs.latchkey("backup", backup)
+        #expect(refused.status != 0, "\(refused.errors)")
+        try #require(!programs.processes("latchkey-enclave").isEmpty, "there was somebody to ask")
+        #expect(programs.processes("latchkeyd").isEmpty)
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        #expect(!names.contains { $0.contains("damaged-") || $0.contains("malformed") }, "\(names)")
+    }
+
     /// Neither its group nor its primary key leads to the first item.
     @Test func whileNobodyCallsItemsAreLookedForThatNothingLeadsTo() throws {
         for name in ["a", "b"] { try set(name, "1") }
