@@ -80,7 +80,10 @@ package struct DaemonFinder: Sendable {
             let run = try PrivateDirectory(rendezvous.runDirectory, creating: false)
             return try connect(in: run, to: rendezvous.processID)
         } catch {
-            if case .system(_, let below) = error, below.isNoSuchFile { return nil }
+            if case .system(_, let below) = error {
+                if below.isNoSuchFile { return nil }
+                if below.isInputOutput { throw KeychainError(.io, reason: .inputOutput, underlying: "\(error)") }
+            }
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
         }
     }

@@ -39,7 +39,7 @@ struct TakenStore {
         } catch {
             // Open to others, say: an enclave may be at work there all the same.
             guard case .system(_, let below) = error, below.isNoSuchFile else {
-                throw KeychainError(.notAvailable, reason: .keybagUnreadable, underlying: "\(error)")
+                throw KeychainError(folder: error)
             }
             EnclaveKeeping.dismiss(configuration)
             // Removed under an enclave: no lock tells when that has ended.
@@ -105,9 +105,15 @@ struct TakenStore {
     private static func freeLock(in data: PrivateDirectory) throws(KeychainError) -> FileLock? {
         do throws(SystemCallError) {
             return try FileLock.take(data.openFile(Rendezvous.lockFile, creating: true))
-        } catch {
-            throw KeychainError(files: error)
-        }
+        } catch { throw fault(error, of: Rendezvous.lockFile, in: data) }
+    }
+
+    /// What kept a file from being locked, by its own name where something else lies in its place.
+    private static func fault(
+        _ error: SystemCallError, of name: String, in folder: PrivateDirectory
+    ) -> KeychainError {
+        error.isNotAFileOfOurs
+            ? KeychainError(looking: error, at: "\(folder.path)/\(name)") : KeychainError(files: error)
     }
 
     /// The process that a lock file names, held by a pidfd from before it is identified: its
@@ -145,7 +151,7 @@ struct TakenStore {
             do throws(SystemCallError) {
                 return try FileLock.take(
                     try folder.openFile(name, creating: true), until: Deadline(after: patience, on: SystemClock()))
-            } catch { throw KeychainError(files: error) }
+            } catch { throw fault(error, of: name, in: folder) }
         }
         var taken = try take()
         if taken == nil, let holder {

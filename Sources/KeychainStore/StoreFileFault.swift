@@ -27,6 +27,8 @@ extension KeychainError {
     package init(folder refusal: DirectoryRefusal) {
         if case .system(_, let error) = refusal, error.isDiskFull {
             self.init(.notAvailable, reason: .diskFull, underlying: "\(refusal)")
+        } else if case .system(_, let error) = refusal, error.isInputOutput {
+            self.init(.io, reason: .inputOutput, underlying: "\(refusal)")
         } else {
             self.init(.notAvailable, reason: .folderUnusable(why: "\(refusal)"))
         }
@@ -37,7 +39,8 @@ extension KeychainError {
     package init(looking error: SystemCallError, at path: String) {
         if error.isPermissionDenied {
             self.init(
-                .notAvailable, reason: .folderUnusable(why: "\(path) cannot be read and written"), underlying: "\(error)")
+                .notAvailable, reason: .folderUnusable(why: "\(path) cannot be read and written"),
+                underlying: "\(error)")
         } else if error.isOutOfDescriptors {
             self.init(.notAvailable, reason: .busy, underlying: "\(error)")
         } else if error.isNotAFileOfOurs {

@@ -129,6 +129,49 @@ import Testing
         #expect(try programs.latchkey("get", "a").text == "1")
     }
 
+    /// As `get` says it: neither the database nor the keys have anything to do with it.
+    @Test(
+        arguments: [
+            ("latchkeyd.start", S_IFDIR), ("latchkeyd.start", S_IFSOCK), ("latchkeyd.lock", S_IFDIR),
+            ("latchkeyd.lock", S_IFSOCK), ("enclave", S_IFIFO), ("enclave/lock", S_IFDIR),
+        ])
+    func whoeverStopsIsToldWhatLiesInThePlaceOfAFile(_ name: String, _ kind: mode_t) throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        let (path, kept) = ("\(data)/\(name)", programs.home + "/kept")
+        try FileManager.default.moveItem(atPath: path, toPath: kept)
+        if kind == S_IFDIR {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        } else {
+            try #require(unsafe mknod(path, kind | 0o600, 0) == 0)
+        }
+        let stopped = try programs.latchkey("lock", "--stop")
+        #expect(stopped.status == 69 && stopped.errors.contains(path), "\(stopped.errors)")
+        #expect(!stopped.errors.contains("database") && !stopped.errors.contains("keybag"), "\(stopped.errors)")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: kept, toPath: path)
+        #expect(try programs.latchkey("lock", "--stop").status == 0)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
+    /// The daemon has nothing to do with it, and nothing is started.
+    @Test(
+        .enabled(
+            if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"),
+            "strace has a call fail"))
+    func aFolderWhoseDiskFailsIsSaidToBeThat() throws {
+        try programs.latchkey("set", "a", input: Data("1".utf8))
+        try endAll()
+        let script = """
+            strace -qq -o "$HOME/trace" -P \(data) -e trace=openat -e inject=openat:error=EIO latchkey get a
+            """
+        let outcome = try programs.shell(script)
+        #expect(outcome.status == 69 && outcome.errors.contains("the disk reported an error"), "\(outcome.errors)")
+        #expect(outcome.errors.contains(data) && outcome.errors.contains("dmesg"), "\(outcome.errors)")
+        #expect(programs.processes("latchkeyd").isEmpty)
+        #expect(try programs.latchkey("get", "a").text == "1")
+    }
+
     @Test func aPathWithALineEndIsRefused() throws {
         let outcome = try programs.latchkey(
             "--data-dir", programs.home + "/a\nb", "set", "a", input: Data("1".utf8))
