@@ -1,4 +1,4 @@
-internal import KeychainModel
+package import KeychainModel
 
 /// How `latchkey` ends (documented in its --help; `temp` passes its command's on).
 package struct ExitStatus: RawRepresentable, Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct ExitStatus: RawRepresentable, Hashable, Sendable {
 }
 
 extension ExitStatus {
-    init(_ error: KeychainError) {
+    package init(_ error: KeychainError) {
         self = Self.byStatus[error.status] ?? Self.byReason(error.reason)
     }
 
@@ -46,7 +46,8 @@ extension ExitStatus {
         case .storeSuspect, .storeMismatch, .storeUnreadable, .storeMalformed, .keybagUnreadable, .folderRefused,
             .databaseAway, .keysAway:
             .damaged
-        case .folderUnusable, .logChanged, .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer, .unsuitableFileSystem,
+        case .folderUnusable, .logChanged, .constraintNotEnforceable, .busy, .noAnswer, .versionMismatch, .storeNewer,
+            .unsuitableFileSystem,
             .storeInUse, .readOnly, .diskFull, .inputOutput, .deviceFailed, .enclaveUnreachable, .enclaveSilent,
             .stillSalvaging,
             .startRefused,

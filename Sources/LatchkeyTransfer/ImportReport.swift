@@ -21,6 +21,12 @@ struct ImportReport: Sendable {
             }
     }
 
+    /// Why the keychain itself, and not what was to be stored, kept items out: a full disk, say.
+    var outage: KeychainError? {
+        for case (_, .failed(let error)) in items where ExitStatus(error) == .unavailable { return error }
+        return nil
+    }
+
     func count(_ name: OutcomeName) -> Int { items.count { OutcomeName($0.outcome) == name } }
 
     func count(_ role: PlannedItem.Role) -> Int { items.count { $0.item.role == role } }

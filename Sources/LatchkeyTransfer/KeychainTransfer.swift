@@ -42,6 +42,8 @@ package struct KeychainTransfer: Transfer {
             items: Array(zip(items, outcomes)))
         let text = job.json ? report.json.text + "\n" : report.text
         try printing { () throws(SystemCallError) in try console.write(text) }
+        // What a person reads last is what to do about it; a second run stores the rest.
+        if let outage = report.outage { throw CommandFailure(outage) }
         return report.isComplete ? .done : .noMatch
     }
 

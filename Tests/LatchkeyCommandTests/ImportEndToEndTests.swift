@@ -1,5 +1,6 @@
 import Foundation
 import KeychainPlatform
+import KeychainTestSupport
 import Testing
 
 /// Import and export by the real programs, with the real daemon and enclave.
@@ -50,6 +51,25 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: empty).isEmpty)
         let real = try programs.latchkey("import", "--json", path)
         #expect(dry.text.replacing(#""dryRun":true"#, with: #""dryRun":false"#) == real.text)
+    }
+
+    /// Nothing is the matter with what was to be stored: as every command says it, and a second run
+    /// stores the rest.
+    @Test(.enabled(if: RunningKernel.mayMount, "mounts a small file system"))
+    func aFullDiskIsNotAFlawOfTheSource() throws {
+        let rows = (0..<40).map { "T\($0),https://h\($0).example/,user\($0),\(String(repeating: "x", count: 4000)),\n" }
+        let path = try write("rows.csv", "name,url,username,password,note\n" + rows.joined())
+        let script = """
+            mkdir -m 700 "$XDG_DATA_HOME/latchkey" &&
+            mount -t tmpfs -o size=2m,mode=700 none "$XDG_DATA_HOME/latchkey" && printf 1 | latchkey set a &&
+            head -c 4M /dev/zero >"$XDG_DATA_HOME/latchkey/filler" 2>"$HOME/said"
+            latchkey import "\(path)" >"$HOME/report"; echo $?; rm "$XDG_DATA_HOME/latchkey/filler"
+            latchkey import "\(path)" >"$HOME/report"; echo $?
+            latchkey lock --stop >"$HOME/said" 2>&1; umount "$XDG_DATA_HOME/latchkey"
+            """
+        let outcome = try programs.run("/usr/bin/unshare", ["-m", "sh", "-c", script])
+        #expect(outcome.text == "69\n0\n", "\(outcome.text) \(outcome.errors)")
+        #expect(outcome.errors.hasSuffix("Free some space and try again.\n"), "\(outcome.errors)")
     }
 
     @Test func exportGoesRoundThroughAFile() throws {

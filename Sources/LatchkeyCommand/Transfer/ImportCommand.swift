@@ -38,7 +38,7 @@ struct ImportCommand: Verb {
             What is there already with the same value is left alone, so a second run changes nothing. Where a \
             place holds another value, --on-conflict decides: keep what is there (and say so), replace it, or \
             rename: store the new one, with its notes and one-time secrets, under the account with " (2)". The status is 1 where something was kept \
-            or could not be read.
+            or could not be read, 69 where the keychain could not store something (a full disk, say).
 
             EXAMPLES
               latchkey import --dry-run passwords.csv
