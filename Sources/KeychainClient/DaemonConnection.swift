@@ -25,7 +25,7 @@ package final class DaemonConnection: @unchecked Sendable {
         do throws(ServerRefusal) { try trust.check(socket) } catch {
             throw KeychainError(.notAvailable, reason: .serverUntrusted, underlying: "\(error)")
         }
-        do throws(SystemCallError) { 
+        do throws(SystemCallError) {
             channel = try MessageChannel(socket, asking: patience, on: clock, looksBefore: true)
         } catch {
             throw KeychainError(.notAvailable, reason: .daemonUnreachable, underlying: "\(error)")
@@ -92,7 +92,10 @@ package final class DaemonConnection: @unchecked Sendable {
     static func fault(_ error: FrameError, mayHaveHappened: Bool) -> KeychainError {
         switch error {
         case .refused(let refusal): refusal
-        case .timedOut: KeychainError(.notAvailable, reason: .noAnswer(mayHaveHappened: mayHaveHappened))
+        case .timedOut:
+            KeychainError(
+                .notAvailable, reason: .noAnswer(mayHaveHappened: mayHaveHappened),
+                underlying: "the daemon did not answer in time")
         case .oversized:
             KeychainError(
                 .dataTooLarge,

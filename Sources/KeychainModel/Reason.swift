@@ -57,8 +57,8 @@ public enum Reason: Hashable, Sendable {
     /// Too many connections or requests at once, or no memory
     /// (`errSecNotAvailable`, `errSecAllocate`).
     case busy
-    /// No answer came in time; where it may have happened all the same, look
-    /// before trying again (`errSecNotAvailable`).
+    /// No answer came: in time, or before the daemon ended, which `underlying` says; where it may
+    /// have happened all the same, look before trying again (`errSecNotAvailable`).
     case noAnswer(mayHaveHappened: Bool)
     /// The daemon that runs is of another version (`errSecNotAvailable`).
     case versionMismatch
@@ -199,8 +199,8 @@ extension Reason {
         case .busy: "too many connections or requests at once; try again"
         case .noAnswer(let mayHaveHappened):
             mayHaveHappened
-                ? "no answer came in time; whether the change was made is not known, look before trying again"
-                : "no answer came in time; nothing was changed"
+                ? "no answer came; whether the change was made is not known, look before trying again"
+                : "no answer came; nothing was changed"
         case .versionMismatch: "the daemon is of another version; end it (pkill latchkeyd) and try again"
         case .storeSuspect:
             "too many damaged items at once: nothing more is written or moved until `latchkey doctor` has looked at it"
