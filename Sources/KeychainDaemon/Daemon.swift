@@ -224,7 +224,13 @@ package final class Daemon: Sendable {
             if table.insert(connection), reports.watch() { attention.signal() }
             try watch(connection)
         } catch {
-            if case .unsent(_, let process) = error { table.release(process) }
+            switch error {
+            case .left: return
+            case .unsent(_, let process):
+                table.release(process)
+                if socket.hasEndedInSilence { return }
+            case .refused, .foreignUser, .busy: break
+            }
             logger.notice("connection refused", metadata: ["cause": "\(error.keychainError.reason.explanation)"])
             audit.refused(nil, error.keychainError)
             greeter.refuse(socket, error.keychainError)
@@ -473,7 +479,8 @@ package final class Daemon: Sendable {
                 [terminated.descriptor, stopped.descriptor, door.watch.descriptor, watch.descriptor]
                 + [attention.descriptor] + [configuration.parent, configuration.spawner?.end].compactMap { $0 }
             do throws(SystemCallError) {
-                switch try waitForAny(of: events, until: nextDeadline(now, rest, report, hasLock: unlockedSince == nil)) {
+                switch try waitForAny(of: events, until: nextDeadline(now, rest, report, hasLock: unlockedSince == nil))
+                {
                 case 0, 1: return
                 case 2: door.watch.drain()
                 case 3: watch.drain()

@@ -15,13 +15,16 @@ enum GreetingFailure: Error {
     case busy
     /// The nonce did not go out; the number has to be given back.
     case unsent(UInt64, Int32)
+    /// It hung up without a word, and so asked for nothing: as whoever wants to know which process
+    /// listens here (`latchkeyd --stop`).
+    case left
 
     var keychainError: KeychainError {
         switch self {
         case .refused(let refusal): KeychainError(.notAvailable, reason: refusal.reason)
         case .foreignUser: KeychainError(.notAvailable, reason: .identityRefused(why: "it runs as another user"))
         case .busy: KeychainError(.notAvailable, reason: .busy)
-        case .unsent: KeychainError(.notAvailable, reason: .daemonUnreachable)
+        case .unsent, .left: KeychainError(.notAvailable, reason: .daemonUnreachable)
         }
     }
 }
@@ -52,6 +55,7 @@ struct Greeter: Sendable {
             throw .refused(error)
         }
         guard peer.userID == ProcessEnvironment.effectiveUserID else { throw .foreignUser(peer.userID) }
+        if socket.hasEndedInSilence { throw .left }
         let identity = PeerIdentity(of: peer, naming: naming)
         var exchange = HelloExchange(with: peer, nonce: Random.bytes(HelloExchange.nonceByteCount))
         guard case .challenge(let nonce) = exchange.handle(.identified(hasSpoken: socket.hasArrived)) else {
@@ -77,7 +81,8 @@ struct Greeter: Sendable {
     /// Judges the answer and says what the client is worth.
     ///
     /// - Throws: why the connection ends.
-    func judge(_ frame: borrowing Frame, of connection: ClientConnection, _ exchange: HelloExchange) throws(PeerRefusal) {
+    func judge(_ frame: borrowing Frame, of connection: ClientConnection, _ exchange: HelloExchange) throws(PeerRefusal)
+    {
         var exchange = exchange
         let answer = HelloAnswer(
             header: frame.header, tail: frame.tail.insecureArray(), descriptor: frame.descriptor, sender: frame.sender)

@@ -63,4 +63,7 @@ extension PacketSocket {
     /// Whether a receive would bring something at once: a message, the end of
     /// the connection or an error.
     package var hasArrived: Bool { lk_has_arrived(descriptor.raw) != 0 }
+
+    /// Whether the other end has hung up and left nothing to receive.
+    package var hasEndedInSilence: Bool { lk_has_ended_in_silence(descriptor.raw) != 0 }
 }

@@ -78,6 +78,7 @@ struct lk_pidfd_info { int32_t pid; uint32_t ruid, euid, rgid, egid; };
 int lk_pidfd_info(int32_t pidfd, struct lk_pidfd_info *out);   // PIDFD_GET_INFO, Linux 6.13
 int lk_has_ended(int32_t pidfd);               // 1 once the process has ended (a zombie has), 0 while it runs
 int lk_has_arrived(int32_t fd);                // 1 where a read would not wait: data, end of file or an error
+int lk_has_ended_in_silence(int32_t fd);       // 1 where a socket's other end is closed and nothing is left to read
 
 int lk_memfd(const char *name);
 int lk_memfd_seal(int32_t fd);
