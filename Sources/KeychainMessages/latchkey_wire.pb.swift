@@ -2337,6 +2337,9 @@ package nonisolated struct Latchkey_StatusReport: Sendable {
   /// why a slot did not open the keychain at the start
   package var startRefusal: String = String()
 
+  /// of the enclave's folder: gone or damaged, and not written again
+  package var unrepairedFiles: [String] = []
+
   package var daemonMeasures: [Latchkey_MeasureState] = []
 
   package var enclaveMeasures: [Latchkey_MeasureState] = []
@@ -5192,7 +5195,7 @@ nonisolated extension Latchkey_MeasureState: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".StatusReport"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{3}daemon_measures\0\u{3}enclave_measures\0\u{3}start_refusal\0\u{4}-logins_fault\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}data_directory\0\u{3}store_id\0\u{3}store_format\0\u{3}has_passcode\0\u{1}protectors\0\u{1}slots\0\u{1}classes\0\u{3}memory_locked\0\u{1}items\0\u{1}damaged\0\u{3}daemon_process\0\u{3}enclave_process\0\u{3}daemon_measures\0\u{3}enclave_measures\0\u{3}start_refusal\0\u{3}unrepaired_files\0\u{4},logins_fault\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5215,6 +5218,7 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
       case 13: try { try decoder.decodeRepeatedMessageField(value: &self.daemonMeasures) }()
       case 14: try { try decoder.decodeRepeatedMessageField(value: &self.enclaveMeasures) }()
       case 15: try { try decoder.decodeSingularStringField(value: &self.startRefusal) }()
+      case 16: try { try decoder.decodeRepeatedStringField(value: &self.unrepairedFiles) }()
       case 60: try { try decoder.decodeSingularStringField(value: &self.loginsFault) }()
       default: break
       }
@@ -5267,6 +5271,9 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if !self.startRefusal.isEmpty {
       try visitor.visitSingularStringField(value: self.startRefusal, fieldNumber: 15)
     }
+    if !self.unrepairedFiles.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.unrepairedFiles, fieldNumber: 16)
+    }
     if !self.loginsFault.isEmpty {
       try visitor.visitSingularStringField(value: self.loginsFault, fieldNumber: 60)
     }
@@ -5288,6 +5295,7 @@ nonisolated extension Latchkey_StatusReport: SwiftProtobuf.Message, SwiftProtobu
     if lhs.enclaveProcess != rhs.enclaveProcess {return false}
     if lhs.loginsFault != rhs.loginsFault {return false}
     if lhs.startRefusal != rhs.startRefusal {return false}
+    if lhs.unrepairedFiles != rhs.unrepairedFiles {return false}
     if lhs.daemonMeasures != rhs.daemonMeasures {return false}
     if lhs.enclaveMeasures != rhs.enclaveMeasures {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}

@@ -200,6 +200,8 @@ package struct KeychainStatus: Sendable, Hashable {
     package var startRefusal: String?
     /// Why nobody tells of sleep and locked screens, which it was told to lock on.
     package var loginsFault: String?
+    /// Files of the keys that are gone or damaged, and could not be written again.
+    package var unrepairedFiles: [String] = []
     package var openClasses: Set<ProtectionClass> = []
     package var memoryLocked = false
     /// Items of the caller's groups, by class.

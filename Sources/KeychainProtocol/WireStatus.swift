@@ -14,6 +14,7 @@ extension Latchkey_StatusReport {
         slots = status.slots
         startRefusal = status.startRefusal ?? ""
         loginsFault = status.loginsFault ?? ""
+        unrepairedFiles = status.unrepairedFiles
         classes = ProtectionClass.allCases.map { item in
             var state = ClassState()
             state.code = item.rawValue
@@ -39,6 +40,7 @@ extension Latchkey_StatusReport {
         status.slots = slots
         status.startRefusal = startRefusal.isEmpty ? nil : startRefusal
         status.loginsFault = loginsFault.isEmpty ? nil : loginsFault
+        status.unrepairedFiles = unrepairedFiles
         status.openClasses = Set(classes.filter(\.open).compactMap { ProtectionClass(rawValue: $0.code) })
         status.memoryLocked = memoryLocked
         for (name, count) in items {

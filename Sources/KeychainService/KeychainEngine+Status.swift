@@ -27,6 +27,7 @@ extension KeychainEngine {
         status.slots = description.slots
         status.startRefusal = description.startRefusal
         status.loginsFault = description.loginsFault
+        status.unrepairedFiles = description.unrepairedFiles
         status.openClasses = description.state.openClasses
         status.memoryLocked = description.memoryLocked && SecretArena.shared.isLocked
         status.daemonProcess = ProcessEnvironment.processID

@@ -218,6 +218,28 @@ import Testing
         let enclave = try home.open()
         #expect(try made.opens(in: enclave))
         #expect(enclave.describe().unrepairedFiles == ["keybag.1"])
+        #expect(enclave.describe().unrepairedFiles == ["keybag.1"], "as long as that is so")
+        try home.remove("keybag.1")
+        #expect(enclave.describe().unrepairedFiles == [])
+        #expect(try home.read("keybag.1") == home.read("keybag.0"))
+        // From here on it is looked after again.
+        try home.remove("keybag.1")
+        #expect(enclave.describe().unrepairedFiles == [])
+        #expect(try home.read("keybag.1") == home.read("keybag.0"))
+    }
+
+    /// By whomever: what lies there is as good as the other copy.
+    @Test(arguments: ["keybag", "protectors", "software-secret"])
+    func aCopyThatWasWrittenSinceIsNamedNoMore(_ file: String) throws {
+        let home = try EnclaveHome.made()
+        let whole = try home.read("\(file).1")
+        try home.remove("\(file).1")
+        try FileManager.default.createDirectory(atPath: home.path("\(file).1"), withIntermediateDirectories: false)
+        let enclave = try home.open()
+        #expect(enclave.describe().unrepairedFiles == ["\(file).1"])
+        try home.remove("\(file).1")
+        try home.write("\(file).1", whole)
+        #expect(enclave.describe().unrepairedFiles == [])
     }
 
     @Test func oneFolderIsOpenOnceAtATime() throws {

@@ -118,6 +118,9 @@ import Testing
         #expect(doctor.text.contains("move it away") && !doctor.text.contains("is lost"), "\(doctor.text)")
         if !whileItRuns {
             #expect(doctor.text.contains("\(path) could not be written again"), "\(doctor.text)")
+            let status = try programs.latchkey("status").text
+            #expect(status.contains("Not written   \(name) (keys): `latchkey doctor` says more"), "\(status)")
+            #expect(try programs.status()["unrepairedFiles"] as? [String] == [name])
         }
         if name == "keybag.0" {
             let refused = try programs.latchkey("passcode", "set", input: Data("some words".utf8))
@@ -129,8 +132,11 @@ import Testing
         }
         #expect(try programs.latchkey("get", "a").text == "1")
         try FileManager.default.removeItem(atPath: path)
-        #expect(try programs.latchkey("doctor").status == 0)
+        let mended = try programs.latchkey("doctor")
+        #expect(mended.status == 0 && !mended.text.contains(name), "\(mended.text)")
         #expect(try FileStatus(at: FilePath(path), followingLink: false).isRegularFile)
+        #expect(try programs.status()["unrepairedFiles"] as? [String] == [])
+        #expect(try !programs.latchkey("status").text.contains("Not written"))
         #expect(try programs.latchkey("passcode", "set", input: Data("some words".utf8)).status == 0)
         #expect(try programs.latchkey("lock", "--stop").status == 0 && processes.isEmpty)
         #expect(try programs.latchkey("unlock", input: Data("some words".utf8)).status == 0)
@@ -179,7 +185,8 @@ import Testing
             let refused = try programs.latchkey("get", "a")
             #expect(refused.status == 69 && refused.errors.contains(path), "\(refused.errors)")
             #expect(
-                refused.errors.contains("no file") && refused.errors.contains("Nothing is damaged"), "\(refused.errors)")
+                refused.errors.contains("no file") && refused.errors.contains("Nothing is damaged"), "\(refused.errors)"
+            )
         }
         #expect(files.contents(atPath: data + "/kept") == kept && !files.fileExists(atPath: data + "/nothing"))
         try files.removeItem(atPath: path)

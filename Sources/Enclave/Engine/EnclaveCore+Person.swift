@@ -181,9 +181,11 @@ extension EnclaveCore {
         }
     }
 
-    mutating func note(unwrittenAttempts failures: [RepairFailure]) {
-        let file = AuthenticatedFile.Kind.attempts.fileName
-        unrepaired = unrepaired.filter { !$0.fileName.hasPrefix(file) } + failures
+    mutating func note(unwrittenAttempts failures: [RepairFailure]) { note(unwritten: failures, of: .attempts) }
+
+    /// Both copies of a file were to be written: what was not before is by now, but for `failures`.
+    mutating func note(unwritten failures: [RepairFailure], of kind: AuthenticatedFile.Kind) {
+        unrepaired = unrepaired.filter { !$0.fileName.hasPrefix(kind.fileName) } + failures
     }
 
     mutating func open(_ credential: DerivedSecret?) throws(KeybagError) {
@@ -218,9 +220,11 @@ extension EnclaveCore {
         case .gone where keybag.body.tpm.place != nil: effacementFault = KeybagError.Cause.effacementMissing.rawValue
         case .gone:
             unrepaired.append(
-                RepairFailure(fileName: EffacementFile.fileName, error: .unreadable(.effacementMissing)))
+                RepairFailure(fileName: EffacementFile.fileName, error: Self.effacementMissing))
         }
     }
+
+    private static let effacementMissing = KeybagError.unreadable(.effacementMissing)
 
     /// Tells that a lock is about to come, where something is open that it closes.
     ///
@@ -346,14 +350,17 @@ extension EnclaveCore {
     /// A keybag was written. What waited for both copies to say the same is done once they
     /// do.
     mutating func note(unwritten failures: [RepairFailure]) {
-        unrepaired += failures
+        note(unwritten: failures, of: .keybag)
         guard sparesWhatWent, failures.isEmpty else { return }
         sparesWhatWent = false
         settleEffacement()
     }
 
     private mutating func settleEffacement() {
-        do throws(KeybagError) { try storage.settle(on: keybag.body.fileEffacement) } catch {
+        do throws(KeybagError) {
+            try storage.settle(on: keybag.body.fileEffacement)
+            unrepaired.removeAll { $0.fileName == EffacementFile.fileName && $0.error != Self.effacementMissing }
+        } catch {
             unrepaired.append(RepairFailure(fileName: EffacementFile.fileName, error: error))
         }
     }

@@ -30,7 +30,9 @@ extension EnclaveCore {
     mutating func mendFiles() {
         // Its secret is in no memory: only a person's change of the passcode makes another.
         lacksEffacement = !keybag.body.fileEffacement.isEmpty && !storage.holdsEffacement
-        guard keepFiles() == nil else { return }
+        let fault = keepFiles()
+        forgetWhatIsWritten()
+        guard fault == nil else { return }
         // It may say where another one was: a copy of the folder, copied over it.
         do throws(KeybagError) { try storage.putLockBack() } catch { return }
         guard unrepaired.isEmpty, let protectors, protectors.body.coming.isEmpty else { return }
@@ -57,6 +59,17 @@ extension EnclaveCore {
             }
             if !failures.isEmpty { placeFault = .damaged }
         } catch { placeFault = .damaged }
+    }
+
+    /// A file that could not be written and was since, by whomever, is named no more.
+    private mutating func forgetWhatIsWritten() {
+        if unrepaired.isEmpty { return }
+        let secret = protectors?.software
+        var left: [RepairFailure] = []
+        for failure in unrepaired where !storage.isWritten(failure.fileName, under: keybag.root, secret) {
+            left.append(failure)
+        }
+        unrepaired = left
     }
 
     private var absence: StorageAbsence {

@@ -387,7 +387,7 @@ extension EnclaveCore {
         guard self.protectors != nil else { return }
         guard protectors.count <= ProtectorsBody.mostProtectors else { throw .device(.failed("there are too many")) }
         let body = ProtectorsBody(store: store, protectors: protectors)
-        unrepaired += try store(body)
+        note(unwritten: try store(body), of: .protectors)
         self.protectors?.body = body
     }
 

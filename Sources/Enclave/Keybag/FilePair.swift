@@ -11,6 +11,8 @@ struct FilePair: Sendable {
         case unreadable
         /// What the file says; nothing, where it is no file or far too large.
         case bytes([UInt8])
+
+        func holds(_ wanted: [UInt8]) -> Bool { if case .bytes(wanted) = self { true } else { false } }
     }
 
     let directory: PrivateDirectory

@@ -52,6 +52,11 @@ protocol KeybagStorage: Sendable {
     var announcesRoot: Bool { get throws(KeybagError) }
     /// Of the keybag and the protectors those that can be read, and no copy of which is authentic.
     func damagedPairs(under root: borrowing RootKey) throws(KeybagError) -> [AuthenticatedFile.Kind]
+    /// Whether one copy of a file is there now, by its name, and is as good as the other; false of
+    /// what has no copies, and of what cannot be looked at.
+    ///
+    /// - Parameter secret: what the software protector's file is to hold.
+    func isWritten(_ name: String, under root: borrowing RootKey, _ secret: SoftwareSecret?) -> Bool
     /// The file that says who has the folder, held by this process again.
     func putLockBack() throws(KeybagError)
 
@@ -210,6 +215,23 @@ extension EnclaveDirectory: KeybagStorage {
         return damaged
     }
 
+    func isWritten(_ name: String, under root: borrowing RootKey, _ secret: SoftwareSecret?) -> Bool {
+        do throws(KeybagError) {
+            for kind in [AuthenticatedFile.Kind.keybag, .protectors, .attempts] {
+                guard let index = Self.copy(name, of: kind.fileName) else { continue }
+                let files = try pair(kind)
+                guard let newest = try files.newest(under: root) else { return false }
+                return files.copies[index].holds(newest.bytes)
+            }
+            guard let secret, let index = Self.copy(name, of: SoftwareSecret.fileName) else { return false }
+            return try SoftwareSecretFile(in: directory).holds(secret, copy: index)
+        } catch { return false }
+    }
+
+    private static func copy(_ name: String, of file: String) -> Int? {
+        (0..<FilePair.count).first { name == "\(file).\($0)" }
+    }
+
     /// What is there in any form is left alone.
     private func putBack(_ kind: AuthenticatedFile.Kind, _ bytes: [UInt8]) throws(KeybagError) {
         let files = FilePair(directory: directory, name: kind.fileName, sizeLimit: AuthenticatedFile.largestFile)
@@ -242,6 +264,7 @@ final class EphemeralStorage: KeybagStorage {
     func putBack(_ protectors: ProtectorsBody, generation: UInt64, root: borrowing RootKey) {}
     var announcesRoot: Bool { false }
     func damagedPairs(under root: borrowing RootKey) -> [AuthenticatedFile.Kind] { [] }
+    func isWritten(_ name: String, under root: borrowing RootKey, _ secret: SoftwareSecret?) -> Bool { true }
     func putLockBack() {}
 
     private let held = Mutex<[EffacementSecret]>([])

@@ -69,6 +69,11 @@ struct SoftwareSecretFile: Sendable {
         return failures
     }
 
+    func holds(_ secret: SoftwareSecret, copy index: Int) -> Bool {
+        guard case .parsed(.secret(let found)) = copies[index] else { return false }
+        return found.identifier == secret.identifier && found.hasSameKey(as: secret)
+    }
+
     func copiesHolding(_ secret: SoftwareSecret) -> Int {
         secrets.count { $0.identifier == secret.identifier && $0.hasSameKey(as: secret) }
     }

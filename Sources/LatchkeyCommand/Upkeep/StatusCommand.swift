@@ -21,7 +21,7 @@ struct StatusCommand: Verb {
 
             --json writes {"protection", "temporary", "dataDirectory", "storeID", "storeFormat", \
             \(DeviceText.statusForm), "protectors", "slots", "startRefusal", "loginsFault", "openClasses", \
-            "memoryLocked", "items": {"generic", "internet", "certificate", "key"}, "damaged", "mayLackItems", "program": {"identity", "strength", "groups", \
+            "unrepairedFiles": [NAME], "memoryLocked", "items": {"generic", "internet", "certificate", "key"}, "damaged", "mayLackItems", "program": {"identity", "strength", "groups", \
             "nameableGroups"}, "missingKernelFeatures", "daemon": {"pid", "version"}, "enclave": {"pid"}, \
             "version"}. Strength is "none", "user" or "program"; lock is "unlocked", "locked" or \
             "before-first-unlock". With --follow it writes \(DeviceText.jsonForm), one object a line.

@@ -57,6 +57,7 @@ struct StatusReport: Sendable {
             ("Protectors", list(status.protectors)),
             ("Slots", list(status.slots)),
             ("Open classes", list(openClasses)),
+        ] + unrepaired + [
             ("Memory", status.memoryLocked ? "locked" : "not locked: secrets can reach the swap"),
             ("Items", items),
             (
@@ -71,6 +72,12 @@ struct StatusReport: Sendable {
             ("Enclave", "process \(status.enclaveProcess)"),
             ("This version", LatchkeyVersion.text),
         ]
+    }
+
+    /// Files of the keys that are gone or damaged; where all are whole nothing is said.
+    private var unrepaired: [(String, String)] {
+        guard !status.unrepairedFiles.isEmpty else { return [] }
+        return [("Not written", list(status.unrepairedFiles.sorted()) + " (keys): `latchkey doctor` says more")]
     }
 
     private var unlocks: String {
@@ -118,7 +125,9 @@ struct StatusReport: Sendable {
             ] + DeviceText(device).statusMembers + [
                 ("protectors", .strings(status.protectors)), ("slots", .strings(status.slots)),
                 ("startRefusal", JSONValue(status.startRefusal)), ("loginsFault", JSONValue(status.loginsFault)),
-                ("openClasses", .strings(openClasses)), ("memoryLocked", .bool(status.memoryLocked)),
+                ("openClasses", .strings(openClasses)),
+                ("unrepairedFiles", .strings(status.unrepairedFiles.sorted())),
+                ("memoryLocked", .bool(status.memoryLocked)),
                 ("items", .object(Self.classes.map { ($0.name, .integer(Int64(status.items[$0.0] ?? 0))) })),
                 ("damaged", .integer(Int64(status.damaged))), ("mayLackItems", .bool(mayLackItems)),
                 ("program", program),
