@@ -99,6 +99,7 @@ extension KeychainEngine {
         _ transaction: StoreTransaction, _ seen: DamageSeen
     ) throws(KeychainError) -> ItemDraft {
         try takePlace(of: stored.primaryKey, in: draft.itemClass, transaction)
+        try refuseBesideHidden(stored, draft.itemClass, transaction, seen)
         if try transaction.insertIfFree(stored, in: draft.itemClass) { return draft }
         if let present = try transaction.reader.row(withPrimaryKey: stored.primaryKey, in: draft.itemClass) {
             switch try opener.open(present, draft.itemClass, transaction.reader) {
@@ -107,7 +108,9 @@ extension KeychainEngine {
             case .damaged(let cause):
                 try seen.setAside(present, in: draft.itemClass, cause: cause, transaction)
             case .item(let metadata):
-                if present.isTombstone { return try replaceTombstone(present, with: draft, under: key, terms, transaction) }
+                if present.isTombstone {
+                    return try replaceTombstone(present, with: draft, under: key, terms, transaction)
+                }
                 // What is there is read before it is called a duplicate (spec section 7).
                 try requireDecryption(of: Candidate(present, metadata), draft.itemClass, terms, transaction.reader)
                 guard try secretIsDamaged(present, metadata, draft.itemClass) else {
@@ -120,6 +123,19 @@ extension KeychainEngine {
         try takePlace(of: stored.primaryKey, in: draft.itemClass, transaction)
         _ = try transaction.insert(stored, in: draft.itemClass)
         return draft
+    }
+
+    /// Beside a changed entry in the index of primary keys the same item would be stored a second time.
+    ///
+    /// - Throws: where one is there: see ``change(_:)``. Not where the index is too large to be made
+    ///   anew beside other calls.
+    private func refuseBesideHidden(
+        _ stored: RowToStore, _ itemClass: ItemClass, _ transaction: StoreTransaction, _ seen: DamageSeen
+    ) throws(KeychainError) {
+        guard seen.looksForHidden, let rowid = try transaction.reader.rowBesideItsIndex(like: stored, in: itemClass),
+            try transaction.reader.mostRows() <= Self.mostRowsOfAnIndex
+        else { return }
+        try seen.refuse(besideHidden: rowid, in: itemClass)
     }
 
     /// A damaged row whose place an item takes is not brought back any more, also

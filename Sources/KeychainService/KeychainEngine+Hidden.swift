@@ -89,11 +89,11 @@ extension KeychainEngine {
     }
 
     /// An index of more rows takes more than a second to make, while others' changes wait.
-    private static let mostRowsOfAnIndex: Int64 = 200_000
+    static let mostRowsOfAnIndex: Int64 = 200_000
 
     private static let hidden = KeychainError(.itemNotFound, reason: .mayBeSetAside)
 
-    private func tellOfMended() {
+    func tellOfMended() {
         mendedHears.withLock { $0 }?(
             "bytes of the database had changed since they were written (the disk, or memory): an item was whole, and "
                 + "no search led to it; what leads to it was written again")

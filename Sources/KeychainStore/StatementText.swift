@@ -27,6 +27,9 @@ final class StatementText: Sendable {
     /// How many items have one, up to a number.
     let countOfLookup: String
     let selectByPrimaryKey: String
+    /// By the index of the pair: of the rows of a service (or server) and account the one whose column
+    /// has a primary key, whatever the index of those says. Empty where there is no pair.
+    let selectByPairAndKey: String
     /// Of the first rows of an account (as many as the second argument says) those of a server.
     let selectByAccount: String
     /// With all blind columns, and without the secret.
@@ -62,6 +65,9 @@ final class StatementText: Sendable {
         hasNoLookup = "NOT EXISTS (SELECT 1 FROM \(lookups) WHERE item = \(name).rowid)"
         countOfLookup = "SELECT count(*) FROM (SELECT 1 FROM \(lookups) WHERE pair = ? LIMIT ?)"
         selectByPrimaryKey = select + " WHERE pkey = ?"
+        selectByPairAndKey =
+            StoreSchema.pair(of: itemClass) == nil
+            ? "" : "SELECT rowid FROM \(name) INDEXED BY \(name)_pair WHERE b_pair = ? AND +pkey = ?"
         selectByAccount = Self.selectByAccount(itemClass)
         let blind = StoreSchema.blindAttributes(of: itemClass).map { StoreSchema.column($0.code) }
         let pair = StoreSchema.pair(of: itemClass) == nil ? [] : ["b_pair"]

@@ -72,6 +72,22 @@ extension StoreReader {
             pair: hasPair ? statement.bytes(10) : nil, hasPairColumn: hasPair, blind: blind, lookups: nil)
     }
 
+    /// The row that has a primary key and that the index of these does not lead to, by the index of
+    /// service (or server) and account; nil where there is none, and of classes without a pair.
+    ///
+    /// Where there is none it is one search in an index, in which an insert writes next.
+    package func rowBesideItsIndex(like stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) -> Int64? {
+        guard let pair = stored.pair, StoreSchema.pair(of: itemClass) != nil else { return nil }
+        let found = try translating {
+            var statement = try PreparedStatement(db, StatementText.of(itemClass).selectByPairAndKey)
+            try statement.bind(pair)
+            try statement.bind(stored.primaryKey)
+            return try statement.step() ? statement.number(0) : nil
+        }
+        guard let found, try row(withPrimaryKey: stored.primaryKey, in: itemClass) == nil else { return nil }
+        return found
+    }
+
     /// How many rows all tables have at the most, by their highest numbers.
     package func mostRows() throws(KeychainError) -> Int64 {
         try translating {
@@ -84,6 +100,16 @@ extension StoreReader {
 }
 
 extension StoreTransaction {
+    /// Makes the indexes anew in which a row's entry is wrong.
+    ///
+    /// - Returns: whether there were any.
+    /// - Throws: `errSecDuplicateItem` where two rows have one place.
+    package func openWays(to rowid: Int64, in itemClass: ItemClass) throws(KeychainError) -> Bool {
+        let lacking = try reader.indexesWithout(rowid, of: itemClass)
+        try translating { for index in lacking { try db.execute(sql: "REINDEX \(index)") } }
+        return !lacking.isEmpty
+    }
+
     /// Leads to a row again: its columns but the sealed ones are written anew, and so are the
     /// indexes in which its entry was wrong, which SQLite would call malformed at the next change of
     /// the row. Nothing that anybody could observe: the item was there all along.
@@ -91,9 +117,7 @@ extension StoreTransaction {
     /// - Parameter stored: as the opened attributes say.
     /// - Throws: `errSecDuplicateItem` where another row has its place.
     package func lead(to stored: RowToStore, in itemClass: ItemClass) throws(KeychainError) {
-        for index in try reader.indexesWithout(stored.row.rowid, of: itemClass) {
-            try translating { try db.execute(sql: "REINDEX \(index)") }
-        }
+        _ = try openWays(to: stored.row.rowid, in: itemClass)
         try translating { try writeColumns(stored, in: itemClass) }
     }
 }

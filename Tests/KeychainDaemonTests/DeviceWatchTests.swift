@@ -55,12 +55,13 @@ import Testing
         let daemon = try DaemonUnderTest { configuration in
             configuration.rest = ServerRest { step in if case .all = step { rests.withLock { $0 += 1 } } }
         }
+        // First: rows that move under the new keys are written anew for that.
+        try daemon.enclave.setPasscode(passcode)
         for account in ["0", "1"] {
             try add([("class", .string("genp")), ("svce", .string("s")), ("acct", .string(account))], to: daemon)
             let web: [(String, RawValue)] = [("class", .string("inet")), ("srvr", .string("example.org"))]
             try add(web + [("acct", .string(account)), ("pdmn", .string("dk"))], to: daemon)
         }
-        try daemon.enclave.setPasscode(passcode)
         try daemon.enclave.lock()
         for table in ["genp", "inet"] {
             _ = try number("UPDATE \(table) SET b_agrp = randomblob(16) WHERE rowid = 1", daemon)

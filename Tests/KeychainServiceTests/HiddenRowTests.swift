@@ -129,6 +129,37 @@ import Testing
         try keychain.close()
     }
 
+    /// It is there, though the index of primary keys does not say so: by one call and among several.
+    @Test(arguments: [false, true], [0, 7] as [UInt8])
+    func whatIsHiddenIsNotStoredASecondTime(_ together: Bool, _ bit: UInt8) throws {
+        let keychain = try EngineUnderTest(try Self.prepared.get())
+        try flip("pkey", 2, in: .index, bit, keychain)
+        try flip("pkey", of: "inet", 1, in: .index, bit, keychain)
+        try keychain.open()
+        let told = Mutex(0)
+        keychain.engine.tellMended { _ in told.withLock { $0 += 1 } }
+        for query in [keychain.item("1"), Self.web + [("ptcl", .string("htps"))]] {
+            if together {
+                let items = [query, keychain.item("new " + (query.first?.0 ?? "")) + [("v_Data", .secret)]].map {
+                    NewItem(QueryDictionary($0), value: SharedSecret(SecretBytes(copying: [1])))
+                }
+                let answer = try keychain.engine.answer(
+                    KeychainRequest(.addItems, items: items), for: Authorization(keychain.entitlements))
+                #expect(answer.outcomes.count == 2 && answer.outcomes.first??.status == .duplicateItem)
+            } else {
+                let error = #expect(throws: KeychainError.self) { try keychain.call(.add, query, value: "again") }
+                #expect(error?.status == .duplicateItem)
+            }
+        }
+        #expect(told.withLock { $0 } == 2)
+        #expect(try keychain.value("1") == "v1")
+        #expect(try keychain.number("SELECT count(*) FROM inet") == 1)
+        #expect(try keychain.number("SELECT count(*) FROM genp") == (together ? 5 : 4))
+        let report = try keychain.engine.doctor(.verify)
+        #expect(report.isIntact == true && report.inspection?.mismatched == 0)
+        try keychain.close()
+    }
+
     /// A column that is sealed makes the row one that does not open: which is told.
     @Test(arguments: ["sync = 1", "tomb = 1"]) func whatDoesNotOpenIsNotToldAsMissing(_ edit: String) throws {
         let keychain = try EngineUnderTest(try Self.prepared.get())
